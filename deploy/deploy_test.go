@@ -110,7 +110,8 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// Panels have titles, descriptions and places of their own, and all queries depend on the variables.
+// Panels have titles, descriptions and places of their own, and all queries depend on the
+// variables.
 func TestDashboards(t *testing.T) {
 	dashboards := must(deploy.Dashboards())(t)
 	if len(dashboards) == 0 {
@@ -200,8 +201,8 @@ func overlap(a, b deploy.Position) bool {
 // ownMetric matches a row of the table of metrics in the reference.
 var ownMetric = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| (counter|gauge|histogram) \\| ([^|]*) \\|")
 
-// Celador's own metrics have the names and labels of the reference, which a test in docs compares with the code. A test in
-// test/integration/examples checks all metrics on a server.
+// Celador's own metrics have the names and labels of the reference, which a test in docs compares
+// with the code. A test in test/integration/examples checks all metrics on a server.
 func TestOwnMetrics(t *testing.T) {
 	labels, queried := map[string]string{}, map[string]bool{}
 	for _, row := range ownMetric.FindAllStringSubmatch(string(must(os.ReadFile("../docs/reference.md"))(t)), -1) {

@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package deploy holds dashboards and rules for the metrics of kube-apiserver, and reads the queries in them
-// for tests.
+// Package deploy holds dashboards and rules for the metrics of kube-apiserver, and reads the
+// queries in them for tests.
 package deploy
 
 import (
@@ -21,7 +21,8 @@ import (
 //go:embed dashboards/*.json rules/*.yaml
 var Files embed.FS
 
-// eachFile calls decode with the name and the text of each file that matches a pattern. It returns the first error, with the name.
+// eachFile calls decode with the name and the text of each file that matches a pattern. It returns
+// the first error, with the name.
 func eachFile(pattern string, decode func(name string, text []byte) error) error {
 	names, err := fs.Glob(Files, pattern)
 	if err != nil {
@@ -56,7 +57,8 @@ var (
 	shown       = regexp.MustCompile(`{{ *(?:\$labels\.)?([a-z_]+) *}}`)
 )
 
-// Queries returns the queries of all dashboards and rules. It returns an error if one cannot be parsed.
+// Queries returns the queries of all dashboards and rules. It returns an error if one cannot be
+// parsed.
 func Queries() (queries []Query, err error) {
 	rules, err := Rules()
 	if err != nil {
@@ -115,7 +117,8 @@ type Read struct {
 	Sources []string
 }
 
-// Reads returns what queries read of servers, sorted by metric. Series that rules record are not part of it.
+// Reads returns what queries read of servers, sorted by metric. Series that rules record are not
+// part of it.
 func Reads() ([]Read, error) {
 	queries, err := Queries()
 	if err != nil {

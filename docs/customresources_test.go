@@ -31,7 +31,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// A ruleGroup holds expressions of the pages about custom resources that share a definition. See testdata/customresources.yaml.
+// A ruleGroup holds expressions of the pages about custom resources that share a definition. See
+// testdata/customresources.yaml.
 type ruleGroup struct {
 	Fields    map[string]any
 	Required  []string
@@ -64,13 +65,13 @@ var (
 	example = regexp.MustCompile(`self\.[a-z?]|(variables|tables|inverted)\.[a-z]|Object\.|\('|\([0-9]`)
 	// placeholders are names of what expressions read.
 	placeholders = []string{"self.metadata", "variables.name", "tables.name", "inverted.name"}
-	// others are sections with expressions of other kinds: the mistakes in messages of the server, which the registry of definitions
-	// tests, and validation rules.
+	// others are sections with expressions of other kinds: the mistakes in messages of the server,
+	// which the registry of definitions tests, and validation rules.
 	others = []string{"Messages about wrong rules", "Errors of conversions", "Validation rules", "Differences from Kubernetes"}
 )
 
-// TestExpressionsOfCustomResources compiles and evaluates all conversion rules and default expressions on the pages about custom
-// resources.
+// TestExpressionsOfCustomResources compiles and evaluates all conversion rules and default
+// expressions on the pages about custom resources.
 func TestExpressionsOfCustomResources(t *testing.T) {
 	var groups []ruleGroup
 	if err := yaml.UnmarshalStrict([]byte(read(t, "testdata/customresources.yaml")), &groups); err != nil {
@@ -176,7 +177,8 @@ func (g *ruleGroup) testRule(t *testing.T, shown shownRule) {
 	}
 }
 
-// testBlock tests a definition with the YAML of a page, which is that of a schema or has conversion rules.
+// testBlock tests a definition with the YAML of a page, which is that of a schema or has conversion
+// rules.
 func (g *ruleGroup) testBlock(t *testing.T, block map[string]any) {
 	var converts apiextensionsv1.CustomResourceConversion
 	spec := g.spec(g.Fields)
@@ -283,8 +285,8 @@ func decodeDefinition(t *testing.T, manifest []byte) shownDefinition {
 	return d
 }
 
-// TestDefinitionsOfExamples checks that the definitions of the examples are accepted, and that the server does not warn about rules that
-// fail for some objects.
+// TestDefinitionsOfExamples checks that the definitions of the examples are accepted, and that the
+// server does not warn about rules that fail for some objects.
 func TestDefinitionsOfExamples(t *testing.T) {
 	paths, err := filepath.Glob("../examples/crd-*/*.yaml")
 	if err != nil {
@@ -331,7 +333,8 @@ func (d shownDefinition) validate() (errs field.ErrorList, warnings []string) {
 	return errs, warnings
 }
 
-// test converts an object to the other version, sets its defaults, and compares the value at a path.
+// test converts an object to the other version, sets its defaults, and compares the value at a
+// path.
 func (d shownDefinition) test(t *testing.T, result ruleResult, at rulepath.Path) {
 	t.Helper()
 	from, to := "v1beta1", "v1"

@@ -14,12 +14,14 @@ import (
 var (
 	// escaped matches the escapes of names in rules of CustomResourceDefinitions.
 	escaped = regexp.MustCompile(`__(dot|dash|slash|underscores|true|false|null|in|as|break|const|continue|else|for|function|if|import|let|loop|package|namespace|return|var|void|while)__`)
-	// unordered matches claims that the order of lists does not matter, which holds in such rules alone.
+	// unordered matches claims that the order of lists does not matter, which holds in such rules
+	// alone.
 	unordered = regexp.MustCompile(`(?i)(without regard to|regardless of|ignor\w+ the|no matter the) order|order of (items|elements|the items) does not matter|forms the union|merges by key`)
 )
 
-// TestEscapes checks that neither pages nor descriptions of fields, which kubectl explain shows, say that expressions of
-// policies escape names or compare lists without regard to order. Only those about rules of CustomResourceDefinitions do.
+// TestEscapes checks that neither pages nor descriptions of fields, which kubectl explain shows,
+// say that expressions of policies escape names or compare lists without regard to order. Only
+// those about rules of CustomResourceDefinitions do.
 func TestEscapes(t *testing.T) {
 	for _, pattern := range []string{"*.md", "../*.md", "../staging/src/celador.io/*/*.md", "../examples/*/*.yaml", "../examples/*/*.md"} {
 		pages, err := filepath.Glob(pattern)
@@ -79,7 +81,8 @@ func checkClaims(t *testing.T, where, paragraph string) {
 	}
 }
 
-// visitDescriptions calls visit with the path and the description of a schema and of all schemas in it.
+// visitDescriptions calls visit with the path and the description of a schema and of all schemas in
+// it.
 func visitDescriptions(path string, schema any, visit func(path, description string)) {
 	switch s := schema.(type) {
 	case map[string]any:

@@ -20,8 +20,9 @@ var (
 	glossaryType = regexp.MustCompile("`([a-z0-9]+\\.[A-Z]\\w*)`")
 )
 
-// TestGlossary checks that each exported type whose name is a word of the glossary is listed there, under that word, and that
-// the listed types exist. A type with a new meaning of a word needs another name.
+// TestGlossary checks that each exported type whose name is a word of the glossary is listed there,
+// under that word, and that the listed types exist. A type with a new meaning of a word needs
+// another name.
 func TestGlossary(t *testing.T) {
 	_, section, ok := strings.Cut(read(t, "architecture.md"), "\n## Glossary\n")
 	if !ok {
@@ -58,7 +59,8 @@ func TestGlossary(t *testing.T) {
 	}
 }
 
-// exportedTypes returns the exported types of the packages that are neither for tests nor generated, as package.Type.
+// exportedTypes returns the exported types of the packages that are neither for tests nor
+// generated, as package.Type.
 func exportedTypes(t *testing.T) map[string]bool {
 	t.Helper()
 	declared := map[string]bool{}

@@ -68,7 +68,8 @@ func TestPackagesOfModules(t *testing.T) {
 }
 
 // TestLayout checks that the layout in CONTRIBUTING.md has every package of the root module and
-// every other module. A path is in the first column, or the description of a path above it names it.
+// every other module. A path is in the first column, or the description of a path above it names
+// it.
 func TestLayout(t *testing.T) {
 	const page = "../CONTRIBUTING.md"
 	packages := packageImports(t, "..")
@@ -131,8 +132,8 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// TestPictureOfModules checks that the arrows between modules in architecture.md are the requirements
-// of their go.mod files.
+// TestPictureOfModules checks that the arrows between modules in architecture.md are the
+// requirements of their go.mod files.
 func TestPictureOfModules(t *testing.T) {
 	_, text, _ := strings.Cut(read(t, "architecture.md"), "\n## Modules\n")
 	text, _, _ = strings.Cut(text, "\n## ")
@@ -155,7 +156,8 @@ func TestPictureOfModules(t *testing.T) {
 	}
 }
 
-// stagingModules returns the directories of the modules that go.work names, except for the root module.
+// stagingModules returns the directories of the modules that go.work names, except for the root
+// module.
 func stagingModules(t *testing.T) (dirs []string) {
 	t.Helper()
 	for _, found := range workspaceModule.FindAllStringSubmatch(read(t, "../go.work"), -1) {
@@ -167,7 +169,8 @@ func stagingModules(t *testing.T) (dirs []string) {
 	return dirs
 }
 
-// modules returns the paths from the root of the repository to all of its go.mod files' directories.
+// modules returns the paths from the root of the repository to all of its go.mod files'
+// directories.
 func modules(t *testing.T) (dirs []string) {
 	t.Helper()
 	walk(t, "..", func(path string, entry fs.DirEntry) error {

@@ -53,7 +53,8 @@ func TestFieldsOfDefinitions(t *testing.T) {
 }
 
 // ownFields returns the paths of the fields whose protobuf numbers start at 1000, without the
-// fields inside them. In schemas, which contain schemas, it lists only the fields of the outermost one.
+// fields inside them. In schemas, which contain schemas, it lists only the fields of the outermost
+// one.
 func ownFields(t *testing.T, in reflect.Type, path string) (own []string) {
 	for i := range in.NumField() {
 		field := in.Field(i)

@@ -53,7 +53,8 @@ func TestCommandsOfMake(t *testing.T) {
 	}
 }
 
-// TestWorkflows checks that the workflows of the public CI can be parsed, and that the targets that they make exist.
+// TestWorkflows checks that the workflows of the public CI can be parsed, and that the targets that
+// they make exist.
 func TestWorkflows(t *testing.T) {
 	files, err := filepath.Glob("../.github/workflows/*.yaml")
 	if err != nil || len(files) == 0 {

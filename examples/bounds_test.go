@@ -19,8 +19,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/defaulting"
 )
 
-// unbounded returns a schema without limits of lists, maps and texts, as most public definitions have them. It keeps
-// maxProperties of unions.
+// unbounded returns a schema without limits of lists, maps and texts, as most public definitions
+// have them. It keeps maxProperties of unions.
 func unbounded(s *structuralschema.Structural) *structuralschema.Structural {
 	s = s.DeepCopy()
 	removeLimits(s)
@@ -46,7 +46,8 @@ func removeLimits(s *structuralschema.Structural) {
 	}
 }
 
-// TestRulesWithoutLimits accepts the rules of all examples for schemas without limits, and converts objects that fill a request.
+// TestRulesWithoutLimits accepts the rules of all examples for schemas without limits, and converts
+// objects that fill a request.
 func TestRulesWithoutLimits(t *testing.T) {
 	for _, directory := range directories(t) {
 		t.Run(directory, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
 
-// The file of an object is named after the object and its version. The object is converted to the version of the other
-// file with its name, or of the file with the suffix back, if there is one.
+// The file of an object is named after the object and its version. The object is converted to the
+// version of the other file with its name, or of the file with the suffix back, if there is one.
 const back = "-back"
 
 // lost holds the fields that a conversion loses, by the directories of the examples.
@@ -76,7 +76,8 @@ func (d *definition) converter() converter {
 	return converter{conversion.New(d.conversion()), d.schemas}
 }
 
-// convert returns the object in a version, without the fields that the version does not specify. It does not change in.
+// convert returns the object in a version, without the fields that the version does not specify. It
+// does not change in.
 func (c converter) convert(t testing.TB, in *unstructured.Unstructured, version string) *unstructured.Unstructured {
 	t.Helper()
 	before := in.DeepCopy()

@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package examples tests the examples of CustomResourceDefinitions without a server: the checks of a write, and the
-// conversion and the defaults of their objects.
+// Package examples tests the examples of CustomResourceDefinitions without a server: the checks of
+// a write, and the conversion and the defaults of their objects.
 package examples
 
 import (
@@ -69,8 +69,8 @@ type definition struct {
 	validators  map[string]validation.SchemaValidator
 }
 
-// load reads the CustomResourceDefinition of an example, with the defaults of the API. It ends the test if the manifest
-// has unknown fields or a schema that is not structural.
+// load reads the CustomResourceDefinition of an example, with the defaults of the API. It ends the
+// test if the manifest has unknown fields or a schema that is not structural.
 func load(t testing.TB, directory string) *definition {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(directory, "definition.yaml"))
@@ -141,8 +141,8 @@ func (d *definition) others(version string) (names []string) {
 	return names
 }
 
-// objects returns the objects of an example by the names of their files, without suffix. It ends the test if an object
-// has fields that its schema does not specify.
+// objects returns the objects of an example by the names of their files, without suffix. It ends
+// the test if an object has fields that its schema does not specify.
 func (d *definition) objects(t testing.TB) map[string]*unstructured.Unstructured {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(d.directory, "*.yaml"))
@@ -159,7 +159,8 @@ func (d *definition) objects(t testing.TB) map[string]*unstructured.Unstructured
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The decoder of the API server, unlike that of YAML, tells integers from floating-point numbers.
+		// The decoder of the API server, unlike that of YAML, tells integers from floating-point
+		// numbers.
 		inJSON, err := yaml.YAMLToJSONStrict(text)
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)

@@ -26,7 +26,8 @@ var patterns = map[string]func(*rand.Rand) string{
 // words are the strings that the generator combines.
 var words = []string{"a", "Z", "0", "-", "/", ".", "é", "漢", `"`, "'", `\`, ",", " ", "{", "true", "null", "\n"}
 
-// A generator makes custom resources that are valid for a schema, except that optional objects have at least one field.
+// A generator makes custom resources that are valid for a schema, except that optional objects have
+// at least one field.
 type generator struct {
 	*rand.Rand
 	t testing.TB

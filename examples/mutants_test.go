@@ -19,10 +19,12 @@ import (
 	"celador.io/celador/pkg/offlinebackend"
 )
 
-// tokens matches operators, numbers and fields of expressions. It matches texts as a whole, so that their parts stay.
+// tokens matches operators, numbers and fields of expressions. It matches texts as a whole, so that
+// their parts stay.
 var tokens = regexp.MustCompile(`'[^']*'|"[^"]*"|<=|>=|==|!=|&&|\|\||!|[<>]|\b\d+\b|\.\??[a-zA-Z]+\b`)
 
-// replacements holds what takes the place of an operator, or of a field: another field of the same object and of a similar type.
+// replacements holds what takes the place of an operator, or of a field: another field of the same
+// object and of a similar type.
 var replacements = map[string][]string{
 	"<=": {"<", ">=", "=="}, "==": {"!="}, "!=": {"=="}, "&&": {"||"}, "||": {"&&"}, "!": {""},
 	".replicas": {".minReadySeconds"}, ".dnsPolicy": {".restartPolicy"}, ".dnsConfig": {".securityContext"}, ".namespace": {".name"}, ".name": {".image"},
@@ -36,7 +38,8 @@ var equivalents = map[string]string{
 	"mutating-image-pull: expression[256]: .imagePullPolicy → .terminationMessagePolicy": "a patch that sets Always again changes nothing",
 }
 
-// TestMutants changes one operator, bound or field of the policies of examples whose suites cover all branches. The suites have to notice.
+// TestMutants changes one operator, bound or field of the policies of examples whose suites cover
+// all branches. The suites have to notice.
 func TestMutants(t *testing.T) {
 	var tests []*suite.Test
 	var changes []string
@@ -71,7 +74,8 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// mutants returns policies that differ from the one in a file in one token of an expression, by this change.
+// mutants returns policies that differ from the one in a file in one token of an expression, by
+// this change.
 func mutants(t *testing.T, file string) map[string][]byte {
 	t.Helper()
 	data, err := os.ReadFile(file)

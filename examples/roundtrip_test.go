@@ -12,8 +12,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// expected holds, by directory and version, what conversion to the other version and back changes in an object. The
-// comments of the examples name these changes.
+// expected holds, by directory and version, what conversion to the other version and back changes
+// in an object. The comments of the examples name these changes.
 var expected = map[string]map[string]func(spec map[string]any){
 	"crd-alertmanager-config": {"v1alpha1": matchTypes},
 	"crd-auth-config": {"v1beta1": func(spec map[string]any) {
@@ -72,7 +72,8 @@ func items(spec map[string]any, name string) []any {
 	return list
 }
 
-// FuzzRoundTrip converts random objects of every version of the examples to each other version and back.
+// FuzzRoundTrip converts random objects of every version of the examples to each other version and
+// back.
 func FuzzRoundTrip(f *testing.F) {
 	for seed := range uint64(50) {
 		f.Add(seed)

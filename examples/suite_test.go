@@ -14,7 +14,8 @@ import (
 	"celador.io/celador/pkg/offlinebackend"
 )
 
-// covered are the examples whose suites reach all branches of their policies. The others show one feature.
+// covered are the examples whose suites reach all branches of their policies. The others show one
+// feature.
 var covered = []string{"mutating-dns", "mutating-image-pull", "mutating-proxy", "mutating-replicas", "replica-limit"}
 
 // TestSuites runs the suites of all examples.

@@ -26,7 +26,8 @@ import (
 // auditOptions are the flags of celador audit.
 type auditOptions struct {
 	output, selector string
-	// files have policies, and manifests the objects to audit. Without either, they are those of the cluster.
+	// files have policies, and manifests the objects to audit. Without either, they are those of
+	// the cluster.
 	files, manifests []string
 	// clusterPolicies adds the policies of the cluster to those of files.
 	clusterPolicies bool
@@ -71,7 +72,8 @@ The exit code is 0 if all objects satisfy the policies, 1 if one does not or can
 	return command
 }
 
-// audit writes the report of an audit to w, and the progress to stderr. The path - stands for stdin.
+// audit writes the report of an audit to w, and the progress to stderr. The path - stands for
+// stdin.
 func (o *auditOptions) audit(ctx context.Context, stdin io.Reader, w, stderr io.Writer) error {
 	write := report.ForAudit(o.output)
 	if write == nil {
@@ -132,7 +134,8 @@ func (o *auditOptions) audit(ctx context.Context, stdin io.Reader, w, stderr io.
 	return nil
 }
 
-// evaluate returns the report of an audit of the sources, to which it adds the cluster, and the auditor. Errors are exitErrors.
+// evaluate returns the report of an audit of the sources, to which it adds the cluster, and the
+// auditor. Errors are exitErrors.
 func (o *auditOptions) evaluate(ctx context.Context, s *auditSources, selector labels.Selector, stderr io.Writer) (*audit.Report, *audit.Auditor, error) {
 	if o.readsCluster() || o.apply {
 		config, err := restConfig(o.config)

@@ -42,7 +42,8 @@ type auditSources struct {
 // stdinPath is the path that stands for standard input, as in kubectl.
 const stdinPath = "-"
 
-// readAll returns the documents of standard input. Files may be read more than once, so it keeps them in memory.
+// readAll returns the documents of standard input. Files may be read more than once, so it keeps
+// them in memory.
 func readAll(stdin io.Reader) func() ([]*manifest.Document, error) {
 	return sync.OnceValues(func() ([]*manifest.Document, error) {
 		data, err := io.ReadAll(stdin)
@@ -53,8 +54,9 @@ func readAll(stdin io.Reader) func() ([]*manifest.Document, error) {
 	})
 }
 
-// each yields the documents of files and directories as manifest.Each does, and first those of standard input, if it is among the paths. It leaves out the suites
-// in directories, which often are beside the policies that they test.
+// each yields the documents of files and directories as manifest.Each does, and first those of
+// standard input, if it is among the paths. It leaves out the suites in directories, which often
+// are beside the policies that they test.
 func (s *auditSources) each(paths []string) iter.Seq2[*manifest.Document, error] {
 	return func(yield func(*manifest.Document, error) bool) {
 		if slices.Contains(paths, stdinPath) {
@@ -102,7 +104,8 @@ type located struct {
 	objects   []*unstructured.Unstructured
 }
 
-// add adds an object, unless it is equal to one that is there. Directories often have the same namespace several times.
+// add adds an object, unless it is equal to one that is there. Directories often have the same
+// namespace several times.
 func (l *located) add(document *manifest.Document, object *unstructured.Unstructured) {
 	if !slices.ContainsFunc(l.objects, func(other *unstructured.Unstructured) bool { return reflect.DeepEqual(other, object) }) {
 		l.documents, l.objects = append(l.documents, document), append(l.objects, object)
@@ -151,7 +154,8 @@ func (s *auditSources) auditor(ctx context.Context) (*audit.Auditor, error) {
 	return auditor, nil
 }
 
-// added returns the objects of files that are policies or that policies read. The objects to audit may be among them.
+// added returns the objects of files that are policies or that policies read. The objects to audit
+// may be among them.
 func (s *auditSources) added() (*located, error) {
 	added := &located{}
 	if err := added.read(s.each(s.options.files), func(schema.GroupKind) bool { return true }); err != nil {
@@ -242,8 +246,9 @@ func isObject(object *unstructured.Unstructured, selector labels.Selector) bool 
 	return !audit.IsPolicy(object.GroupVersionKind().GroupKind()) && selector.Matches(labels.Set(object.GetLabels()))
 }
 
-// nothingMatches returns an error if an audit without objects was neither of a selection nor of an empty cluster: no object of the files, or no resource
-// of the cluster, is one that a policy may match. A misspelled rule would look like a success.
+// nothingMatches returns an error if an audit without objects was neither of a selection nor of an
+// empty cluster: no object of the files, or no resource of the cluster, is one that a policy may
+// match. A misspelled rule would look like a success.
 func (s *auditSources) nothingMatches(auditor *audit.Auditor) error {
 	if s.options.selector != "" || *s.options.config.Namespace != "" {
 		return nil

@@ -56,7 +56,8 @@ func openBrowser(t *testing.T) *browser {
 	return &browser{tab: tab, console: chromedp.Console(tab)}
 }
 
-// perform returns the result of an action on the page, and stops the test if the action does not succeed.
+// perform returns the result of an action on the page, and stops the test if the action does not
+// succeed.
 func perform[T any](t *testing.T, b *browser, action chromedp.Action[T]) T {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b.tab, browserTimeout)
@@ -154,8 +155,9 @@ func (b *browser) screenshot(t *testing.T, name string) {
 	}
 }
 
-// checkConsole fails the test for each uncaught exception and each error that the browser logged, such as a violation of
-// the Content-Security-Policy. Errors with one of the expected texts are none. It is called once, at the end.
+// checkConsole fails the test for each uncaught exception and each error that the browser logged,
+// such as a violation of the Content-Security-Policy. Errors with one of the expected texts are
+// none. It is called once, at the end.
 func (b *browser) checkConsole(t *testing.T, expected ...string) {
 	t.Helper()
 	const end = "end of the test"

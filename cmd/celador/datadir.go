@@ -11,7 +11,8 @@ import (
 // dataDirEnv is the environment variable that sets the data directory of serve, kubectl and audit.
 const dataDirEnv = "CELADOR_DATA_DIR"
 
-// defaultDataDir returns the directory in $CELADOR_DATA_DIR. If that is empty, it returns homeDataDir.
+// defaultDataDir returns the directory in $CELADOR_DATA_DIR. If that is empty, it returns
+// homeDataDir.
 func defaultDataDir() string {
 	if dir := os.Getenv(dataDirEnv); dir != "" {
 		return dir
@@ -19,7 +20,8 @@ func defaultDataDir() string {
 	return homeDataDir()
 }
 
-// homeDataDir returns .celador in the home directory, or in the current directory if the user has no home directory.
+// homeDataDir returns .celador in the home directory, or in the current directory if the user has
+// no home directory.
 func homeDataDir() string {
 	home, err := os.UserHomeDir()
 	if err != nil {

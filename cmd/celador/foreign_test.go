@@ -21,7 +21,8 @@ import (
 	"celador.io/celador/pkg/offlinebackend"
 )
 
-// TestForeignSuites runs the suites of other tools in testdata, and the native suites that they are converted to. A file results.txt has a
+// TestForeignSuites runs the suites of other tools in testdata, and the native suites that they are
+// converted to. A file results.txt has a
 // line for each case: its position, name, verdict and decision.
 func TestForeignSuites(t *testing.T) {
 	const testdata = "../../staging/src/celador.io/offline/foreign/testdata"
@@ -78,8 +79,8 @@ func TestForeignSuites(t *testing.T) {
 	}
 }
 
-// TestDenialsNeedThePolicy replaces the validations of the policies in testdata by true, or by an expression that fails. No expected denial is then met, whatever
-// else rejects the request.
+// TestDenialsNeedThePolicy replaces the validations of the policies in testdata by true, or by an
+// expression that fails. No expected denial is then met, whatever else rejects the request.
 func TestDenialsNeedThePolicy(t *testing.T) {
 	validation := regexp.MustCompile(`(?m)^( *- expression: ).*$`)
 	const testdata = "../../staging/src/celador.io/offline/foreign/testdata"

@@ -13,8 +13,9 @@ import (
 	"celador.io/celador/pkg/localserver"
 )
 
-// restConfig returns the connection that flags select, as kubectl does. If there is no kubeconfig and the process does not run in a
-// pod, it returns the connection to the server of celador serve instead of one to localhost:8080.
+// restConfig returns the connection that flags select, as kubectl does. If there is no kubeconfig
+// and the process does not run in a pod, it returns the connection to the server of celador serve
+// instead of one to localhost:8080.
 func restConfig(flags *genericclioptions.ConfigFlags) (*rest.Config, error) {
 	if *flags.KubeConfig == "" && !hasKubeconfig() {
 		path := localserver.KubeconfigPath(defaultDataDir())
@@ -31,8 +32,9 @@ func restConfig(flags *genericclioptions.ConfigFlags) (*rest.Config, error) {
 	return config, nil
 }
 
-// hasKubeconfig reports whether the environment, the home directory or the pod of this process configures a cluster. A
-// kubeconfig that cannot be read counts, because its error is the user's to see.
+// hasKubeconfig reports whether the environment, the home directory or the pod of this process
+// configures a cluster. A kubeconfig that cannot be read counts, because its error is the user's to
+// see.
 func hasKubeconfig() bool {
 	if _, err := rest.InClusterConfig(); err == nil {
 		return true

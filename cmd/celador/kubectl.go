@@ -53,8 +53,8 @@ func kubectl(args []string) {
 	}
 }
 
-// kubectlConfig returns kubectl's connection flags. --kubeconfig defaults to the kubeconfig of celador serve unless
-// $KUBECONFIG is set. kubectlConfig sets that variable for plugins.
+// kubectlConfig returns kubectl's connection flags. --kubeconfig defaults to the kubeconfig of
+// celador serve unless $KUBECONFIG is set. kubectlConfig sets that variable for plugins.
 func kubectlConfig(streams genericiooptions.IOStreams) *genericclioptions.ConfigFlags {
 	flags := genericclioptions.NewConfigFlags(true).
 		WithDeprecatedPasswordFlag().WithDiscoveryBurst(300).WithDiscoveryQPS(50).WithWarningPrinter(streams)
@@ -67,8 +67,8 @@ func kubectlConfig(streams genericiooptions.IOStreams) *genericclioptions.Config
 	return flags
 }
 
-// explainMissing adds a line to kubectl's fatal errors if the kubeconfig at path does not exist and kubectl used that
-// path. used points to the value of --kubeconfig.
+// explainMissing adds a line to kubectl's fatal errors if the kubeconfig at path does not exist and
+// kubectl used that path. used points to the value of --kubeconfig.
 func explainMissing(path string, used *string) {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return

@@ -16,7 +16,8 @@ import (
 // klogHeader matches the header of a fatal klog entry.
 var klogHeader = regexp.MustCompile(`^F\d{4} [^\]]*\] `)
 
-// discardLogs discards klog's output. When a fatal entry ends the process, discardLogs prints its message in one line.
+// discardLogs discards klog's output. When a fatal entry ends the process, discardLogs prints its
+// message in one line.
 func discardLogs() {
 	// Other goroutines may write fatal entries before the first ends the process.
 	var fatal atomic.Pointer[string]

@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command celador runs a control plane in one process, kubectl against it, and test suites of admission policies, for
-// developers and policy authors.
+// Command celador runs a control plane in one process, kubectl against it, and test suites of
+// admission policies, for developers and policy authors.
 package main
 
 import (

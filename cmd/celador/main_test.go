@@ -15,8 +15,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Environment variables that make this test binary run main, or write a fatal log entry with logs discarded, instead of
-// the tests.
+// Environment variables that make this test binary run main, or write a fatal log entry with logs
+// discarded, instead of the tests.
 const (
 	asMain  = "CELADOR_TEST_AS_MAIN"
 	asFatal = "CELADOR_TEST_AS_FATAL"
@@ -36,7 +36,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// celador returns a command that runs celador with args. dir is the data directory, or empty for the default.
+// celador returns a command that runs celador with args. dir is the data directory, or empty for
+// the default.
 func celador(t testing.TB, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	command := exec.Command(os.Args[0], args...)

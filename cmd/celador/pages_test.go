@@ -13,13 +13,15 @@ import (
 	"testing"
 )
 
-// TestPages executes the commands of the README and of all pages of the documentation in the order in which docs/README.md lists
-// the pages, in one directory and on the data of one server, as a new user does.
+// TestPages executes the commands of the README and of all pages of the documentation in the order
+// in which docs/README.md lists the pages, in one directory and on the data of one server, as a new
+// user does.
 //
-// A block of commands is executed if it begins with the program of this repository or writes a file for it. Blocks that begin with kubectl or
-// celador are for any cluster. A line that begins with "$ " is a command and the lines below it are what it prints. A block
-// without such lines prints the next block of the section that is not one of commands. A command fails only if the page
-// shows what it prints.
+// A block of commands is executed if it begins with the program of this repository or writes a file
+// for it. Blocks that begin with kubectl or celador are for any cluster. A line that begins with "$
+// " is a command and the lines below it are what it prints. A block without such lines prints the
+// next block of the section that is not one of commands. A command fails only if the page shows
+// what it prints.
 func TestPages(t *testing.T) {
 	u := newReader(t)
 	executed := 0
@@ -170,8 +172,8 @@ func commands(text string) (found []command) {
 	return found
 }
 
-// shows returns an error unless the output has the lines of want in their order. White space, ports and ages do not matter,
-// "..." stands for any text, and want may wrap lines and omit some.
+// shows returns an error unless the output has the lines of want in their order. White space, ports
+// and ages do not matter, "..." stands for any text, and want may wrap lines and omit some.
 func shows(output, want string) error {
 	rest := " " + plain(output) + " "
 	for line := range strings.SplitSeq(strings.TrimSpace(want), "\n") {
@@ -196,7 +198,8 @@ var (
 	port = regexp.MustCompile(`127\.0\.0\.1:[0-9]+/`)
 )
 
-// plain returns text with single spaces, without ports and without ages in the last column of tables.
+// plain returns text with single spaces, without ports and without ages in the last column of
+// tables.
 func plain(text string) string {
 	text = age.ReplaceAllString(strings.TrimRight(text, " \n"), " AGE")
 	return oneLine(port.ReplaceAllString(text, "127.0.0.1:PORT/"))
@@ -245,8 +248,8 @@ exec '` + program + `' "$@"
 	return u
 }
 
-// execute executes a command and returns its output and its error. A server keeps running until a command starts another one, and
-// a command that starts the same server again does nothing.
+// execute executes a command and returns its output and its error. A server keeps running until a
+// command starts another one, and a command that starts the same server again does nothing.
 func (u *reader) execute(t *testing.T, command string) (string, error) {
 	t.Helper()
 	switch {

@@ -83,8 +83,8 @@ func servePlayground(out io.Writer, port int, files []string) error {
 	return <-stopped
 }
 
-// newPlayground returns the handler of the page. address is the host and port of the listener. The page begins with the documents of files,
-// if there are any.
+// newPlayground returns the handler of the page. address is the host and port of the listener. The
+// page begins with the documents of files, if there are any.
 func newPlayground(address string, files []string) (http.Handler, error) {
 	all, err := playground.Examples(examples.Files)
 	if err != nil {

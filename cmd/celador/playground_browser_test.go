@@ -53,7 +53,8 @@ metadata:
 	typedLabels = "\n  labels: {owner: shop}"
 )
 
-// TestPlaygroundInBrowser uses the page as a policy author does. Its parts follow one another on the same page.
+// TestPlaygroundInBrowser uses the page as a policy author does. Its parts follow one another on
+// the same page.
 func TestPlaygroundInBrowser(t *testing.T) {
 	server := httptest.NewUnstartedServer(nil)
 	handler, err := newPlayground(server.Listener.Addr().String(), nil)
@@ -92,7 +93,8 @@ func TestPlaygroundInBrowser(t *testing.T) {
 // failingEvaluations is the handler of the page, which fails some evaluations.
 type failingEvaluations struct {
 	next http.Handler
-	// busy and broken are the numbers of the next evaluations that are answered with 429 and then with 500.
+	// busy and broken are the numbers of the next evaluations that are answered with 429 and then
+	// with 500.
 	busy, broken atomic.Int32
 }
 
@@ -145,7 +147,8 @@ func testPlaygroundExample(t *testing.T, page *browser, address string) {
 	page.look(t, "light", 1440, 1000)
 }
 
-// testPlaygroundWidth checks that the page scrolls only up and down, with each example and on phones, too.
+// testPlaygroundWidth checks that the page scrolls only up and down, with each example and on
+// phones, too.
 func testPlaygroundWidth(t *testing.T, page *browser, _ string) {
 	names := evaluate[[]string](t, page, "[...document.getElementById('example').options].map((o) => o.value).filter(Boolean)")
 	if len(names) < 3 {
@@ -178,7 +181,8 @@ func testPlaygroundMany(t *testing.T, page *browser, address string) {
 	page.see(t, "problems", "and 100 more")
 }
 
-// Panes out of view have no lines on the page, so that long texts do not stop it. Undo brings the text before an example back.
+// Panes out of view have no lines on the page, so that long texts do not stop it. Undo brings the
+// text before an example back.
 func testPlaygroundLongPanes(t *testing.T, page *browser, address string) {
 	panes := playground.Panes{Policy: typedPolicy, Binding: strings.Repeat("# long\n", 50_000), Object: typedObject, Manifests: strings.Repeat("# long\n", 50_000)}
 	page.open(t, address+"/"+fragment(t, playground.Input{Panes: panes, FeatureGates: map[string]bool{"AdmissionPolicyTypeEnforcement": false}}))
@@ -372,7 +376,8 @@ const unlabelled = `[...document.querySelectorAll("button, input, select, summar
 	.filter((e) => !(e.labels?.length || e.ariaLabel || document.getElementById(e.getAttribute("aria-labelledby")) || e.innerText.trim() || e.textContent.trim()))
 	.map((e) => e.outerHTML.slice(0, 100))`
 
-// readable checks that the contrast of all visible text with its background is at least 4.5, the level AA of WCAG 2.
+// readable checks that the contrast of all visible text with its background is at least 4.5, the
+// level AA of WCAG 2.
 func readable(t *testing.T, page *browser) {
 	t.Helper()
 	got := evaluate[[]string](t, page, lowContrast)

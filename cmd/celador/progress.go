@@ -19,7 +19,8 @@ const clearLine = "\r\x1b[K"
 // progress shows how much is done in one line of a terminal. A nil progress shows nothing.
 type progress struct {
 	w io.Writer
-	// interval is the least time between two updates of the line, and last the time of the last one.
+	// interval is the least time between two updates of the line, and last the time of the last
+	// one.
 	interval time.Duration
 	last     time.Time
 }
@@ -41,7 +42,8 @@ func isTerminal(w io.Writer) bool {
 // barWidth is the number of characters of a full bar.
 const barWidth = 20
 
-// count replaces the line with the number of things that are done and, if their total is known, a bar. The total is then positive.
+// count replaces the line with the number of things that are done and, if their total is known, a
+// bar. The total is then positive.
 func (p *progress) count(done, total int, things string) {
 	if p == nil || time.Since(p.last) < p.interval {
 		return

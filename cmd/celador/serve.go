@@ -74,8 +74,8 @@ func newServeCommand() *cobra.Command {
 	return command
 }
 
-// complete validates the flags and takes the arguments after the dash as arguments of the kube-apiserver. An argument
-// before the dash is an error.
+// complete validates the flags and takes the arguments after the dash as arguments of the
+// kube-apiserver. An argument before the dash is an error.
 func (o *serveOptions) complete(cmd *cobra.Command, args []string) error {
 	before, after := args, []string(nil)
 	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
@@ -142,7 +142,8 @@ func serve(out io.Writer, o serveOptions) error {
 	return server.Stop()
 }
 
-// kubectlHint returns a command that the user can paste into another terminal to use the server. That terminal may lack the environment of this process.
+// kubectlHint returns a command that the user can paste into another terminal to use the server.
+// That terminal may lack the environment of this process.
 func kubectlHint(dataDir string) string {
 	hint := os.Args[0] + " kubectl get namespaces"
 	if absolute, err := filepath.Abs(dataDir); err == nil && dataDir != homeDataDir() {

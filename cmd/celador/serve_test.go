@@ -24,7 +24,8 @@ type served struct {
 	stderr  bytes.Buffer
 }
 
-// startServe starts celador serve on a free port and reads its output up to the line that starts with until.
+// startServe starts celador serve on a free port and reads its output up to the line that starts
+// with until.
 func startServe(t *testing.T, dir, until string, args ...string) *served {
 	t.Helper()
 	return start(t, celador(t, "", append([]string{"serve", "--data-dir", dir, "--secure-port", "0"}, args...)...), until)

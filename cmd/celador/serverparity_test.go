@@ -38,7 +38,8 @@ import (
 	"celador.io/celador/pkg/offlinebackend"
 )
 
-// parityManifests are the objects of both servers. The policy denies each object with the annotation deny, whatever its kind.
+// parityManifests are the objects of both servers. The policy denies each object with the
+// annotation deny, whatever its kind.
 const parityManifests = `
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
@@ -76,7 +77,8 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: pods}
 subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: jane}]
 `
 
-// parityRequests are new objects about which the settings of a server decide, by the paths of their resources.
+// parityRequests are new objects about which the settings of a server decide, by the paths of their
+// resources.
 var parityRequests = map[string]string{
 	"privileged":              "v1/pods {apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: a, image: a, securityContext: {privileged: true}}]}}",
 	"privileged init":         "v1/pods {apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {initContainers: [{name: b, image: b, securityContext: {privileged: true}}], containers: [{name: a, image: a}]}}",
@@ -131,8 +133,8 @@ var parityRequests = map[string]string{
 	"eviction of another Pod": "v1/pods/eviction {apiVersion: policy/v1, kind: Eviction, metadata: {name: other}}",
 }
 
-// A parity sends requests to celador serve, which is another process, and to a cluster without a server in this one. Settings of the
-// process that only the server applies are so missing here.
+// A parity sends requests to celador serve, which is another process, and to a cluster without a
+// server in this one. Settings of the process that only the server applies are so missing here.
 type parity struct {
 	server  rest.Interface
 	offline *cluster.Cluster
@@ -197,8 +199,8 @@ func documentsOf(t *testing.T, text string) []*unstructured.Unstructured {
 // administrator is the user of the kubeconfig of celador serve.
 var administrator = &user.DefaultInfo{Name: "celador-admin", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}}
 
-// comparableAnswer returns what differs between equal requests of two servers in an answer: the object or the error, without what servers choose
-// anew for each request.
+// comparableAnswer returns what differs between equal requests of two servers in an answer: the
+// object or the error, without what servers choose anew for each request.
 func comparableAnswer(object *unstructured.Unstructured, err error) any {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
@@ -243,10 +245,12 @@ func comparableAnswer(object *unstructured.Unstructured, err error) any {
 	return chosen.ReplaceAllString(string(text), "chosen")
 }
 
-// chosen matches values that a server chooses: addresses of Services, names of the volumes of tokens, times and UIDs.
+// chosen matches values that a server chooses: addresses of Services, names of the volumes of
+// tokens, times and UIDs.
 var chosen = regexp.MustCompile(`\b10\.\d+\.\d+\.\d+\b|kube-api-access-\w+|\d{4}-\d\d-\d\dT[\d:.]+Z|\d{4}-\d\d-\d\dT[\d:.]+\+[\d:]+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// compare sends the creation of an object to the server and to the cluster, and compares the answers.
+// compare sends the creation of an object to the server and to the cluster, and compares the
+// answers.
 func (p *parity) compare(t *testing.T, resource schema.GroupVersionResource, subresource, name string, object *unstructured.Unstructured) {
 	t.Helper()
 	namespace := ""
@@ -304,7 +308,8 @@ func (p *parity) path(resource schema.GroupVersionResource, namespace, name, sub
 	return path
 }
 
-// TestServerParity compares the answers of celador serve and of a cluster without a server to the same requests.
+// TestServerParity compares the answers of celador serve and of a cluster without a server to the
+// same requests.
 func TestServerParity(t *testing.T) {
 	p := newParity(t)
 	for name, request := range parityRequests {
@@ -331,7 +336,8 @@ func TestServerParity(t *testing.T) {
 	}
 }
 
-// testEveryResource sends requests for each resource and subresource, which may be refused, but must not panic.
+// testEveryResource sends requests for each resource and subresource, which may be refused, but
+// must not panic.
 func (p *parity) testEveryResource(t *testing.T) {
 	for path, r := range p.resources {
 		resource, subresource := parseParityPath(path)

@@ -19,7 +19,8 @@ import (
 	"celador.io/celador/pkg/offlinebackend"
 )
 
-// writeSkeleton writes a suite for the policies of a file to the file that args name, or to w. It never replaces a file.
+// writeSkeleton writes a suite for the policies of a file to the file that args name, or to w. It
+// never replaces a file.
 func writeSkeleton(ctx context.Context, w io.Writer, policy string, args []string) error {
 	if len(args) > 1 {
 		return unusable("--init takes one argument, the file of the suite")

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// BenchmarkStart measures celador test on one small suite, from the start of the process to its end.
+// BenchmarkStart measures celador test on one small suite, from the start of the process to its
+// end.
 func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
 		if stdout, stderr, code := run(b, celador(b, "", "test", "../../examples/replica-limit/suite.yaml")); code != 0 {

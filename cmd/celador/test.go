@@ -28,13 +28,15 @@ const (
 	exitUnusable = 2
 )
 
-// exitError is an error that ends the process with a code of its own. Its text may have several lines.
+// exitError is an error that ends the process with a code of its own. Its text may have several
+// lines.
 type exitError struct {
 	error
 	code int
 }
 
-// unusable returns an error in one line, like those of other commands, with the exit code of unusable input.
+// unusable returns an error in one line, like those of other commands, with the exit code of
+// unusable input.
 func unusable(format string, args ...any) error {
 	return exitError{errors.New(message(fmt.Errorf(format, args...))), exitUnusable}
 }
@@ -120,7 +122,8 @@ func (o *testOptions) test(ctx context.Context, w, stderr io.Writer, paths []str
 	return o.runSuites(ctx, w, stderr, tests, problems)
 }
 
-// runSuites runs suites with flags that check accepts. It writes their results and the problems to w, and the progress to stderr.
+// runSuites runs suites with flags that check accepts. It writes their results and the problems to
+// w, and the progress to stderr.
 func (o *testOptions) runSuites(ctx context.Context, w, stderr io.Writer, tests []*suite.Test, problems []report.Problem) error {
 	pattern := regexp.MustCompile(o.run)
 	var profile *coverage.Profile
@@ -209,7 +212,8 @@ func flatten(err error) []error {
 	return []error{err}
 }
 
-// problemText returns an error with the text of problems for standard error, or nil if there is none. Errors with a position need no name of the program.
+// problemText returns an error with the text of problems for standard error, or nil if there is
+// none. Errors with a position need no name of the program.
 func problemText(problems []report.Problem) error {
 	var errs []error
 	for _, p := range problems {

@@ -18,7 +18,8 @@ import (
 	"celador.io/offline/report"
 )
 
-// copyExample copies the example replica-limit to a new directory, with a change in one file, and returns the directory.
+// copyExample copies the example replica-limit to a new directory, with a change in one file, and
+// returns the directory.
 func copyExample(t *testing.T, file, old, changed string) string {
 	t.Helper()
 	const source = "../../examples/replica-limit"
@@ -134,7 +135,8 @@ func TestUnusableSuite(t *testing.T) {
 	}
 }
 
-// TestProblemsInFormats runs unusable input with each format. All formats have the same number of errors as the exit code says.
+// TestProblemsInFormats runs unusable input with each format. All formats have the same number of
+// errors as the exit code says.
 func TestProblemsInFormats(t *testing.T) {
 	const broken = "apiVersion: test.celador.io/v1alpha1\nkind: Suite\n"
 	for name, test := range map[string]struct {
@@ -180,7 +182,8 @@ func TestProblemsInFormats(t *testing.T) {
 	}
 }
 
-// countsOf returns the numbers of cases that passed and of errors in a document. passing is the number of the former for formats that leave them out.
+// countsOf returns the numbers of cases that passed and of errors in a document. passing is the
+// number of the former for formats that leave them out.
 func countsOf(t *testing.T, format, text string, passing int) (passed, unusable int) {
 	t.Helper()
 	count := func(pattern string) int { return len(regexp.MustCompile(pattern).FindAllString(text, -1)) }
@@ -204,7 +207,8 @@ func countsOf(t *testing.T, format, text string, passing int) (passed, unusable 
 	return count(" Passed "), count(" Unusable ")
 }
 
-// TestConvert compares the results of suites of other tools with those of the native suites that --convert prints.
+// TestConvert compares the results of suites of other tools with those of the native suites that --convert
+// prints.
 func TestConvert(t *testing.T) {
 	directory := t.TempDir()
 	if err := os.CopyFS(directory, os.DirFS("../../staging/src/celador.io/offline/foreign/testdata")); err != nil {

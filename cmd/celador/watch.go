@@ -21,11 +21,12 @@ import (
 	"celador.io/offline/suite"
 )
 
-// settled is the time without further changes after which suites run again. Editors write a file in several steps.
+// settled is the time without further changes after which suites run again. Editors write a file in
+// several steps.
 const settled = 100 * time.Millisecond
 
-// testOnChanges runs the suites at paths, and again whenever one of their files changes, until a signal ends it. It returns the result
-// of the last complete run.
+// testOnChanges runs the suites at paths, and again whenever one of their files changes, until a
+// signal ends it. It returns the result of the last complete run.
 func (o *testOptions) testOnChanges(ctx context.Context, w, stderr io.Writer, paths []string) error {
 	if err := o.check(); err != nil {
 		return err
@@ -73,7 +74,8 @@ func withoutText(err error) error {
 	return err
 }
 
-// watchPaths watches the directories of files, and directories with their subdirectories. Errors about paths are those of the run.
+// watchPaths watches the directories of files, and directories with their subdirectories. Errors
+// about paths are those of the run.
 func watchPaths(watcher *fsnotify.Watcher, paths []string) {
 	if len(paths) == 0 {
 		paths = []string{"."}
@@ -102,7 +104,8 @@ func watchFiles(watcher *fsnotify.Watcher, files []string) {
 	}
 }
 
-// nextChange returns the first file that changes, when no further one does for a while. It returns an empty name once ctx is done.
+// nextChange returns the first file that changes, when no further one does for a while. It returns
+// an empty name once ctx is done.
 func nextChange(ctx context.Context, watcher *fsnotify.Watcher, w io.Writer) string {
 	changed := ""
 	quiet := time.NewTimer(settled)

@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command kube-apiserver is a drop-in replacement for Kubernetes' kube-apiserver, with the same flags and defaults and
-// Celador's admission plugins.
+// Command kube-apiserver is a drop-in replacement for Kubernetes' kube-apiserver, with the same
+// flags and defaults and Celador's admission plugins.
 package main
 
 import (

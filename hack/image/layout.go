@@ -17,7 +17,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// The paths of files in the image. kubeadm's static pods call kube-apiserver without a directory, so its directory is in PATH.
+// The paths of files in the image. kubeadm's static pods call kube-apiserver without a directory,
+// so its directory is in PATH.
 const (
 	binaryPath = "usr/local/bin/kube-apiserver"
 	sbomPath   = "usr/local/share/sbom/kube-apiserver.spdx.json"
@@ -26,7 +27,8 @@ const (
 // users are those that Kubernetes' own image has.
 const users = "root:x:0:0:root:/root:/sbin/nologin\nnobody:x:65534:65534:nobody:/nonexistent:/sbin/nologin\n"
 
-// image returns an image with the program. The files of its system, which seldom change, are a layer below that of the program.
+// image returns an image with the program. The files of its system, which seldom change, are a
+// layer below that of the program.
 func (b *binary) image(sbom []byte, created time.Time) (v1.Image, error) {
 	system := []file{
 		{name: "etc/passwd", content: []byte(users), mode: 0o644},

@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command image packs a static kube-apiserver binary into a container image, without a container engine. Equal arguments and binaries
-// give equal bytes.
+// Command image packs a static kube-apiserver binary into a container image, without a container
+// engine. Equal arguments and binaries give equal bytes.
 package main
 
 import (

@@ -15,7 +15,8 @@ import (
 	spdx "github.com/spdx/tools-golang/spdx/v2/v2_3"
 )
 
-// sbom returns the bill of materials in the JSON form of SPDX 2.3: the program and the Go modules in it.
+// sbom returns the bill of materials in the JSON form of SPDX 2.3: the program and the Go modules
+// in it.
 func (b *binary) sbom(created time.Time) ([]byte, error) {
 	program := &spdx.Package{
 		PackageName: "kube-apiserver", PackageSPDXIdentifier: "Package-kube-apiserver", PackageVersion: b.version,
@@ -43,8 +44,8 @@ func (b *binary) sbom(created time.Time) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// modulePackage describes a module with its package URL, by which scanners find its vulnerabilities. A module without a version is the one of a
-// directory in this repository.
+// modulePackage describes a module with its package URL, by which scanners find its
+// vulnerabilities. A module without a version is the one of a directory in this repository.
 func modulePackage(id string, module *debug.Module) *spdx.Package {
 	if module.Replace != nil && module.Replace.Version != "" {
 		module = module.Replace

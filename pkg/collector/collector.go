@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package collector collects metrics whose values are read when metrics are gathered, so that changes
-// of the counted objects need not update metrics.
+// Package collector collects metrics whose values are read when metrics are gathered, so that
+// changes of the counted objects need not update metrics.
 package collector
 
 import (
@@ -11,8 +11,8 @@ import (
 	"k8s.io/component-base/metrics"
 )
 
-// A Collector collects gauges or counters from readers. It implements metrics.StableCollector and is safe
-// for concurrent use once it is registered.
+// A Collector collects gauges or counters from readers. It implements metrics.StableCollector and
+// is safe for concurrent use once it is registered.
 type Collector struct {
 	metrics.BaseStableCollector
 	descs     []*metrics.Desc

@@ -25,9 +25,10 @@ import (
 	"celador.io/celador/pkg/features"
 )
 
-// NewAPIServerCommand returns command kube-apiserver with upstream's flags and defaults, and Celador's flag. The command
-// serves until its context ends or, if its context cannot end, until SIGTERM or SIGINT. All commands
-// of a process share their feature gates, and only one of them may wait for signals.
+// NewAPIServerCommand returns command kube-apiserver with upstream's flags and defaults, and
+// Celador's flag. The command serves until its context ends or, if its context cannot end, until
+// SIGTERM or SIGINT. All commands of a process share their feature gates, and only one of them may
+// wait for signals.
 func NewAPIServerCommand() *cobra.Command {
 	opts := NewOptions()
 	cmd := &cobra.Command{

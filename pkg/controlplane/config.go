@@ -47,12 +47,14 @@ type ExtraConfig struct {
 	// NewConfig sets it to the stores of the admission plugins. A policy whose spec.typeChecking
 	// is Enforced decides only after its verdict.
 	VerdictStores map[string][]typecheck.VerdictStore
-	// PolicyInformers are the informers of policies and bindings. NewConfig sets it. The admission plugins and the status controller share those of
-	// policies; the plugins read bindings without an informer. The server starts the informers. Embedders may add handlers and use the listers of all
-	// kinds if they ask for them before the server starts. Of managed fields, objects have only those of the status.
+	// PolicyInformers are the informers of policies and bindings. NewConfig sets it. The admission
+	// plugins and the status controller share those of policies; the plugins read bindings without
+	// an informer. The server starts the informers. Embedders may add handlers and use the listers
+	// of all kinds if they ask for them before the server starts. Of managed fields, objects have
+	// only those of the status.
 	PolicyInformers informers.SharedInformerFactory
-	// PolicyStores are the stores from which PolicyInformers read. NewConfig sets it, and CreateServerChain
-	// opens the stores.
+	// PolicyStores are the stores from which PolicyInformers read. NewConfig sets it, and
+	// CreateServerChain opens the stores.
 	PolicyStores *localclient.Stores
 
 	// paths tells the admission plugins that the server serves all of its paths.

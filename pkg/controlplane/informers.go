@@ -20,7 +20,8 @@ import (
 	"celador.io/celador/pkg/registry/admissionregistration/localclient"
 )
 
-// newPolicyClient returns a client that lists and watches policies and bindings in stores, which the server opens before it starts informers.
+// newPolicyClient returns a client that lists and watches policies and bindings in stores, which
+// the server opens before it starts informers.
 func newPolicyClient(loopback *rest.Config, stores *localclient.Stores) (clientset.Interface, error) {
 	client, err := clientset.NewForConfig(loopback)
 	if err != nil {
@@ -29,15 +30,15 @@ func newPolicyClient(loopback *rest.Config, stores *localclient.Stores) (clients
 	return localclient.New(client, stores), nil
 }
 
-// newPolicyInformers returns a factory of informers of policies and bindings. With a nil name they have no metrics. They cache compact
-// objects, also if no plugin uses them.
+// newPolicyInformers returns a factory of informers of policies and bindings. With a nil name they
+// have no metrics. They cache compact objects, also if no plugin uses them.
 func newPolicyInformers(client clientset.Interface, name *cache.InformerName) informers.SharedInformerFactory {
 	return informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithInformerName(name), informers.WithTransform(compact.New().Transform))
 }
 
 // startInformers adds a post-start hook to server that starts the informers. It adds a readiness
-// check to front, the server that answers /readyz, that fails until the informers have synced and synced, which asks the admission plugins,
-// returns nil.
+// check to front, the server that answers /readyz, that fails until the informers have synced and
+// synced, which asks the admission plugins, returns nil.
 func startInformers(server, front *genericapiserver.Config, policies informers.SharedInformerFactory, synced func() error) error {
 	front.ReadyzChecks = slices.Clip(front.ReadyzChecks) // the servers of the chain share its array
 	informersSynced := healthz.NewInformerSyncHealthz(policies).Check

@@ -12,10 +12,10 @@ import (
 	"celador.io/celador/pkg/apis/admissionregistration/install"
 )
 
-// newOpenAPIScheme returns a scheme of the external versions of Celador's kinds. The OpenAPI builder
-// takes each model's group, version and kind from it, without which server-side apply does not find
-// the types. Internal versions are left out, since they have no models. Kubernetes' kinds of the same
-// names may be in other schemes of the builder.
+// newOpenAPIScheme returns a scheme of the external versions of Celador's kinds. The OpenAPI
+// builder takes each model's group, version and kind from it, without which server-side apply does
+// not find the types. Internal versions are left out, since they have no models. Kubernetes' kinds
+// of the same names may be in other schemes of the builder.
 func newOpenAPIScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	install.InstallVersions(scheme)

@@ -48,7 +48,8 @@ func TestOwnModelsKeepUpstreamsShape(t *testing.T) {
 	}
 }
 
-// plain returns a model as JSON values. References to models of other versions become references to v1.
+// plain returns a model as JSON values. References to models of other versions become references to
+// v1.
 func plain(t *testing.T, model common.OpenAPIDefinition) (value any) {
 	t.Helper()
 	encoded, err := json.Marshal(model.Schema)

@@ -34,12 +34,13 @@ type Options struct {
 
 // ExtraOptions are options that upstream's server does not have. The zero value is the default.
 type ExtraOptions struct {
-	// MaxPolicyStaleness is the age of what the server knows of policies and bindings beyond which it rejects requests that a policy with
-	// failurePolicy Fail may match. 0 is no limit.
+	// MaxPolicyStaleness is the age of what the server knows of policies and bindings beyond which
+	// it rejects requests that a policy with failurePolicy Fail may match. 0 is no limit.
 	MaxPolicyStaleness time.Duration
 }
 
-// CompletedOptions are options with defaults applied. Options.Complete returns them. Those of upstream may come from upstream itself.
+// CompletedOptions are options with defaults applied. Options.Complete returns them. Those of
+// upstream may come from upstream itself.
 type CompletedOptions struct {
 	options.CompletedOptions
 	ExtraOptions

@@ -16,8 +16,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// maxParamSync is how long a server may wait for the params of policies before it is ready without them. Their kind may need
-// what this server serves: an aggregated server, or a conversion webhook in a pod.
+// maxParamSync is how long a server may wait for the params of policies before it is ready without
+// them. Their kind may need what this server serves: an aggregated server, or a conversion webhook
+// in a pod.
 const maxParamSync = 20 * time.Second
 
 // installedPaths tells admission plugins that the server serves all of its paths.
@@ -28,7 +29,8 @@ type installedPaths struct {
 	since time.Time
 }
 
-// announce adds a post-start hook to front, the last server of a complete chain, that closes p.done.
+// announce adds a post-start hook to front, the last server of a complete chain, that closes
+// p.done.
 func (p *installedPaths) announce(front *genericapiserver.GenericAPIServer) error {
 	return front.AddPostStartHook("start-policy-params", func(hook genericapiserver.PostStartHookContext) error {
 		for _, installed := range front.MuxAndDiscoveryCompleteSignals() {
@@ -44,8 +46,9 @@ func (p *installedPaths) announce(front *genericapiserver.GenericAPIServer) erro
 	})
 }
 
-// checkParams adds a readiness check to front, the server that answers /readyz, that fails until synced returns nil, but at most
-// for maxParamSync after all paths are installed. It passes once and for all.
+// checkParams adds a readiness check to front, the server that answers /readyz, that fails until
+// synced returns nil, but at most for maxParamSync after all paths are installed. It passes once
+// and for all.
 func checkParams(front *genericapiserver.Config, paths *installedPaths, synced func() error) {
 	var passed atomic.Bool
 	front.ReadyzChecks = slices.Clip(front.ReadyzChecks) // the servers of the chain share its array

@@ -41,8 +41,8 @@ import (
 const typesTimeout = 10 * time.Second
 
 // addPolicyStatusController adds a post-start hook to the server that runs the status controller,
-// if the server serves a kind of policy. crds is nil if the server has no custom resources. warnings uses the types of the
-// controller.
+// if the server serves a kind of policy. crds is nil if the server has no custom resources.
+// warnings uses the types of the controller.
 func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserver.APIAggregator, crds apiextensionsinformers.CustomResourceDefinitionInformer, warnings *typechecks.Warner) error {
 	apiServices := server.APIRegistrationInformers.Apiregistration().V1().APIServices()
 	controller, err := newPolicyStatusController(config, crds, func(version schema.GroupVersion) bool {

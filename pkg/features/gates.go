@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package features defines Celador's feature gates, except those of custom resources, which
-// celador.io/apiextensions-apiserver defines. Importing it adds all of them to the process-wide feature
-// gate of kube-apiserver, and so to `--feature-gates`.
+// celador.io/apiextensions-apiserver defines. Importing it adds all of them to the process-wide
+// feature gate of kube-apiserver, and so to `--feature-gates`.
 package features
 
 import (
@@ -20,17 +20,18 @@ import (
 )
 
 // ValidatingAdmissionPolicy (KEP-3488, GA, on by default) serves and enforces the kinds
-// ValidatingAdmissionPolicy and ValidatingAdmissionPolicyBinding. While it is off, the server serves
-// neither kind and the admission plugin allows all requests.
+// ValidatingAdmissionPolicy and ValidatingAdmissionPolicyBinding. While it is off, the server
+// serves neither kind and the admission plugin allows all requests.
 const ValidatingAdmissionPolicy featuregate.Feature = "ValidatingAdmissionPolicy"
 
-// AdmissionWebhookMatchConditions (KEP-3716, GA, on by default) enables matchConditions of webhooks.
-// While it is off, they are dropped from configurations that have none yet, and have no effect in
-// configurations that do. Kubernetes locked the gate on and later removed it.
+// AdmissionWebhookMatchConditions (KEP-3716, GA, on by default) enables matchConditions of
+// webhooks. While it is off, they are dropped from configurations that have none yet, and have no
+// effect in configurations that do. Kubernetes locked the gate on and later removed it.
 const AdmissionWebhookMatchConditions featuregate.Feature = "AdmissionWebhookMatchConditions"
 
-// Features of KEP-3488 that Kubernetes has not shipped (alpha, off by default). While a gate is off,
-// its field is dropped from objects that do not have it yet, and has no effect in objects that do.
+// Features of KEP-3488 that Kubernetes has not shipped (alpha, off by default). While a gate is
+// off, its field is dropped from objects that do not have it yet, and has no effect in objects that
+// do.
 const (
 	// ValidatingAdmissionPolicySingleton ("Singleton policies") lets a policy with
 	// spec.policyType Singleton apply without a binding.
@@ -40,8 +41,8 @@ const (
 	// spec.validations[].failurePolicy override the failurePolicy of the policy.
 	ValidatingAdmissionPolicyValidationFailurePolicy featuregate.Feature = policyspec.ValidationFailurePolicy
 
-	// ValidatingAdmissionPolicyFallbackBinding ("Exclude and default matching") lets
-	// a binding with spec.bindingType Fallback apply only where no other binding of the policy does.
+	// ValidatingAdmissionPolicyFallbackBinding ("Exclude and default matching") lets a binding with
+	// spec.bindingType Fallback apply only where no other binding of the policy does.
 	ValidatingAdmissionPolicyFallbackBinding featuregate.Feature = policyspec.FallbackBinding
 
 	// AdmissionPolicyTypeEnforcement ("Type safety") keeps a policy with spec.typeChecking Enforced
@@ -49,11 +50,11 @@ const (
 	AdmissionPolicyTypeEnforcement featuregate.Feature = policyspec.TypeEnforcement
 )
 
-// MutatingAdmissionPolicyInlineExpressions (KEP-3962, alpha, off by default) enables features of that
-// proposal that Kubernetes has not shipped: in spec.mutations[], the fields expression, condition,
-// message, reason and reinvocationPolicy, and the patch types JSONMergePatch and StrategicMergePatch.
-// While it is off, the fields are dropped from objects that have none of them yet, and have no effect
-// in objects that do.
+// MutatingAdmissionPolicyInlineExpressions (KEP-3962, alpha, off by default) enables features of
+// that proposal that Kubernetes has not shipped: in spec.mutations[], the fields expression,
+// condition, message, reason and reinvocationPolicy, and the patch types JSONMergePatch and
+// StrategicMergePatch. While it is off, the fields are dropped from objects that have none of them
+// yet, and have no effect in objects that do.
 const MutatingAdmissionPolicyInlineExpressions featuregate.Feature = policyspec.InlineExpressions
 
 // gates holds the stages of this package's gates by Kubernetes version, for `--emulated-version`.

@@ -36,8 +36,8 @@ type apiServer struct {
 	flags cliflag.NamedFlagSets
 }
 
-// newAPIServer returns a kube-apiserver with the defaults of a local server. The defaults are values of the options
-// instead of arguments, so that a list flag replaces them.
+// newAPIServer returns a kube-apiserver with the defaults of a local server. The defaults are
+// values of the options instead of arguments, so that a list flag replaces them.
 func newAPIServer(dir dataDir, port int) (*apiServer, error) {
 	registry, err := newRegistry()
 	if err != nil {
@@ -48,7 +48,8 @@ func newAPIServer(dir dataDir, port int) (*apiServer, error) {
 
 	s.SecureServing.BindAddress = loopback
 	s.SecureServing.BindPort = port
-	// Endpoints must not contain loopback addresses, so the address of this server must not be published.
+	// Endpoints must not contain loopback addresses, so the address of this server must not be
+	// published.
 	s.GenericServerRunOptions.AdvertiseAddress = loopback
 	s.EndpointReconcilerType = "none"
 	s.ServiceClusterIPRanges = serviceClusterIPs
@@ -141,7 +142,8 @@ func (a *apiServer) listen() (url string, err error) {
 	return "https://" + net.JoinHostPort(host.String(), strconv.Itoa(a.SecureServing.BindPort)), nil
 }
 
-// complete completes and validates the options, with etcd at the given socket. It must be called after listen.
+// complete completes and validates the options, with etcd at the given socket. It must be called
+// after listen.
 func (a *apiServer) complete(ctx context.Context, socket string) (controlplane.CompletedOptions, error) {
 	a.Etcd.StorageConfig.Transport.ServerList = []string{"unix://" + socket}
 	completed, err := a.Complete(ctx)

@@ -15,11 +15,12 @@ import (
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 )
 
-// maxSocketPath is the longest path that fits into sockaddr_un on every Unix: macOS has 104 bytes including the
-// terminating zero, Linux has 108.
+// maxSocketPath is the longest path that fits into sockaddr_un on every Unix: macOS has 104 bytes
+// including the terminating zero, Linux has 108.
 const maxSocketPath = 103
 
-// KubeconfigPath returns the path of the admin kubeconfig of a server with the given data directory.
+// KubeconfigPath returns the path of the admin kubeconfig of a server with the given data
+// directory.
 func KubeconfigPath(dataDir string) string { return filepath.Join(dataDir, "kubeconfig") }
 
 // dataDir is the absolute path of a server's data directory.
@@ -30,8 +31,8 @@ func (d dataDir) etcd() string       { return filepath.Join(string(d), "etcd") }
 func (d dataDir) pki() string        { return filepath.Join(string(d), "pki") }
 func (d dataDir) kubeconfig() string { return KubeconfigPath(string(d)) }
 
-// claim creates the directory if it is missing and locks it for this server. release unlocks it; the end of the process
-// does so as well.
+// claim creates the directory if it is missing and locks it for this server. release unlocks it;
+// the end of the process does so as well.
 func (d dataDir) claim() (release func(), err error) {
 	for _, dir := range []string{string(d), d.etcd(), d.pki()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -74,9 +75,9 @@ func (d dataDir) holder() string {
 	return ""
 }
 
-// socket returns a path for etcd's socket. The socket is inside the data directory, which only its owner may enter, or
-// in a private temporary directory if the path would be too long. remove deletes the socket, or the temporary
-// directory.
+// socket returns a path for etcd's socket. The socket is inside the data directory, which only its
+// owner may enter, or in a private temporary directory if the path would be too long. remove
+// deletes the socket, or the temporary directory.
 func (d dataDir) socket() (path string, remove func(), err error) {
 	path = filepath.Join(d.etcd(), "client.sock")
 	if len(path) <= maxSocketPath {
@@ -89,7 +90,8 @@ func (d dataDir) socket() (path string, remove func(), err error) {
 	return filepath.Join(dir, "client.sock"), func() { os.RemoveAll(dir) }, nil
 }
 
-// writeFile replaces path atomically, so neither a crash nor a concurrent reader sees a partial file.
+// writeFile replaces path atomically, so neither a crash nor a concurrent reader sees a partial
+// file.
 func writeFile(path string, content []byte) (err error) {
 	defer func() {
 		if err != nil {

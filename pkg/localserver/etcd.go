@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	// Times in milliseconds. etcd's defaults are for networks; a single member can elect itself much sooner.
+	// Times in milliseconds. etcd's defaults are for networks; a single member can elect itself
+	// much sooner.
 	etcdTick     = 20
 	etcdElection = 5 * etcdTick
 
@@ -32,8 +33,8 @@ type etcdServer struct {
 	failed chan error
 }
 
-// startEtcd starts etcd with the data in dir and returns once it serves on socket. If the data is corrupt, it returns
-// an error, and goroutines that etcd has started remain until the process ends.
+// startEtcd starts etcd with the data in dir and returns once it serves on socket. If the data is
+// corrupt, it returns an error, and goroutines that etcd has started remain until the process ends.
 func startEtcd(ctx context.Context, dir, socket string) (*etcdServer, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("%v have passed", startTimeout))
 	defer cancel()

@@ -18,9 +18,10 @@ import (
 	"go.uber.org/zap"
 )
 
-// checkData returns an error if the database or the write-ahead log in etcd's directory is damaged. Missing data is no
-// error. etcd itself would read a damaged page in one of its goroutines, where a panic or a memory fault ends the
-// process with a stack trace, and would wait forever for entries that the log lacks.
+// checkData returns an error if the database or the write-ahead log in etcd's directory is damaged.
+// Missing data is no error. etcd itself would read a damaged page in one of its goroutines, where a
+// panic or a memory fault ends the process with a stack trace, and would wait forever for entries
+// that the log lacks.
 func checkData(dir string) error {
 	log, path := filepath.Join(dir, "member", "wal"), filepath.Join(dir, "member", "snap", "db")
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
@@ -39,8 +40,8 @@ func checkData(dir string) error {
 	return nil
 }
 
-// viewDatabase calls view in a read transaction of the database. It returns view's error, or an error if the database
-// cannot be read. It turns panics and memory faults into errors.
+// viewDatabase calls view in a read transaction of the database. It returns view's error, or an
+// error if the database cannot be read. It turns panics and memory faults into errors.
 func viewDatabase(path string, view func(*bolt.Tx) error) error {
 	return guard(func() error {
 		db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true})
@@ -53,8 +54,8 @@ func viewDatabase(path string, view func(*bolt.Tx) error) error {
 }
 
 func checkPages(tx *bolt.Tx) error {
-	// All bytes are read first, because Check reads pages in another goroutine, where guard cannot recover from a
-	// fault.
+	// All bytes are read first, because Check reads pages in another goroutine, where guard cannot
+	// recover from a fault.
 	touch := func(key, value []byte) error {
 		crc32.ChecksumIEEE(key)
 		crc32.ChecksumIEEE(value)
@@ -72,10 +73,10 @@ func checkPages(tx *bolt.Tx) error {
 	return first
 }
 
-// checkLog returns an error if the log in dir lacks entries that the database has applied. applied is the index of the
-// last applied entry. etcd syncs the log to disk before it writes the database, so a crash cannot cause this. checkLog
-// also returns an error if the log has no committed entry: such a member is in no cluster and waits for a leader
-// forever.
+// checkLog returns an error if the log in dir lacks entries that the database has applied. applied
+// is the index of the last applied entry. etcd syncs the log to disk before it writes the database,
+// so a crash cannot cause this. checkLog also returns an error if the log has no committed entry:
+// such a member is in no cluster and waits for a leader forever.
 func checkLog(dir string, applied uint64) error {
 	if !wal.Exist(dir) {
 		if applied > 0 {
@@ -95,7 +96,8 @@ func checkLog(dir string, applied uint64) error {
 	return nil
 }
 
-// appliedEntry returns the index of the last raft entry that the database has applied, or 0 if there is none.
+// appliedEntry returns the index of the last raft entry that the database has applied, or 0 if
+// there is none.
 func appliedEntry(tx *bolt.Tx) uint64 {
 	bucket := tx.Bucket(schema.Meta.Name())
 	if bucket == nil {
@@ -108,8 +110,8 @@ func appliedEntry(tx *bolt.Tx) uint64 {
 	return binary.BigEndian.Uint64(index)
 }
 
-// lastEntries returns the index of the last raft entry in the log, and the index of the last entry that is known to be
-// committed.
+// lastEntries returns the index of the last raft entry in the log, and the index of the last entry
+// that is known to be committed.
 func lastEntries(dir string) (last, committed uint64, err error) {
 	logger := zap.NewNop()
 	snapshots, err := wal.ValidSnapshotEntries(logger, dir)

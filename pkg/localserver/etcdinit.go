@@ -20,9 +20,10 @@ import (
 // firstSegment is the name of the first file of etcd's write-ahead log.
 const firstSegment = "0000000000000000-0000000000000000.wal"
 
-// discardUninitialized deletes etcd's data in dir if etcd was killed during its first start: after it created the
-// write-ahead log, and before it wrote the first entry, which makes etcd a member of its own cluster. When etcd starts
-// with such a log, it waits forever for a leader that nobody can elect. The log holds no stored objects.
+// discardUninitialized deletes etcd's data in dir if etcd was killed during its first start: after
+// it created the write-ahead log, and before it wrote the first entry, which makes etcd a member of
+// its own cluster. When etcd starts with such a log, it waits forever for a leader that nobody can
+// elect. The log holds no stored objects.
 func discardUninitialized(dir string) error {
 	member := filepath.Join(dir, "member")
 	if !uninitialized(member) {
@@ -32,8 +33,9 @@ func discardUninitialized(dir string) error {
 	return os.RemoveAll(member)
 }
 
-// uninitialized reports whether the write-ahead log in the given member directory is as etcd creates it, and nothing
-// has been written to the database. It returns false if a file cannot be read.
+// uninitialized reports whether the write-ahead log in the given member directory is as etcd
+// creates it, and nothing has been written to the database. It returns false if a file cannot be
+// read.
 func uninitialized(member string) bool {
 	files, err := fileutil.ReadDir(filepath.Join(member, "wal"))
 	if err != nil {
@@ -57,8 +59,8 @@ func uninitialized(member string) bool {
 	return emptyLog(filepath.Join(member, "wal", firstSegment)) && emptyDatabase(filepath.Join(member, "snap", "db"))
 }
 
-// emptyLog reports whether the file holds only the records that begin a log, followed by the zeros of the space that
-// etcd preallocates.
+// emptyLog reports whether the file holds only the records that begin a log, followed by the zeros
+// of the space that etcd preallocates.
 func emptyLog(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {
@@ -87,7 +89,8 @@ func emptyLog(path string) bool {
 	}
 }
 
-// emptyDatabase reports whether the database has applied no entry of the log, or does not exist yet.
+// emptyDatabase reports whether the database has applied no entry of the log, or does not exist
+// yet.
 func emptyDatabase(path string) (empty bool) {
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 		return err == nil || errors.Is(err, os.ErrNotExist)

@@ -25,8 +25,8 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// The first start may be killed at any time, and the next start must succeed. The test tries each state of the disk
-// between two log messages of etcd, up to the first state with a committed entry.
+// The first start may be killed at any time, and the next start must succeed. The test tries each
+// state of the disk between two log messages of etcd, up to the first state with a committed entry.
 func TestEtcdStartsAfterAnyStateOfItsFirstStart(t *testing.T) {
 	states := firstStart(t)
 	uninitializedStates := 0
@@ -47,8 +47,9 @@ func TestEtcdStartsAfterAnyStateOfItsFirstStart(t *testing.T) {
 	}
 }
 
-// firstStart starts etcd and copies its directory at each log message, unless nothing has changed since the previous
-// one. The last copy is the first with a committed entry. It returns the copies in order.
+// firstStart starts etcd and copies its directory at each log message, unless nothing has changed
+// since the previous one. The last copy is the first with a committed entry. It returns the copies
+// in order.
 func firstStart(t *testing.T) (copies []string) {
 	t.Helper()
 	var (
@@ -92,8 +93,8 @@ func firstStart(t *testing.T) (copies []string) {
 	return copies
 }
 
-// copyData copies etcd's directory and returns a checksum. It copies the database before the log, so the copied log is
-// never behind the copied database.
+// copyData copies etcd's directory and returns a checksum. It copies the database before the log,
+// so the copied log is never behind the copied database.
 func copyData(t *testing.T, to, from string) [sha256.Size]byte {
 	const used = 1 << 20 // of each file; etcd reserves more
 	sum := sha256.New()
@@ -130,7 +131,8 @@ func copyData(t *testing.T, to, from string) [sha256.Size]byte {
 	return [sha256.Size]byte(sum.Sum(nil))
 }
 
-// etcdDirEnv is the environment variable that makes a process of this test binary run etcd, in the named directory.
+// etcdDirEnv is the environment variable that makes a process of this test binary run etcd, in the
+// named directory.
 const etcdDirEnv = "CELADOR_TEST_ETCD_DIR"
 
 func TestEtcdStartsAfterKill(t *testing.T) {

@@ -21,8 +21,9 @@ const (
 	etcdDebugVerbosity = 6
 )
 
-// newEtcdLogger returns a logger for etcd that writes to klog. Where etcd would end the process, by exit or panic, the
-// logger calls failed and ends only the goroutine. failed must be safe for concurrent use.
+// newEtcdLogger returns a logger for etcd that writes to klog. Where etcd would end the process, by
+// exit or panic, the logger calls failed and ends only the goroutine. failed must be safe for
+// concurrent use.
 func newEtcdLogger(failed func(error)) *zap.Logger {
 	return zap.New(klogCore{},
 		zap.WithFatalHook(terminalHook{failed}), zap.WithPanicHook(terminalHook{failed}))

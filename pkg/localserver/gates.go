@@ -9,8 +9,8 @@ import (
 	basecompatibility "k8s.io/component-base/compatibility"
 )
 
-// newRegistry returns a registry with its own feature gates and versions, so that the flags of one server do not affect
-// the next server in the same process.
+// newRegistry returns a registry with its own feature gates and versions, so that the flags of one
+// server do not affect the next server in the same process.
 func newRegistry() (basecompatibility.ComponentGlobalsRegistry, error) {
 	registry := basecompatibility.NewComponentGlobalsRegistry()
 	err := registry.Register(basecompatibility.DefaultKubeComponent,

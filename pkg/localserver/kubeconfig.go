@@ -29,8 +29,8 @@ func adminConfig(url string, files pki) (*rest.Config, error) {
 	}, errors.Join(caErr, certErr, keyErr)
 }
 
-// writeKubeconfig writes the admin's configuration, with embedded credentials, to the kubeconfig at path. It keeps
-// other settings of an existing kubeconfig, such as the namespace of the context.
+// writeKubeconfig writes the admin's configuration, with embedded credentials, to the kubeconfig at
+// path. It keeps other settings of an existing kubeconfig, such as the namespace of the context.
 func writeKubeconfig(path string, admin *rest.Config) error {
 	config, err := clientcmd.LoadFromFile(path)
 	if err != nil {

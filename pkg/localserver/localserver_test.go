@@ -61,7 +61,8 @@ func port(t *testing.T, server *localserver.Server) int {
 	return port
 }
 
-// TestLifecycle is one test, because a process can run one server at a time and each start takes seconds.
+// TestLifecycle is one test, because a process can run one server at a time and each start takes
+// seconds.
 func TestLifecycle(t *testing.T) {
 	ctx := t.Context()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -168,7 +169,8 @@ func TestStartErrors(t *testing.T) {
 func TestStartEndsWithItsContext(t *testing.T) {
 	dir := t.TempDir()
 	outOfTime := errors.New("out of time")
-	// The context ends before any part starts, after etcd has started, and after the kube-apiserver has started.
+	// The context ends before any part starts, after etcd has started, and after the kube-apiserver
+	// has started.
 	for steps := range 3 {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		passed := 0

@@ -51,8 +51,9 @@ func (p pki) serving() pair             { return p.pair("serving") }
 func (p pki) admin() pair               { return p.pair("admin") }
 func (p pki) serviceAccountKey() string { return filepath.Join(p.dir, "service-account.key") }
 
-// ensure creates missing keys and certificates. It never replaces the certificate authority and the service account
-// key. It replaces other certificates that are about to expire or that lack an address in serving.
+// ensure creates missing keys and certificates. It never replaces the certificate authority and the
+// service account key. It replaces other certificates that are about to expire or that lack an
+// address in serving.
 func (p pki) ensure(serving []net.IP) error {
 	ca, err := p.ensureAuthority()
 	if err != nil {
@@ -82,14 +83,15 @@ type authority struct {
 
 func (p pki) ensureAuthority() (*authority, error) {
 	files := p.ca()
-	// The certificate is written after its key, so if it is missing, the key has not signed anything.
+	// The certificate is written after its key, so if it is missing, the key has not signed
+	// anything.
 	if _, err := os.Stat(files.cert); errors.Is(err, fs.ErrNotExist) {
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 		if err != nil {
 			return nil, err
 		}
-		// The number makes the name unique, so that clients do not confuse the authorities of different data
-		// directories.
+		// The number makes the name unique, so that clients do not confuse the authorities of
+		// different data directories.
 		ca, err := cert.NewSelfSignedCACert(cert.Config{CommonName: fmt.Sprintf("celador-ca@%d", time.Now().Unix())}, key)
 		if err != nil {
 			return nil, err
@@ -126,8 +128,8 @@ func (p pki) ensureServiceAccountKey() error {
 	return writeKey(path, key)
 }
 
-// ensureLeaf keeps the pair on disk if this authority has signed it and it covers config. Otherwise it issues a new
-// certificate.
+// ensureLeaf keeps the pair on disk if this authority has signed it and it covers config. Otherwise
+// it issues a new certificate.
 func (a *authority) ensureLeaf(files pair, config cert.Config) error {
 	if existing, err := tls.LoadX509KeyPair(files.cert, files.key); err == nil && a.covers(existing.Leaf, config) {
 		return nil

@@ -22,9 +22,9 @@ const readyInterval = 25 * time.Millisecond
 // failedCheck matches the names of failed checks in a response of /readyz.
 var failedCheck = regexp.MustCompile(`(?m)^\[-\](\S+)`)
 
-// awaitReady returns nil once the server at config is ready and has its default namespace; without that namespace, no
-// namespaced object can be created. It calls answered once, at the server's first response of any status. If ctx ends
-// first, the error contains the last failure.
+// awaitReady returns nil once the server at config is ready and has its default namespace; without
+// that namespace, no namespaced object can be created. It calls answered once, at the server's
+// first response of any status. If ctx ends first, the error contains the last failure.
 func awaitReady(ctx context.Context, config *rest.Config, answered func()) error {
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {

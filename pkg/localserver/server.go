@@ -33,11 +33,12 @@ type Server struct {
 	err error
 }
 
-// Kubeconfig returns the path of the admin's kubeconfig. The file contains the admin's certificate and key, and the
-// certificate authority to verify the server with.
+// Kubeconfig returns the path of the admin's kubeconfig. The file contains the admin's certificate
+// and key, and the certificate authority to verify the server with.
 func (s *Server) Kubeconfig() string { return s.dir.kubeconfig() }
 
-// RESTConfig returns a new client configuration for the admin, a member of system:masters, that verifies the server.
+// RESTConfig returns a new client configuration for the admin, a member of system:masters, that
+// verifies the server.
 func (s *Server) RESTConfig() *rest.Config { return rest.CopyConfig(s.config) }
 
 // URL returns the address of the server, such as "https://127.0.0.1:6443".
@@ -46,15 +47,15 @@ func (s *Server) URL() string { return s.config.Host }
 // Done returns a channel that is closed after all parts of the server have stopped.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-// Wait waits until all parts of the server have stopped. It returns nil after Stop, and otherwise the reason why the
-// server ended.
+// Wait waits until all parts of the server have stopped. It returns nil after Stop, and otherwise
+// the reason why the server ended.
 func (s *Server) Wait() error {
 	<-s.done
 	return s.err
 }
 
-// Stop lets requests in flight finish, closes etcd, and waits until all parts of the server have stopped. It returns
-// the error of Wait. Further calls only wait.
+// Stop lets requests in flight finish, closes etcd, and waits until all parts of the server have
+// stopped. It returns the error of Wait. Further calls only wait.
 func (s *Server) Stop() error {
 	s.stopOnce.Do(func() { close(s.stop) })
 	return s.Wait()
@@ -120,7 +121,8 @@ func (s *Server) launch(ctx context.Context, api *apiServer, progress func(strin
 	ended := make(chan error, 1)
 	go func() {
 		err := run(runCtx, completed)
-		// The listener must not be closed earlier: a kube-apiserver that loses its listener while it runs panics.
+		// The listener must not be closed earlier: a kube-apiserver that loses its listener while
+		// it runs panics.
 		api.SecureServing.Listener.Close()
 		ended <- err
 	}()
@@ -138,7 +140,8 @@ func (s *Server) cleanup() error {
 	return errors.Join(errs...)
 }
 
-// supervise waits until Stop is called or a part ends, and then stops all parts, kube-apiserver before etcd.
+// supervise waits until Stop is called or a part ends, and then stops all parts, kube-apiserver
+// before etcd.
 func (s *Server) supervise(etcd *etcdServer, apiEnded <-chan error, stopAPI context.CancelFunc) {
 	defer close(s.done)
 	select {
@@ -154,7 +157,8 @@ func (s *Server) supervise(etcd *etcdServer, apiEnded <-chan error, stopAPI cont
 	case err := <-etcd.failed:
 		s.err = fmt.Errorf("etcd cannot go on: %w", err)
 		stopAPI()
-		// Neither part is certain to stop: requests hang without etcd, and a goroutine of etcd has ended.
+		// Neither part is certain to stop: requests hang without etcd, and a goroutine of etcd has
+		// ended.
 		select {
 		case <-apiEnded:
 		case <-time.After(abandonTimeout):
@@ -163,8 +167,9 @@ func (s *Server) supervise(etcd *etcdServer, apiEnded <-chan error, stopAPI cont
 	s.err = errors.Join(s.err, s.cleanup())
 }
 
-// awaitReady returns nil once the server is ready, and an error if the server ends first or startTimeout passes. It
-// ignores the context of Start, because a kube-apiserver that is stopped during its start ends the process.
+// awaitReady returns nil once the server is ready, and an error if the server ends first or
+// startTimeout passes. It ignores the context of Start, because a kube-apiserver that is stopped
+// during its start ends the process.
 func (s *Server) awaitReady(progress func(string)) error {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), startTimeout, fmt.Errorf("%v have passed", startTimeout))
 	defer cancel()

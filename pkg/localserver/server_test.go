@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// supervised calls supervise with parts that do not run, ends one of them, and returns the error of the server.
+// supervised calls supervise with parts that do not run, ends one of them, and returns the error of
+// the server.
 func supervised(t *testing.T, end func(etcd *etcdServer, apiEnded chan<- error)) error {
 	t.Helper()
 	s := &Server{stop: make(chan struct{}), done: make(chan struct{})}

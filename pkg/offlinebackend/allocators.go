@@ -23,8 +23,9 @@ type addresses struct {
 
 var _ ipallocator.Interface = addresses{}
 
-// serviceAddresses has an allocator for the IP family of a server by default. Manifests may have any address of the family, since the range is a flag of each server; new
-// addresses are in the range of kubeadm.
+// serviceAddresses has an allocator for the IP family of a server by default. Manifests may have
+// any address of the family, since the range is a flag of each server; new addresses are in the
+// range of kubeadm.
 var serviceAddresses = map[core.IPFamily]ipallocator.Interface{
 	core.IPv4Protocol: addresses{
 		network: net.IPNet{IP: net.IPv4zero.To4(), Mask: net.CIDRMask(0, 8*net.IPv4len)},
@@ -51,8 +52,8 @@ func (a addresses) Destroy()                      {}
 func (a addresses) EnableMetrics()                {}
 func (a addresses) DryRun() ipallocator.Interface { return a }
 
-// ports allocates node ports without remembering them. Consecutive ports differ, as the ports of one
-// Service must.
+// ports allocates node ports without remembering them. Consecutive ports differ, as the ports of
+// one Service must.
 type ports struct {
 	count int64
 	last  atomic.Int64

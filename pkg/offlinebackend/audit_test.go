@@ -66,8 +66,8 @@ func BenchmarkAudit(b *testing.B) {
 	}
 }
 
-// BenchmarkAuditOfCluster measures 100 policies over the 100,000 Deployments of a server, and the most memory that the process, which is the server, too,
-// ever had.
+// BenchmarkAuditOfCluster measures 100 policies over the 100,000 Deployments of a server, and the
+// most memory that the process, which is the server, too, ever had.
 func BenchmarkAuditOfCluster(b *testing.B) {
 	const pages, pageSize = 200, 500
 	item, err := json.Marshal(clustertest.Deployment(b, "3").Object)

@@ -23,8 +23,8 @@ import (
 	"celador.io/admission/matching"
 )
 
-// The clients in this file stand for the requests that registries of kube-apiserver send to the server itself.
-// Methods that registries do not call panic.
+// The clients in this file stand for the requests that registries of kube-apiserver send to the
+// server itself. Methods that registries do not call panic.
 
 // namespaceClient reads the namespaces of a cluster.
 type namespaceClient struct {
@@ -57,12 +57,14 @@ func (noBudgets) List(context.Context, metav1.ListOptions) (*policyv1.PodDisrupt
 	return &policyv1.PodDisruptionBudgetList{}, nil
 }
 
-// noTokens answers TokenRequests with a token that no server accepts, and accepts no token in TokenReviews.
+// noTokens answers TokenRequests with a token that no server accepts, and accepts no token in
+// TokenReviews.
 type noTokens struct{}
 
 var errInvalidToken = errors.New("invalid bearer token")
 
-// AuthenticateRequest implements authenticator.Request. It always returns the error of a server about a token that it does not know.
+// AuthenticateRequest implements authenticator.Request. It always returns the error of a server
+// about a token that it does not know.
 func (noTokens) AuthenticateRequest(*http.Request) (*authenticator.Response, bool, error) {
 	return nil, false, errInvalidToken
 }

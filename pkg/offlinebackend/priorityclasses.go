@@ -51,7 +51,8 @@ type classLister struct {
 	objects cluster.Objects
 }
 
-// List returns the priority classes of the cluster and those that kube-apiserver creates in each cluster, with defaults.
+// List returns the priority classes of the cluster and those that kube-apiserver creates in each
+// cluster, with defaults.
 func (l classLister) List(selector labels.Selector) ([]*schedulingv1.PriorityClass, error) {
 	classes, err := l.objects.ListPriorityClasses(context.Background())
 	if err != nil {

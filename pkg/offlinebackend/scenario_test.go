@@ -32,7 +32,8 @@ spec:
     image: nginx
 `
 
-// TestPoliciesRead tests what a policy reads, by a policy that denies each request with the value of an expression.
+// TestPoliciesRead tests what a policy reads, by a policy that denies each request with the value
+// of an expression.
 func TestPoliciesRead(t *testing.T) {
 	pods := schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 	for name, test := range map[string]struct {

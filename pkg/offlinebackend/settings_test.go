@@ -31,7 +31,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestVersions compares the versions of the process-wide gates, which registries read, with those of a server.
+// TestVersions compares the versions of the process-wide gates, which registries read, with those
+// of a server.
 func TestVersions(t *testing.T) {
 	server := compatibility.DefaultBuildEffectiveVersion()
 	gates := utilfeature.DefaultMutableFeatureGate

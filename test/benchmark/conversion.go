@@ -35,12 +35,13 @@ import (
 const (
 	// listed is the number of objects in the list of S14.
 	listed = 1000
-	// maxConversion is the highest time of a read with conversion rules, in times of one with strategy None.
+	// maxConversion is the highest time of a read with conversion rules, in times of one with
+	// strategy None.
 	maxConversion = 1.3
 )
 
-// routeConverters returns converters between the versions v1 and v2 of the HTTPRoute of crdtest. That from v1 has five rules,
-// two of which set a field of every item of a list.
+// routeConverters returns converters between the versions v1 and v2 of the HTTPRoute of crdtest.
+// That from v1 has five rules, two of which set a field of every item of a list.
 func routeConverters() []v1.Converter {
 	return []v1.Converter{
 		{FromVersion: "v1", ToVersion: "v2", Rules: []v1.ConversionRule{
@@ -71,7 +72,8 @@ func convert(s *session) error {
 		s.progress("S14: %s", read.about)
 		effort := s.effort
 		if read.objects == 1 {
-			// The times differ by less than the noise of long rounds, of which garbage collection may hit those of one side only.
+			// The times differ by less than the noise of long rounds, of which garbage collection
+			// may hit those of one side only.
 			effort.Rounds, effort.Round = effort.Rounds*16, effort.Round/16
 		}
 		runtime.GC()
@@ -93,8 +95,8 @@ func convert(s *session) error {
 	return nil
 }
 
-// A reader reads custom resources in v2 that are stored in v1, as a server does between etcd and the response: it decodes,
-// coerces, defaults, converts and encodes them.
+// A reader reads custom resources in v2 that are stored in v1, as a server does between etcd and
+// the response: it decodes, coerces, defaults, converts and encodes them.
 type reader struct {
 	stored []byte
 	codec  apiruntime.Codec
@@ -102,8 +104,9 @@ type reader struct {
 	converter apiruntime.ObjectConvertor
 }
 
-// buildRoutes builds the resource of HTTPRoutes of versions, the first of which is stored. Their objects are converted with the
-// converters, or with strategy None without any. The caller must destroy the resource.
+// buildRoutes builds the resource of HTTPRoutes of versions, the first of which is stored. Their
+// objects are converted with the converters, or with strategy None without any. The caller must
+// destroy the resource.
 func buildRoutes(options generic.RESTOptionsGetter, converters []v1.Converter, versions ...string) (*serving.Resource, error) {
 	crd := crdtest.HTTPRoute(versions...)
 	var expressions *apiextensions.Expressions
@@ -122,7 +125,8 @@ func buildRoutes(options generic.RESTOptionsGetter, converters []v1.Converter, v
 	return builder.Build(context.Background(), crd, expressions)
 }
 
-// routeReader returns a reader of HTTPRoutes that are converted with the converters, or with strategy None without any.
+// routeReader returns a reader of HTTPRoutes that are converted with the converters, or with
+// strategy None without any.
 func routeReader(converters []v1.Converter) (*reader, error) {
 	storages := &codecRecorder{}
 	versions := []string{"v1", "v2"}
@@ -204,8 +208,8 @@ type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// codecRecorder is a RESTOptionsGetter that stores nothing and keeps the codecs of the storages, in the order of the
-// versions.
+// codecRecorder is a RESTOptionsGetter that stores nothing and keeps the codecs of the storages, in
+// the order of the versions.
 type codecRecorder struct{ codecs []apiruntime.Codec }
 
 // GetRESTOptions implements generic.RESTOptionsGetter.

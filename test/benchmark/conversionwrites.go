@@ -28,11 +28,12 @@ import (
 	"celador.io/celador/test/benchmark/report"
 )
 
-// maxConvertedWrite is the highest time of a write with conversion rules, in times of one with strategy None.
+// maxConvertedWrite is the highest time of a write with conversion rules, in times of one with
+// strategy None.
 const maxConvertedWrite = 1.5
 
-// writtenConverters returns converters between the storage version v1 and the versions v2 and v3 of the HTTPRoute of crdtest, with
-// the rules of routeConverters.
+// writtenConverters returns converters between the storage version v1 and the versions v2 and v3 of
+// the HTTPRoute of crdtest, with the rules of routeConverters.
 func writtenConverters() []v1.Converter {
 	converters := routeConverters()
 	for _, converter := range routeConverters() {
@@ -47,7 +48,8 @@ func writtenConverters() []v1.Converter {
 	return converters
 }
 
-// convertWrites runs S14b: the cost of creating custom resources that must convert to three served versions.
+// convertWrites runs S14b: the cost of creating custom resources that must convert to three served
+// versions.
 func convertWrites(s *session) error {
 	none, err := newWriter(nil)
 	if err != nil {
@@ -82,10 +84,12 @@ func convertWrites(s *session) error {
 	return nil
 }
 
-// A writer creates custom resources of three versions in a storage that encodes and decodes them, but does not keep them.
+// A writer creates custom resources of three versions in a storage that encodes and decodes them,
+// but does not keep them.
 type writer struct{ resource *serving.Resource }
 
-// newWriter returns a writer of HTTPRoutes that are converted with the converters, or with strategy None without any.
+// newWriter returns a writer of HTTPRoutes that are converted with the converters, or with strategy
+// None without any.
 func newWriter(converters []v1.Converter) (*writer, error) {
 	resource, err := buildRoutes(forgetful{}, converters, "v1", "v2", "v3")
 	if err != nil {
@@ -94,7 +98,8 @@ func newWriter(converters []v1.Converter) (*writer, error) {
 	return &writer{resource}, nil
 }
 
-// create creates an object in a version, as a server does after it has decoded and admitted the request.
+// create creates an object in a version, as a server does after it has decoded and admitted the
+// request.
 func (w *writer) create(version string) error {
 	ctx := request.WithRequestInfo(request.WithNamespace(context.Background(), "default"), &request.RequestInfo{APIGroup: "example.com", APIVersion: version, Resource: "httproutes"})
 	created, err := w.resource.Version(version).Storage.CustomResource.Create(ctx, crdtest.HTTPRouteObject(version), rest.ValidateAllObjectFunc, &metav1.CreateOptions{})

@@ -125,8 +125,8 @@ func awaitEvent(events watch.Interface, name string) error {
 	}
 }
 
-// awaitDenial sends dry-run requests for a ConfigMap with a label until one is denied. The time that a
-// request takes is part of what its caller measures, and no smaller object is as common.
+// awaitDenial sends dry-run requests for a ConfigMap with a label until one is denied. The time
+// that a request takes is part of what its caller measures, and no smaller object is as common.
 func (h *host) awaitDenial(ctx context.Context, key, value string) error {
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "probe-", Labels: map[string]string{key: value}}}
 	for deadline := time.Now().Add(changeTimeout); time.Now().Before(deadline); {

@@ -51,7 +51,8 @@ func (s *session) withHosts(use func(context.Context, []*host) error) error {
 	return use(ctx, hosts)
 }
 
-// startHost starts a kube-apiserver, records its version, and creates the namespaces of the requests.
+// startHost starts a kube-apiserver, records its version, and creates the namespaces of the
+// requests.
 func (s *session) startHost(ctx context.Context, name, binary string) (*host, error) {
 	s.progress("starting %s", binary)
 	log, err := filepath.Abs(filepath.Join(s.output, name+".log"))

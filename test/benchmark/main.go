@@ -1,9 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command benchmark compares Celador's ValidatingAdmissionPolicy, MutatingAdmissionPolicy, webhook match
-// conditions and custom resources with Kubernetes'. It runs the scenarios that docs/performance.md
-// describes and prints one table.
+// Command benchmark compares Celador's ValidatingAdmissionPolicy, MutatingAdmissionPolicy, webhook
+// match conditions and custom resources with Kubernetes'. It runs the scenarios that
+// docs/performance.md describes and prints one table.
 package main
 
 import (

@@ -49,9 +49,9 @@ func noneMatch(s *session) error {
 	return nil
 }
 
-// growth returns the time of a request to Celador's plugin with to policies, divided by its time with
-// from policies. The two measurements alternate, because times of some nanoseconds drift by more than
-// the difference within a minute.
+// growth returns the time of a request to Celador's plugin with to policies, divided by its time
+// with from policies. The two measurements alternate, because times of some nanoseconds drift by
+// more than the difference within a minute.
 func (s *session) growth(from, to int) (float64, error) {
 	var calls []func() error
 	for _, policies := range []int{from, to} {

@@ -51,8 +51,9 @@ func BenchmarkRequest(b *testing.B) {
 	}
 }
 
-// BenchmarkCold measures the requests of S2c, and those that 0, 1 and 10 of the policies match. Run it
-// with -benchtime 200x: most of its time goes into the eviction of the caches, which does not count.
+// BenchmarkCold measures the requests of S2c, and those that 0, 1 and 10 of the policies match. Run
+// it with -benchtime 200x: most of its time goes into the eviction of the caches, which does not
+// count.
 func BenchmarkCold(b *testing.B) {
 	for _, test := range []struct {
 		matching int

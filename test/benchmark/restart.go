@@ -34,8 +34,8 @@ const (
 	idleTimeout = 30 * time.Second
 )
 
-// restart runs S15: the time from the start of a server with many policies in its store to its first
-// correct decision, and its memory then. Only one server runs at a time.
+// restart runs S15: the time from the start of a server with many policies in its store to its
+// first correct decision, and its memory then. Only one server runs at a time.
 func restart(s *session) error { return s.withHosts(s.restart) }
 
 func (s *session) restart(ctx context.Context, hosts []*host) error {
@@ -78,8 +78,8 @@ func (s *session) restart(ctx context.Context, hosts []*host) error {
 	return nil
 }
 
-// keeping returns policies with one binding each, for as many namespaces. Only the binding of the last
-// one matches the namespace of the requests, and its policy denies all of them.
+// keeping returns policies with one binding each, for as many namespaces. Only the binding of the
+// last one matches the namespace of the requests, and its policy denies all of them.
 func keeping(policies int) input.Cluster {
 	var cluster input.Cluster
 	for i := range policies - 1 {

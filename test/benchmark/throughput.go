@@ -28,14 +28,14 @@ const (
 	fewWindows = 2
 )
 
-// tiers holds the numbers of policies that match requests in S16. The label tier of a namespace says
-// how many match there.
+// tiers holds the numbers of policies that match requests in S16. The label tier of a namespace
+// says how many match there.
 var tiers = []int{0, 1, 10, 100, 1000}
 
 const tierLabel = "tier"
 
-// throughput runs S16: the most deployments a second that several clients can create. The servers get
-// their requests one after the other.
+// throughput runs S16: the most deployments a second that several clients can create. The servers
+// get their requests one after the other.
 func throughput(s *session) error { return s.withHosts(s.throughput) }
 
 func (s *session) throughput(ctx context.Context, hosts []*host) error {
@@ -118,8 +118,8 @@ func (h *host) addTier(ctx context.Context, policies int) error {
 	return err
 }
 
-// storeTiers stores the policies from one number up to another one, and waits until they are enforced.
-// Each of them matches in the tiers of more policies than its number.
+// storeTiers stores the policies from one number up to another one, and waits until they are
+// enforced. Each of them matches in the tiers of more policies than its number.
 func (h *host) storeTiers(ctx context.Context, from, to int) error {
 	cluster := policiesFor(to, "deployments").Cluster
 	for i, binding := range cluster.Bindings {
@@ -142,8 +142,8 @@ func (h *host) storeTiers(ctx context.Context, from, to int) error {
 	return h.awaitDenial(ctx, probe.Name, "true")
 }
 
-// rate returns the number of deployments that all clients create in a namespace in a second. It counts
-// those that are created within the window.
+// rate returns the number of deployments that all clients create in a namespace in a second. It
+// counts those that are created within the window.
 func (h *host) rate(ctx context.Context, namespace string) (float64, error) {
 	var group sync.WaitGroup
 	counts, errs := make([]int, clients), make([]error, clients)

@@ -21,10 +21,11 @@ import (
 const (
 	// updateInterval is the time between two updates of policies in S17.
 	updateInterval = 10 * time.Millisecond
-	// updated is the duration of the updates whose CPU time counts, decided that of the requests of one
-	// measurement.
+	// updated is the duration of the updates whose CPU time counts, decided that of the requests of
+	// one measurement.
 	updated, decided = 20 * time.Second, 7 * time.Second
-	// lead is the time between the first update and the first request. By then, each policy has changed twice.
+	// lead is the time between the first update and the first request. By then, each policy has
+	// changed twice.
 	lead = 3 * time.Second
 	// aftermath is the time after the last update for which its CPU time counts. Upstream reads
 	// changed policies every second. Celador compiles policies without requests every 10 seconds.
@@ -33,8 +34,8 @@ const (
 	stretches = 3
 )
 
-// updates runs S17: what the updates of policies cost a server with 10,000 bindings, in CPU time and
-// in the latency of its decisions.
+// updates runs S17: what the updates of policies cost a server with 10,000 bindings, in CPU time
+// and in the latency of its decisions.
 func updates(s *session) error { return s.withHosts(s.updates) }
 
 func (s *session) updates(ctx context.Context, hosts []*host) error {
@@ -102,8 +103,9 @@ func (c *updateCosts) measure(ctx context.Context, h *host, block int) error {
 	return nil
 }
 
-// updateCost returns the nanoseconds of CPU time of an update. idle is the CPU time of the server in the duration of
-// the aftermath without updates, and spent the CPU time during the updates and the aftermath.
+// updateCost returns the nanoseconds of CPU time of an update. idle is the CPU time of the server
+// in the duration of the aftermath without updates, and spent the CPU time during the updates and
+// the aftermath.
 func updateCost(idle, spent time.Duration) float64 {
 	// The product of these durations overflows if the idle server takes more than 0.3 s.
 	background := float64(idle) * float64(updated+aftermath) / float64(aftermath)
@@ -149,8 +151,8 @@ func (c *updateCosts) update(ctx context.Context, h *host, duration time.Duratio
 	return nil
 }
 
-// replace gives the next policy of the crowd limits that no policy has had, as another server of the
-// cluster does: in etcd.
+// replace gives the next policy of the crowd limits that no policy has had, as another server of
+// the cluster does: in etcd.
 func (h *host) replace(ctx context.Context, number int) error {
 	policy := input.Policy(crowdPolicies+number, "deployments")
 	replaced := input.Policy(number%crowdPolicies, "deployments")
@@ -173,8 +175,8 @@ func (h *host) decideFor(ctx context.Context, duration time.Duration) ([]float64
 	return took, nil
 }
 
-// addUpdates adds two rows to the report: the CPU time of an update, and the slowdown of requests while
-// policies are updated. changed has the costs of upstream and of Celador.
+// addUpdates adds two rows to the report: the CPU time of an update, and the slowdown of requests
+// while policies are updated. changed has the costs of upstream and of Celador.
 func (s *session) addUpdates(changed []updateCosts) {
 	var cpu, slowdown [2]measure.Estimate
 	var notes []string

@@ -24,14 +24,15 @@ import (
 	"celador.io/celador/test/benchmark/report"
 )
 
-// heldDefinitions is the number of CustomResourceDefinitions in the heap of S13, whose rules differ in their texts.
+// heldDefinitions is the number of CustomResourceDefinitions in the heap of S13, whose rules differ
+// in their texts.
 const heldDefinitions = 10
 
 // A validate validates a new object by the validation rules of a version.
 type validate func(object map[string]any) field.ErrorList
 
-// newRules holds the functions that set up the validation rules of a schema, as for the first read of a custom resource.
-// Upstream is first.
+// newRules holds the functions that set up the validation rules of a schema, as for the first read
+// of a custom resource. Upstream is first.
 var newRules = [2]func(*structuralschema.Structural) validate{
 	func(schema *structuralschema.Structural) validate {
 		validator := cel.NewValidator(schema, true, celconfig.PerCallLimit)
@@ -93,8 +94,8 @@ func checkRules(rules validate) error {
 	return nil
 }
 
-// firstWrite runs S13: what the first read and the first write of a custom resource cost that has 72 rules in each of two
-// versions.
+// firstWrite runs S13: what the first read and the first write of a custom resource cost that has
+// 72 rules in each of two versions.
 func firstWrite(s *session) error {
 	s.progress("S13: 72 validation rules in two versions")
 	routes := &routes{}
@@ -147,8 +148,8 @@ func firstWrite(s *session) error {
 	return nil
 }
 
-// routes makes schemas of HTTPRoutes. Their rules have different texts each time, so that nothing that is compiled for one
-// definition serves another one.
+// routes makes schemas of HTTPRoutes. Their rules have different texts each time, so that nothing
+// that is compiled for one definition serves another one.
 type routes struct{ made int }
 
 // next returns the schemas of two versions.
@@ -212,8 +213,8 @@ func (r *routes) written(create func(*structuralschema.Structural) validate, obj
 	return rules, nil
 }
 
-// heap returns the bytes of heap that the rules of one definition use after a write in both versions, with
-// their schemas.
+// heap returns the bytes of heap that the rules of one definition use after a write in both
+// versions, with their schemas.
 func (r *routes) heap(create func(*structuralschema.Structural) validate, object map[string]any) (float64, error) {
 	held := make([][]validate, heldDefinitions)
 	before := inUse()

@@ -15,8 +15,8 @@ import (
 	"celador.io/client-go/informers"
 )
 
-// Fake clients merge custom resource definitions as the server does, Celador's fields included: versions are replaced as a whole,
-// conditions are merged by type.
+// Fake clients merge custom resource definitions as the server does, Celador's fields included:
+// versions are replaced as a whole, conditions are merged by type.
 func TestFakeDefinitions(t *testing.T) {
 	client := fake.NewClientset().ApiextensionsV1().CustomResourceDefinitions()
 	definition := func() *v1.CustomResourceDefinitionApplyConfiguration {

@@ -52,10 +52,12 @@ func (p *parser) unexpected() error {
 	return fmt.Errorf("unexpected %q", p.text[p.next().at:])
 }
 
-// operators are the binary operators. The precedence does not matter, because all operands are read.
+// operators are the binary operators. The precedence does not matter, because all operands are
+// read.
 var operators = []string{"+", "-", "*", "/", "%", "^", "==", "!=", ">", "<", ">=", "<=", "and", "or", "unless"}
 
-// expression parses operands with operators between them. The result has the labels of the first operand.
+// expression parses operands with operators between them. The result has the labels of the first
+// operand.
 func (p *parser) expression() (Expression, error) {
 	if p.depth++; p.depth > maxDepth {
 		return Expression{}, fmt.Errorf("more than %d nested parentheses in %q", maxDepth, p.text)
@@ -76,7 +78,8 @@ func (p *parser) expression() (Expression, error) {
 	return result, err
 }
 
-// matching parses the part of a binary operator that matches series, and returns the labels that both sides need.
+// matching parses the part of a binary operator that matches series, and returns the labels that
+// both sides need.
 func (p *parser) matching() (on []string, err error) {
 	switch {
 	case p.accept("on"):
@@ -90,7 +93,8 @@ func (p *parser) matching() (on []string, err error) {
 	return on, err
 }
 
-// operand parses a number, a string, a selector, a call or an expression in parentheses, with its range and offset.
+// operand parses a number, a string, a selector, a call or an expression in parentheses, with its
+// range and offset.
 func (p *parser) operand() (result Expression, err error) {
 	p.accept("-")
 	switch next := p.next(); {
@@ -151,8 +155,8 @@ func (p *parser) named(name string) (Expression, error) {
 	return Expression{Selectors: []Selector{{Metric: name}}}, nil
 }
 
-// grouping parses "by" or "without" with labels, and returns a function that turns the arguments of the
-// aggregation into its result.
+// grouping parses "by" or "without" with labels, and returns a function that turns the arguments of
+// the aggregation into its result.
 func (p *parser) grouping() (func(*Expression), error) {
 	by := p.take().text == "by"
 	labels, err := p.names()
@@ -164,7 +168,8 @@ func (p *parser) grouping() (func(*Expression), error) {
 	}, err
 }
 
-// arguments parses the arguments of a call in parentheses. The result has the labels of the last argument with series.
+// arguments parses the arguments of a call in parentheses. The result has the labels of the last
+// argument with series.
 func (p *parser) arguments() (result Expression, err error) {
 	if err := p.expect("("); err != nil {
 		return Expression{}, err

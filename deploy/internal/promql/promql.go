@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package promql finds the metrics and labels that PromQL expressions read. It parses the part of PromQL that
-// the dashboards and rules of this repository use; promtool checks the rest.
+// Package promql finds the metrics and labels that PromQL expressions read. It parses the part of
+// PromQL that the dashboards and rules of this repository use; promtool checks the rest.
 package promql
 
 import (
@@ -14,13 +14,14 @@ import (
 type Selector struct {
 	Metric   string
 	Matchers []Matcher
-	// Labels are the labels that the series of the metric must have, sorted and without duplicates: those of
-	// matchers, and those by which the expression aggregates the series or matches them with others.
+	// Labels are the labels that the series of the metric must have, sorted and without duplicates:
+	// those of matchers, and those by which the expression aggregates the series or matches them
+	// with others.
 	Labels []string
 }
 
-// Selects reports whether the selector selects a series with these labels, and the series has all labels that the
-// expression needs.
+// Selects reports whether the selector selects a series with these labels, and the series has all
+// labels that the expression needs.
 func (s Selector) Selects(labels map[string]string) bool {
 	for _, label := range s.Labels {
 		if _, ok := labels[label]; !ok {
@@ -42,8 +43,8 @@ type Matcher struct {
 	Operator, Value string
 }
 
-// Matches reports whether the matcher selects series whose label has the value. It panics if the operator is =~ or
-// !~ and the value of the matcher is no regular expression.
+// Matches reports whether the matcher selects series whose label has the value. It panics if the
+// operator is =~ or !~ and the value of the matcher is no regular expression.
 func (m Matcher) Matches(value string) bool {
 	switch m.Operator {
 	case "=":
@@ -58,13 +59,13 @@ func (m Matcher) Matches(value string) bool {
 type Expression struct {
 	// Selectors are the selectors in the order of the text.
 	Selectors []Selector
-	// Labels are the labels of the result if it is an aggregation by labels, or calculated from one. Otherwise
-	// they are nil, and the result has all labels of its metric.
+	// Labels are the labels of the result if it is an aggregation by labels, or calculated from
+	// one. Otherwise they are nil, and the result has all labels of its metric.
 	Labels []string
 }
 
-// Parse parses an expression. It returns an error that quotes the rest of the text if the expression is not
-// in the supported part of PromQL.
+// Parse parses an expression. It returns an error that quotes the rest of the text if the
+// expression is not in the supported part of PromQL.
 func Parse(text string) (Expression, error) {
 	tokens, err := scan(text)
 	if err != nil {

@@ -23,7 +23,8 @@ import (
 var errNoSchema = errors.New("types of another server have no schema")
 
 // A report holds the findings of one check of a policy, truncated to fit into a status. The
-// controller keeps the last report of each policy. A report is immutable except for unrecorded, initial and lag.
+// controller keeps the last report of each policy. A report is immutable except for unrecorded,
+// initial and lag.
 type report struct {
 	uid        types.UID
 	generation int64
@@ -35,7 +36,8 @@ type report struct {
 	warnings []v1.ExpressionWarning
 	// fields are the field paths of the warnings, separated by commas.
 	fields string
-	// note lists the type errors for an event, errors that has() guards left out. It is empty if there are none.
+	// note lists the type errors for an event, errors that has() guards left out. It is empty if
+	// there are none.
 	note string
 	// unchecked are the types that the policy names and that were not checked.
 	unchecked []typecheck.Unchecked
@@ -48,8 +50,9 @@ type report struct {
 	// unrecorded is set if a change that no generation shows is not reflected in the status yet.
 	// It is used only by the worker that syncs the policy.
 	unrecorded bool
-	// initial is set in the first report since the start until it is compared with the status. A server of Kubernetes may have changed the spec,
-	// without its generation, while no server with this controller ran. It is used only by the worker that syncs the policy.
+	// initial is set in the first report since the start until it is compared with the status. A
+	// server of Kubernetes may have changed the spec, without its generation, while no server with
+	// this controller ran. It is used only by the worker that syncs the policy.
 	initial bool
 	lag     lag
 }
@@ -84,7 +87,8 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 		lag:               lag{checked: time.Now()},
 	}
 	r.unrecorded = known && r.changedUnnoticed(last.(*report))
-	// Types that are not checked may be of aggregated servers, which are known some time after the start.
+	// Types that are not checked may be of aggregated servers, which are known some time after the
+	// start.
 	r.initial = !known && len(r.unchecked) == 0 && !r.aggregated
 	c.reports.Store(p.key(), r)
 	verdict := typecheck.Verdict(r.compileErrors, r.typeErrors)
@@ -110,7 +114,8 @@ func fieldsOf(findings []typecheck.Finding) string {
 	return typecheck.Truncate(strings.Join(slices.Compact(fields), ", "), maxMessage)
 }
 
-// isCurrent reports whether a check of the policy, whose spec is that of the report, would repeat the report.
+// isCurrent reports whether a check of the policy, whose spec is that of the report, would repeat
+// the report.
 func (c *Controller) isCurrent(r *report, p *policy) bool {
 	return r.uid == p.UID && r.generation == p.Generation && r.aggregatedChanges == c.aggregatedChanges.Load() &&
 		!r.aggregated && !r.unavailable() &&
@@ -127,9 +132,10 @@ func (r *report) hasUnchecked(reason typecheck.Reason) bool {
 	return slices.ContainsFunc(r.unchecked, func(u typecheck.Unchecked) bool { return u.Reason == reason })
 }
 
-// changedUnnoticed reports whether the findings may differ from the last report because of a change that no generation shows:
-// of the spec, by a server of Kubernetes that dropped fields, or at an aggregated server. Types of aggregated servers have no
-// generation to compare, so the latter is what remains if neither the policy nor a CustomResourceDefinition has changed.
+// changedUnnoticed reports whether the findings may differ from the last report because of a change
+// that no generation shows: of the spec, by a server of Kubernetes that dropped fields, or at an
+// aggregated server. Types of aggregated servers have no generation to compare, so the latter is
+// what remains if neither the policy nor a CustomResourceDefinition has changed.
 func (r *report) changedUnnoticed(last *report) bool {
 	if r.uid != last.uid || r.generation != last.generation {
 		return false

@@ -41,8 +41,8 @@ const (
 	// maxSlow bounds the number of checks that take longer than slowAfter, and so their memory.
 	maxSlow = 5
 
-	// postponedInterval is the time between two checks of postponed policies. The check of an ordinary policy
-	// takes a fraction of it.
+	// postponedInterval is the time between two checks of postponed policies. The check of an
+	// ordinary policy takes a fraction of it.
 	postponedInterval = 10 * time.Millisecond
 
 	// minRetry and maxRetry are the first and the longest delay before a policy is checked again
@@ -58,8 +58,8 @@ const (
 type Config struct {
 	// Kinds are the kinds of policies that the server serves.
 	Kinds []*Descriptor
-	// Verdicts are the stores that receive the verdicts on policies, by the policies' kind. The controller asks the stores of package policy which
-	// policies and bindings have no effect.
+	// Verdicts are the stores that receive the verdicts on policies, by the policies' kind. The
+	// controller asks the stores of package policy which policies and bindings have no effect.
 	Verdicts map[string][]typecheck.VerdictStore
 	// Events records events about policies.
 	Events eventsv1.EventsV1Interface
@@ -95,7 +95,8 @@ type Controller struct {
 }
 
 // New returns a controller that is idle until Run. Call New before the informers of policies and of
-// CustomResourceDefinitions start, which the caller does. It fails if an informer has already stopped.
+// CustomResourceDefinitions start, which the caller does. It fails if an informer has already
+// stopped.
 func New(c Config) (*Controller, error) {
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: c.Events})
 	controller := &Controller{
@@ -136,10 +137,10 @@ func (c *Controller) postpone(k key) {
 	c.postponed = append(c.postponed, k)
 }
 
-// enqueuePostponed enqueues the postponed policies that have not been checked meanwhile, until ctx ends. The
-// rules of this version of the server, or types, may have changed since the findings were recorded, but most
-// often nothing has. To check thousands of policies at once would take the processors from the first
-// requests of a server.
+// enqueuePostponed enqueues the postponed policies that have not been checked meanwhile, until ctx
+// ends. The rules of this version of the server, or types, may have changed since the findings were
+// recorded, but most often nothing has. To check thousands of policies at once would take the
+// processors from the first requests of a server.
 func (c *Controller) enqueuePostponed(ctx context.Context) {
 	ticker := time.NewTicker(postponedInterval)
 	defer ticker.Stop()

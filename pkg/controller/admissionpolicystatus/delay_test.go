@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 )
 
-// A bounded number of slow checks does not delay the checks of other policies. Slow checks write the
-// status when they end.
+// A bounded number of slow checks does not delay the checks of other policies. Slow checks write
+// the status when they end.
 func TestExpensiveChecksDelayNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, policy(t, `{`+onDeployments+`validations: [{expression: object.spec.replicas < 5}]}`, "{}"))
@@ -50,8 +50,8 @@ func (c *cluster) add(t *testing.T, name, spec string) {
 	synctest.Wait()
 }
 
-// expectWritten expects that the status of exactly these policies was written since the last call, in
-// any order.
+// expectWritten expects that the status of exactly these policies was written since the last call,
+// in any order.
 func (c *cluster) expectWritten(t *testing.T, when string, want ...string) {
 	t.Helper()
 	var got []string

@@ -70,15 +70,15 @@ func (p *policy) enforced() bool {
 	return p.descriptor.enforceTypes && policyspec.IsEnforced(p.typeChecking)
 }
 
-// isRecorded reports whether the status has findings about this generation of the policy, and no request
-// waits for a verdict.
+// isRecorded reports whether the status has findings about this generation of the policy, and no
+// request waits for a verdict.
 func (p *policy) isRecorded() bool {
 	oldest, _ := observedGenerations(&p.status)
 	return oldest >= p.Generation && !p.enforced()
 }
 
-// Validating returns kind ValidatingAdmissionPolicy. Pass the informers and the compiler of the admission
-// plugin to share its cache and its programs. The client writes the status.
+// Validating returns kind ValidatingAdmissionPolicy. Pass the informers and the compiler of the
+// admission plugin to share its cache and its programs. The client writes the status.
 func Validating(client clientset.Interface, factory informers.SharedInformerFactory, compiler *expression.Compiler, features policyspec.Features) *Descriptor {
 	engine := validating.NewEngine(validating.Config{Compiler: compiler, Features: features})
 	k := newKind("ValidatingAdmissionPolicy", client.AdmissionregistrationV1().ValidatingAdmissionPolicies(),
@@ -137,7 +137,8 @@ func newKind[P any](name string, client patcher[P], informer cache.SharedIndexIn
 		return &p
 	}
 	k.apply = func(ctx context.Context, name string, configuration []byte) error {
-		// To validate fields, the server would decode the configuration once more. An apply rejects unknown fields anyway.
+		// To validate fields, the server would decode the configuration once more. An apply rejects
+		// unknown fields anyway.
 		options := metav1.PatchOptions{FieldManager: FieldManager, Force: new(true), FieldValidation: metav1.FieldValidationIgnore}
 		_, err := client.Patch(ctx, name, types.ApplyYAMLPatchType, configuration, options, "status")
 		return err
@@ -145,9 +146,9 @@ func newKind[P any](name string, client patcher[P], informer cache.SharedIndexIn
 	return k
 }
 
-// watch calls changed for every policy that is added, changed or deleted. For policies of the initial list
-// whose findings are recorded, it calls recorded instead. The function that it returns reports whether one
-// of them has been called for all policies of the initial list.
+// watch calls changed for every policy that is added, changed or deleted. For policies of the
+// initial list whose findings are recorded, it calls recorded instead. The function that it returns
+// reports whether one of them has been called for all policies of the initial list.
 func (k *Descriptor) watch(changed, recorded func(key)) (cache.InformerSynced, error) {
 	handle := func(object any) {
 		name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)

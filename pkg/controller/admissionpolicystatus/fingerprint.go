@@ -5,9 +5,10 @@ package admissionpolicystatus
 
 import "crypto/sha256"
 
-// A fingerprint is a hash of the spec of a policy. Equal generations do not mean equal specs: a server of Kubernetes that shares etcd
-// drops Celador's fields with any write, and leaves the generation as it is. A report keeps a hash instead of the spec, because it
-// would keep the memory of an object that the informer has replaced.
+// A fingerprint is a hash of the spec of a policy. Equal generations do not mean equal specs: a
+// server of Kubernetes that shares etcd drops Celador's fields with any write, and leaves the
+// generation as it is. A report keeps a hash instead of the spec, because it would keep the memory
+// of an object that the informer has replaced.
 type fingerprint [sha256.Size]byte
 
 // fingerprint returns the fingerprint of the policy's spec.

@@ -47,8 +47,8 @@ import (
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
 )
 
-// TestMain removes the error handler that pauses between errors. It keeps the time of the last error,
-// and each synctest bubble has a clock of its own.
+// TestMain removes the error handler that pauses between errors. It keeps the time of the last
+// error, and each synctest bubble has a clock of its own.
 func TestMain(m *testing.M) {
 	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1]
 	os.Exit(m.Run())

@@ -9,25 +9,31 @@ import (
 )
 
 const (
-	// quiet is how long a policy that changes again soon after a check must stay unchanged before the next check.
+	// quiet is how long a policy that changes again soon after a check must stay unchanged before
+	// the next check.
 	quiet = 2 * time.Second
-	// maxLag bounds the time between two checks of a policy that never stays unchanged for that long.
+	// maxLag bounds the time between two checks of a policy that never stays unchanged for that
+	// long.
 	maxLag = time.Minute
 )
 
-// errTooEarly reports that the check of a policy is delayed and enqueued. The delay does not reset the number of
-// retries: the status of a policy that keeps changing would otherwise never report that types are unavailable.
+// errTooEarly reports that the check of a policy is delayed and enqueued. The delay does not reset
+// the number of retries: the status of a policy that keeps changing would otherwise never report
+// that types are unavailable.
 var errTooEarly = errors.New("the policy has changed soon after a check")
 
-// lag holds the times of the last check of a policy and of the changes since. To check a policy and to write
-// its status takes several times as much CPU time as to put the policy into effect, so the controller
-// does not do it for each of many changes. It is used only by the worker that syncs the policy.
+// lag holds the times of the last check of a policy and of the changes since. To check a policy and
+// to write its status takes several times as much CPU time as to put the policy into effect, so the
+// controller does not do it for each of many changes. It is used only by the worker that syncs the
+// policy.
 type lag struct {
 	checked time.Time
-	// generation is the newest generation that waits for a check since seen. It is 0 if there is none.
+	// generation is the newest generation that waits for a check since seen. It is 0 if there is
+	// none.
 	generation int64
 	seen       time.Time
-	// enqueue enqueues the policy after the delay. It is nil until a check is delayed for the first time.
+	// enqueue enqueues the policy after the delay. It is nil until a check is delayed for the first
+	// time.
 	enqueue *time.Timer
 }
 
@@ -43,8 +49,8 @@ func (l *lag) untilCheck(generation int64) time.Duration {
 	return min(l.seen.Add(quiet).Sub(now), l.checked.Add(maxLag).Sub(now))
 }
 
-// delay calls enqueue after wait, instead of any earlier call that is still to come. A queue's AddAfter would
-// count each delay as a retry in the metrics of the queue.
+// delay calls enqueue after wait, instead of any earlier call that is still to come. A queue's
+// AddAfter would count each delay as a retry in the metrics of the queue.
 func (l *lag) delay(wait time.Duration, enqueue func()) {
 	if l.enqueue == nil {
 		l.enqueue = time.AfterFunc(wait, enqueue)
@@ -53,9 +59,9 @@ func (l *lag) delay(wait time.Duration, enqueue func()) {
 	}
 }
 
-// delayed reports whether the check of the policy has to wait. If so, it enqueues the policy for the end of the
-// delay. A change of a policy that needs a verdict to decide is checked at once, and so is a change of types
-// unless the policy waits for a check.
+// delayed reports whether the check of the policy has to wait. If so, it enqueues the policy for
+// the end of the delay. A change of a policy that needs a verdict to decide is checked at once, and
+// so is a change of types unless the policy waits for a check.
 func (c *Controller) delayed(p *policy) bool {
 	last, known := c.reports.Load(p.key())
 	if !known || p.enforced() {

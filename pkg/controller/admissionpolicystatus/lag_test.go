@@ -27,8 +27,8 @@ func (c *cluster) change(t *testing.T, p *v1.ValidatingAdmissionPolicy, after ti
 	synctest.Wait()
 }
 
-// writtenGenerations returns the generations whose status was written since the last call. The fake API server
-// does not store the status, so the controller may write one more than once.
+// writtenGenerations returns the generations whose status was written since the last call. The fake
+// API server does not store the status, so the controller may write one more than once.
 func (c *cluster) writtenGenerations(t *testing.T) []int64 {
 	t.Helper()
 	synctest.Wait()
@@ -49,8 +49,8 @@ func (c *cluster) expectGenerations(t *testing.T, when string, want ...int64) {
 
 const lagging = `{` + onDeployments + `validations: [{expression: object.spec.replicas < 5}]}`
 
-// A change is checked at once unless it follows a check closely. Then the last of several is checked when
-// there are no more.
+// A change is checked at once unless it follows a check closely. Then the last of several is
+// checked when there are no more.
 func TestChangesInQuickSuccession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := policy(t, lagging, "{}")
@@ -87,7 +87,8 @@ func TestPolicyThatKeepsChanging(t *testing.T) {
 	})
 }
 
-// Delays do not keep a policy that keeps changing from reporting that an aggregated server does not answer.
+// Delays do not keep a policy that keeps changing from reporting that an aggregated server does not
+// answer.
 func TestPolicyThatKeepsChangingWithoutTypes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := policy(t, onMetrics, "{}")
@@ -104,7 +105,8 @@ func TestPolicyThatKeepsChangingWithoutTypes(t *testing.T) {
 	})
 }
 
-// Changes are checked at once if requests wait for the verdict, or the policy is another of the same name.
+// Changes are checked at once if requests wait for the verdict, or the policy is another of the
+// same name.
 func TestChangesThatAreCheckedAtOnce(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spec   string

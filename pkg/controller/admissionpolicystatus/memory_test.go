@@ -21,8 +21,8 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// texts holds weak pointers to strings of API objects. A string stays in memory as long as a copy of
-// its object, a schema or a report refers to it.
+// texts holds weak pointers to strings of API objects. A string stays in memory as long as a copy
+// of its object, a schema or a report refers to it.
 type texts []weak.Pointer[byte]
 
 // unique returns a string that no other string shares memory with.

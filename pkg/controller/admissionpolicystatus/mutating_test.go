@@ -27,8 +27,8 @@ func mutatingPolicy(t *testing.T, spec, status string) *v1.MutatingAdmissionPoli
 	}
 }
 
-// mutatingLike returns a mutating policy with the match constraints and the paramKind of p, and with
-// p's validations as conditions of its mutations.
+// mutatingLike returns a mutating policy with the match constraints and the paramKind of p, and
+// with p's validations as conditions of its mutations.
 func mutatingLike(p *v1.ValidatingAdmissionPolicy) *v1.MutatingAdmissionPolicy {
 	m := &v1.MutatingAdmissionPolicy{ObjectMeta: p.ObjectMeta, Status: v1.MutatingAdmissionPolicyStatus(p.Status)}
 	m.Spec.MatchConstraints, m.Spec.ParamKind, m.Spec.TypeChecking = p.Spec.MatchConstraints, p.Spec.ParamKind, p.Spec.TypeChecking

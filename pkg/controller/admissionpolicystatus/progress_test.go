@@ -156,8 +156,8 @@ func TestSeenDeletion(t *testing.T) {
 	}
 }
 
-// A server of Kubernetes on the same etcd may change the spec without the generation. The changed spec is checked, and its findings are written
-// although they are worse.
+// A server of Kubernetes on the same etcd may change the spec without the generation. The changed
+// spec is checked, and its findings are written although they are worse.
 func TestSpecChangesWithoutGeneration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const types = "matchConstraints: {resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}]}\n"

@@ -107,8 +107,8 @@ type typeCheckingConfiguration struct {
 	ExpressionWarnings []v1.ExpressionWarning `json:"expressionWarnings"`
 }
 
-// recordAvailable records an event if the policy has become available or unavailable. Only the server
-// that wrote the status calls it.
+// recordAvailable records an event if the policy has become available or unavailable. Only the
+// server that wrote the status calls it.
 func (c *Controller) recordAvailable(p *policy, available *metav1.Condition) {
 	before := meta.FindStatusCondition(p.status.Conditions, v1.PolicyConditionAvailable)
 	isTrue := available.Status == metav1.ConditionTrue
@@ -122,8 +122,9 @@ func (c *Controller) recordAvailable(p *policy, available *metav1.Condition) {
 	c.record(p, eventType, available.Reason, note)
 }
 
-// recordTypeErrors records an event if this generation of the policy has type errors that has() does not guard against, and the recorded status
-// has none of this generation. Only the server that wrote the status calls it.
+// recordTypeErrors records an event if this generation of the policy has type errors that has()
+// does not guard against, and the recorded status has none of this generation. Only the server that
+// wrote the status calls it.
 func (c *Controller) recordTypeErrors(p *policy, r *report) {
 	before := meta.FindStatusCondition(p.status.Conditions, v1.PolicyConditionTypeChecked)
 	known := before != nil && before.Status == metav1.ConditionFalse && before.ObservedGeneration == p.Generation
@@ -152,11 +153,12 @@ func (c *Controller) record(p *policy, eventType, reason, note string) {
 // CustomResourceDefinitions may be outdated.
 //
 // A status is written only on forward progress (KEP-3488, "Writing to Status"): the generation of
-// the policy or a custom resource is newer than recorded, and none is older. For equal
-// generations, servers of different versions may have different findings; a server then
-// overwrites the recorded status only if its conditions are better. So every write is a step up,
-// and writing ends. Types of aggregated servers have no generations to record, and a server of
-// Kubernetes changes specs without one: a server that notices such a change writes its findings once, and so does a server that may have missed one before it started.
+// the policy or a custom resource is newer than recorded, and none is older. For equal generations,
+// servers of different versions may have different findings; a server then overwrites the recorded
+// status only if its conditions are better. So every write is a step up, and writing ends. Types of
+// aggregated servers have no generations to record, and a server of Kubernetes changes specs
+// without one: a server that notices such a change writes its findings once, and so does a server
+// that may have missed one before it started.
 func (c *Controller) supersedes(ctx context.Context, p *policy, r *report, conditions []metav1.Condition) (bool, []v1.ObservedCustomResource, error) {
 	recorded := &p.status
 	oldest, newest := observedGenerations(recorded)
@@ -256,8 +258,8 @@ func differs(recorded *v1.ValidatingAdmissionPolicyStatus, r *report, conditions
 	return recorded.TypeChecking == nil || !slices.Equal(recorded.TypeChecking.ExpressionWarnings, r.warnings)
 }
 
-// contradicts reports whether the report says something else than the recorded status, other than in words: conditions have another status, or there are type errors
-// in other fields.
+// contradicts reports whether the report says something else than the recorded status, other than
+// in words: conditions have another status, or there are type errors in other fields.
 func contradicts(recorded *v1.ValidatingAdmissionPolicyStatus, r *report, conditions []metav1.Condition) bool {
 	for _, condition := range conditions {
 		if before := meta.FindStatusCondition(recorded.Conditions, condition.Type); before == nil || before.Status != condition.Status {
@@ -321,8 +323,9 @@ func (c *Controller) isStored(ctx context.Context, cached servedtypes.CustomReso
 		}
 		return err == nil && stored.UID == cached.UID && stored.Generation == cached.Generation, err
 	}
-	// The name of a definition does not contain its kind, and its metadata does not show whether it is
-	// established. The cache is current if it has the latest version of every definition of the group.
+	// The name of a definition does not contain its kind, and its metadata does not show whether it
+	// is established. The cache is current if it has the latest version of every definition of the
+	// group.
 	stored, err := client.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return false, err

@@ -130,8 +130,8 @@ func find(conditions []metav1.Condition, name string) metav1.Condition {
 	return metav1.Condition{}
 }
 
-// Checks are repeated while an aggregated server does not answer. The first attempts do not write the
-// status.
+// Checks are repeated while an aggregated server does not answer. The first attempts do not write
+// the status.
 func TestUnavailable(t *testing.T) {
 	const spec = `{matchConstraints: {resourceRules: [{apiGroups: [metrics.io], apiVersions: [v1], operations: [CREATE], resources: [podmetrics]}]}, validations: [{expression: object.usage < 5}]}`
 	synctest.Test(t, func(t *testing.T) {
@@ -163,8 +163,9 @@ func TestUnavailable(t *testing.T) {
 	})
 }
 
-// The status keeps better findings, which are from before an aggregated server became unavailable. Findings that do not depend on such a server are
-// written once, because the spec may have changed before the controller started.
+// The status keeps better findings, which are from before an aggregated server became unavailable.
+// Findings that do not depend on such a server are written once, because the spec may have changed
+// before the controller started.
 func TestBetterStatusStays(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spec, available, checked string
@@ -389,8 +390,8 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
-// Short lists of names have more combinations than are looked up. The resources then do not count as
-// not found.
+// Short lists of names have more combinations than are looked up. The resources then do not count
+// as not found.
 func TestManyCombinations(t *testing.T) {
 	names := func(prefix string, count int) []string {
 		var all []string

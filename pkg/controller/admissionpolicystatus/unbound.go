@@ -19,20 +19,22 @@ import (
 )
 
 const (
-	// unboundInterval is the time between two looks for policies and bindings without effect. An event is recorded at the second look that finds one,
-	// because policies and bindings are often created and deleted one after the other.
+	// unboundInterval is the time between two looks for policies and bindings without effect. An
+	// event is recorded at the second look that finds one, because policies and bindings are often
+	// created and deleted one after the other.
 	unboundInterval = 30 * time.Second
 	// maxUnbound limits the events of one look.
 	maxUnbound = 100
 
-	// reasonNotBound is the reason of events about policies that no binding binds, and reasonPolicyNotFound of those about bindings whose policy does
-	// not exist.
+	// reasonNotBound is the reason of events about policies that no binding binds, and
+	// reasonPolicyNotFound of those about bindings whose policy does not exist.
 	reasonNotBound, reasonPolicyNotFound = "NotBound", "PolicyNotFound"
 )
 
 // An effectStore is a verdict store that knows which policies and bindings have no effect.
 type effectStore interface {
-	// Ineffective returns the names of the policies that need a binding and have none, and of the bindings whose policy does not exist.
+	// Ineffective returns the names of the policies that need a binding and have none, and of the
+	// bindings whose policy does not exist.
 	Ineffective() (policies, bindings []string)
 }
 
@@ -60,8 +62,9 @@ func (c *Controller) reportUnbound(ctx context.Context, k *Descriptor, store eff
 	}
 }
 
-// lookForUnbound returns what has no effect now, and records events about what had none at the last look and was not reported. It returns a new map, because
-// a map keeps the memory of names that are deleted from it.
+// lookForUnbound returns what has no effect now, and records events about what had none at the last
+// look and was not reported. It returns a new map, because a map keeps the memory of names that are
+// deleted from it.
 func (c *Controller) lookForUnbound(ctx context.Context, k *Descriptor, store effectStore, last unboundNames) unboundNames {
 	policies, bindings := store.Ineffective()
 	now, budget := unboundNames{}, maxUnbound
@@ -104,7 +107,8 @@ func (c *Controller) recordUnbound(ctx context.Context, k *Descriptor, u unbound
 	return c.recordOnce(ctx, p, k.name, reasonNotBound, fmt.Sprintf("The policy has no effect: no %sBinding has spec.policyName %q", k.name, p.Name))
 }
 
-// recordOnce records an event about an object of the group, once for all servers while the event exists: all servers give it the same name.
+// recordOnce records an event about an object of the group, once for all servers while the event
+// exists: all servers give it the same name.
 func (c *Controller) recordOnce(ctx context.Context, object metav1.Object, kind, reason, note string) error {
 	_, err := c.events.Events(metav1.NamespaceDefault).Create(ctx, &eventsv1.Event{
 		ObjectMeta:          metav1.ObjectMeta{Name: string(object.GetUID()) + ".unbound"},

@@ -15,7 +15,8 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// unboundEvents returns the notes of the events about policies and bindings without effect, with what they regard.
+// unboundEvents returns the notes of the events about policies and bindings without effect, with
+// what they regard.
 func (c *cluster) unboundEvents(t *testing.T) []string {
 	t.Helper()
 	var notes []string
@@ -31,7 +32,8 @@ func (c *cluster) unboundEvents(t *testing.T) []string {
 	return notes
 }
 
-// The controller records one event about each policy and binding that has had no effect for some time.
+// The controller records one event about each policy and binding that has had no effect for some
+// time.
 func TestUnbound(t *testing.T) {
 	const (
 		policyNote  = `ValidatingAdmissionPolicy p: The policy has no effect: no ValidatingAdmissionPolicyBinding has spec.policyName "p"`

@@ -33,27 +33,30 @@ type HasVerdictStore interface {
 
 // WantsInstalledPaths is implemented by admission plugins that send requests to the server.
 type WantsInstalledPaths interface {
-	// SetInstalledPaths is called once, before the server starts. The channel is closed when the server serves all
-	// of its paths. It is nil if the server serves them already.
+	// SetInstalledPaths is called once, before the server starts. The channel is closed when the
+	// server serves all of its paths. It is nil if the server serves them already.
 	SetInstalledPaths(<-chan struct{})
 }
 
 // HasPolicies is implemented by admission plugins that keep policies in effect.
 type HasPolicies interface {
-	// PoliciesSynced returns nil if the plugin knows all policies and bindings that existed when the server started. Safe for concurrent
-	// use once the server runs.
+	// PoliciesSynced returns nil if the plugin knows all policies and bindings that existed when
+	// the server started. Safe for concurrent use once the server runs.
 	PoliciesSynced() error
-	// ParamsSynced returns nil if the plugin knows the params of all policies that were in effect when the server
-	// started, apart from kinds that the server does not serve. Safe for concurrent use once the server runs.
+	// ParamsSynced returns nil if the plugin knows the params of all policies that were in effect
+	// when the server started, apart from kinds that the server does not serve. Safe for concurrent
+	// use once the server runs.
 	ParamsSynced() error
 }
 
-// Freshness bounds the age of what admission plugins know of policies, bindings and params. The zero value does not.
+// Freshness bounds the age of what admission plugins know of policies, bindings and params. The
+// zero value does not.
 type Freshness struct {
 	// Limit is the age beyond which requests fail that a policy could deny. 0 is no limit.
 	Limit time.Duration
-	// Check returns nil if an informer of a resource of the API group has seen everything that was stored before the call. seen is the
-	// informer's LastSyncResourceVersion. It is safe for concurrent use.
+	// Check returns nil if an informer of a resource of the API group has seen everything that was
+	// stored before the call. seen is the informer's LastSyncResourceVersion. It is safe for
+	// concurrent use.
 	Check func(ctx context.Context, resource, seen string) error
 }
 
@@ -63,7 +66,8 @@ type WantsFreshness interface {
 	SetFreshness(Freshness)
 }
 
-// An Initializer initializes plugins with policy informers, and collects their verdict stores and what they wait for.
+// An Initializer initializes plugins with policy informers, and collects their verdict stores and
+// what they wait for.
 type Initializer struct {
 	client    clientset.Interface
 	informers informers.SharedInformerFactory
@@ -73,9 +77,9 @@ type Initializer struct {
 	policies  []HasPolicies
 }
 
-// NewInitializer returns an initializer that passes client and its factory to every plugin that implements
-// WantsPolicyInformers, installed to every plugin that implements WantsInstalledPaths, and freshness to every plugin that implements
-// WantsFreshness.
+// NewInitializer returns an initializer that passes client and its factory to every plugin that
+// implements WantsPolicyInformers, installed to every plugin that implements WantsInstalledPaths,
+// and freshness to every plugin that implements WantsFreshness.
 func NewInitializer(client clientset.Interface, factory informers.SharedInformerFactory, installed <-chan struct{}, freshness Freshness) *Initializer {
 	return &Initializer{client: client, informers: factory, installed: installed, freshness: freshness}
 }
@@ -99,7 +103,8 @@ func (i *Initializer) Initialize(plugin admission.Interface) {
 	}
 }
 
-// PoliciesSynced returns the errors of all plugins that implement HasPolicies. Call it once the server runs.
+// PoliciesSynced returns the errors of all plugins that implement HasPolicies. Call it once the
+// server runs.
 func (i *Initializer) PoliciesSynced() error {
 	var errs []error
 	for _, plugin := range i.policies {

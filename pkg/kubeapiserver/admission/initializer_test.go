@@ -91,7 +91,8 @@ func (store) SetVerdict(string, types.UID, int64, error) {}
 
 func (store) ForgetVerdict(string) {}
 
-// Stores are returned by kind, in the order of initialization. Plugins create them after Initialize.
+// Stores are returned by kind, in the order of initialization. Plugins create them after
+// Initialize.
 func TestVerdictStores(t *testing.T) {
 	client := fake.NewSimpleClientset()
 	initializer := kubeadmission.NewInitializer(client, informers.NewSharedInformerFactory(client, 0), nil, kubeadmission.Freshness{})

@@ -19,9 +19,9 @@ import (
 )
 
 // NewPlugins returns a registry of kube-apiserver's plugins with upstream's names, so that flags,
-// plugin order and admission configuration files stay valid. initialize initializes each of Celador's
-// policy plugins when it is created, before the server's own initializers. host is the registry of a
-// program that embeds the server; NewPlugins adds the plugins that only host has.
+// plugin order and admission configuration files stay valid. initialize initializes each of
+// Celador's policy plugins when it is created, before the server's own initializers. host is the
+// registry of a program that embeds the server; NewPlugins adds the plugins that only host has.
 func NewPlugins(host *admission.Plugins, initialize admission.PluginInitializer) *admission.Plugins {
 	plugins := admission.NewPlugins()
 	upstream.RegisterAllAdmissionPlugins(plugins)

@@ -74,7 +74,8 @@ func Start(ctx context.Context, binary, log string) (_ *Server, err error) {
 	return s, s.AwaitReady(ctx)
 }
 
-// configure writes the files that the server reads, and sets its flags and the configuration of clients.
+// configure writes the files that the server reads, and sets its flags and the configuration of
+// clients.
 func (s *Server) configure() error {
 	key, err := keyutil.MakeEllipticPrivateKeyPEM()
 	if err != nil {
@@ -128,8 +129,8 @@ func (s *Server) Halt() { s.server.Stop(grace) }
 // server is ready.
 func (s *Server) Resume() error { return s.launch() }
 
-// AwaitReady waits until the server is ready. It returns an error if the server or ctx ends first, or
-// after two minutes.
+// AwaitReady waits until the server is ready. It returns an error if the server or ctx ends first,
+// or after two minutes.
 func (s *Server) AwaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyTimeout, fmt.Errorf("not ready within %v", readyTimeout))
 	defer cancel()

@@ -15,8 +15,8 @@ import (
 )
 
 // Store writes objects of a resource straight into the server's etcd, as the server stores them: in
-// protobuf. The server sees them as if another server of the cluster had written them. The objects must
-// have a TypeMeta and no namespace. Store replaces objects of the same names.
+// protobuf. The server sees them as if another server of the cluster had written them. The objects
+// must have a TypeMeta and no namespace. Store replaces objects of the same names.
 func Store[T runtime.Object](ctx context.Context, s *Server, resource string, objects []T) error {
 	encoder := protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
 	for _, object := range objects {

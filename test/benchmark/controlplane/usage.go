@@ -24,8 +24,8 @@ func (s *Server) CPU() (time.Duration, error) {
 	return cpuTime(stat)
 }
 
-// cpuTime returns the time in user and kernel mode from the content of /proc/<pid>/stat, whose second
-// field may contain spaces and parentheses.
+// cpuTime returns the time in user and kernel mode from the content of /proc/<pid>/stat, whose
+// second field may contain spaces and parentheses.
 func cpuTime(stat string) (time.Duration, error) {
 	const user, system = 11, 12 // counted from the third field
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
@@ -56,7 +56,8 @@ func (s *Server) Memory() (resident, peak float64, err error) {
 	return resident, peak, err
 }
 
-// kilobytes returns the bytes of an entry in the content of /proc/<pid>/status, such as "VmRSS: 12 kB".
+// kilobytes returns the bytes of an entry in the content of /proc/<pid>/status, such as "VmRSS: 12
+// kB".
 func kilobytes(status, name string) (float64, error) {
 	for line := range strings.Lines(status) {
 		key, value, _ := strings.Cut(line, ":")

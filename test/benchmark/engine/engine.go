@@ -42,8 +42,9 @@ type Engine struct {
 // Stop stops the informers and goroutines of the engine.
 func (e *Engine) Stop() { e.stop() }
 
-// Celador returns Celador's ValidatingAdmissionPolicy plugin with the policies of a server. The plugin has
-// compiled all of them, as upstream's has, so that no compilation runs beside a measurement.
+// Celador returns Celador's ValidatingAdmissionPolicy plugin with the policies of a server. The
+// plugin has compiled all of them, as upstream's has, so that no compilation runs beside a
+// measurement.
 func Celador(server *api.Server) (*Engine, error) {
 	plugin, err := validatingadmissionpolicy.New(nil)
 	if err != nil {

@@ -42,8 +42,8 @@ func (c *Cluster) Server() (*api.Server, error) {
 	)
 }
 
-// NamespaceName is the name of the namespace of all requests to plugins. OtherNamespaceName is the name
-// of a namespace that bindings do not match.
+// NamespaceName is the name of the namespace of all requests to plugins. OtherNamespaceName is the
+// name of a namespace that bindings do not match.
 const (
 	NamespaceName      = "shop"
 	OtherNamespaceName = "park"

@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Policy returns the i-th policy for a resource, with one variable and three validations, two of which have
-// a messageExpression. Each policy has its own limits, so no two policies have the same expressions. The
-// objects that Create accepts satisfy all policies.
+// Policy returns the i-th policy for a resource, with one variable and three validations, two of
+// which have a messageExpression. Each policy has its own limits, so no two policies have the same
+// expressions. The objects that Create accepts satisfy all policies.
 func Policy(i int, resource string) *v1.ValidatingAdmissionPolicy {
 	return PolicyOf(number("policy", i), resource, v1.ValidatingAdmissionPolicySpec{
 		Variables: []v1.Variable{{Name: "containers", Expression: "object.spec.template.spec.containers"}},

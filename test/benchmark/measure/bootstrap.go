@@ -16,8 +16,8 @@ const resamples = 1000
 // infinity.
 const Unbounded = math.MaxFloat64
 
-// Samples holds measurements in blocks. What was measured in one stretch of time shares its noise and
-// is one block.
+// Samples holds measurements in blocks. What was measured in one stretch of time shares its noise
+// and is one block.
 type Samples [][]float64
 
 // Percentile returns the p-th percentile of all measurements in the chosen blocks.
@@ -32,9 +32,9 @@ func (s Samples) Percentile(p float64, chosen []int) float64 {
 // An Estimate is a statistic of measurements with its 95 % confidence interval.
 type Estimate struct{ Value, Low, High float64 }
 
-// Bootstrap estimates a statistic of measurements in blocks, of which there must be one or more. It draws
-// as many of the blocks with replacement as there are, many times; the interval holds the statistic
-// of 95 % of these draws. Equal arguments give equal results.
+// Bootstrap estimates a statistic of measurements in blocks, of which there must be one or more. It
+// draws as many of the blocks with replacement as there are, many times; the interval holds the
+// statistic of 95 % of these draws. Equal arguments give equal results.
 func Bootstrap(blocks int, statistic func(chosen []int) float64) Estimate {
 	chosen := make([]int, blocks)
 	for i := range chosen {

@@ -25,9 +25,9 @@ func (c *Cache) Evict() {
 	}
 }
 
-// Cold returns the nanoseconds of one call of each function with cold caches: the medians of as many
-// calls as rounds. It calls the functions in turn and evicts the caches before each call. It returns
-// the first error of a call.
+// Cold returns the nanoseconds of one call of each function with cold caches: the medians of as
+// many calls as rounds. It calls the functions in turn and evicts the caches before each call. It
+// returns the first error of a call.
 func Cold(rounds int, calls ...func() error) ([]float64, error) {
 	cache, samples := NewCache(), make([][]float64, len(calls))
 	for range rounds {

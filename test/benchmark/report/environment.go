@@ -19,7 +19,8 @@ type Environment struct {
 	CPUs     int               `json:"cpus"`
 	Commit   string            `json:"commit,omitempty"`
 	Modules  map[string]string `json:"modules"`
-	// Servers has the version and the commit of each kube-apiserver that ran, which may be older than Commit.
+	// Servers has the version and the commit of each kube-apiserver that ran, which may be older
+	// than Commit.
 	Servers map[string]string `json:"servers,omitempty"`
 }
 

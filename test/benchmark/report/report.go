@@ -40,8 +40,8 @@ type Row struct {
 	// Interval is the confidence interval of the ratio. If it is set, its lower end must meet the
 	// target, and the ratio need not.
 	Interval *measure.Estimate `json:"interval,omitempty"`
-	// BelowNoise is true if a figure is a difference that does not stand clear of zero. The row has no
-	// ratio then.
+	// BelowNoise is true if a figure is a difference that does not stand clear of zero. The row has
+	// no ratio then.
 	BelowNoise bool `json:"belowNoise,omitempty"`
 	Met        bool `json:"met"`
 	// Note is a remark for the reader.

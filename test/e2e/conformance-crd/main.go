@@ -1,9 +1,10 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command conformance-crd runs the integration tests of k8s.io/apiextensions-apiserver against Celador's server of
-// custom resources, and prints how many ran, passed, failed and were skipped. It exits with a non-zero code unless each
-// test that exceptions.txt does not contain has passed. `make conformance-crd` prepares the module with the tests.
+// Command conformance-crd runs the integration tests of k8s.io/apiextensions-apiserver against
+// Celador's server of custom resources, and prints how many ran, passed, failed and were skipped.
+// It exits with a non-zero code unless each test that exceptions.txt does not contain has passed.
+// `make conformance-crd` prepares the module with the tests.
 package main
 
 import (
@@ -26,7 +27,8 @@ import (
 )
 
 const (
-	// packages is the pattern of all packages with integration tests, so that a package that upstream adds runs as well.
+	// packages is the pattern of all packages with integration tests, so that a package that
+	// upstream adds runs as well.
 	packages = "./test/..."
 	// etcdURL is the environment variable that the tests read the endpoint of etcd from.
 	etcdURL = "KUBE_INTEGRATION_ETCD_URL"
@@ -104,8 +106,8 @@ func selectTests(ctx context.Context, suite gotest.Suite, all bool) ([]specs.Sel
 	return selections, nil
 }
 
-// runTests starts an etcd, runs the selected tests, whose servers use it, and stops the etcd. It returns their results
-// and the number of tests that were started.
+// runTests starts an etcd, runs the selected tests, whose servers use it, and stops the etcd. It
+// returns their results and the number of tests that were started.
 func runTests(ctx context.Context, suite gotest.Suite, selections []specs.Selection, timeout time.Duration) (all specs.Summary, started int, err error) {
 	dir, err := os.MkdirTemp("", "conformance-crd-")
 	if err != nil {

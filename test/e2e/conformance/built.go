@@ -5,7 +5,8 @@
 
 package main
 
-// Imports of the programs that `make conformance` and `make kubeadm-e2e` build, so that go.mod and go.sum keep their dependencies.
+// Imports of the programs that `make conformance` and `make kubeadm-e2e` build, so that go.mod and
+// go.sum keep their dependencies.
 import (
 	_ "k8s.io/kubectl/pkg/cmd"
 	_ "k8s.io/kubernetes/cmd/kube-controller-manager/app"

@@ -1,9 +1,10 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command conformance runs the end-to-end specs of Kubernetes that concern this kube-apiserver, against the built
-// binary, and prints how many passed, failed and were skipped. It exits with a non-zero code if a spec fails that
-// exceptions.txt does not contain. `make conformance` builds all binaries that it needs.
+// Command conformance runs the end-to-end specs of Kubernetes that concern this kube-apiserver,
+// against the built binary, and prints how many passed, failed and were skipped. It exits with a
+// non-zero code if a spec fails that exceptions.txt does not contain. `make conformance` builds all
+// binaries that it needs.
 package main
 
 import (
@@ -22,9 +23,10 @@ import (
 	"celador.io/celador/test/e2e/conformance/specs"
 )
 
-// groups holds groups of specs that need an API server and controllers, but no kubelet. Left out are the groups that
-// deploy a webhook or an API server in pods: AdmissionWebhook, CustomResourceConversionWebhook,
-// CustomResourceFieldSelectors, which converts by a webhook, OpenAPIV3 and Aggregator.
+// groups holds groups of specs that need an API server and controllers, but no kubelet. Left out
+// are the groups that deploy a webhook or an API server in pods: AdmissionWebhook,
+// CustomResourceConversionWebhook, CustomResourceFieldSelectors, which converts by a webhook,
+// OpenAPIV3 and Aggregator.
 var groups = []specs.Group{
 	"ValidatingAdmissionPolicy",
 	"MutatingAdmissionPolicy",
@@ -85,8 +87,9 @@ func run(ctx context.Context, o options) error {
 	if err := os.MkdirAll(o.artifacts, 0o755); err != nil {
 		return err
 	}
-	// kubectl takes short names from discovery that it has cached for hours. Without a directory to cache in, a spec finds
-	// its CustomResourceDefinition also if an earlier spec has run kubectl; see kubernetes#65517.
+	// kubectl takes short names from discovery that it has cached for hours. Without a directory to
+	// cache in, a spec finds its CustomResourceDefinition also if an earlier spec has run kubectl;
+	// see kubernetes#65517.
 	if err := os.Setenv("KUBECACHEDIR", os.DevNull); err != nil {
 		return err
 	}
@@ -125,7 +128,8 @@ func selectSpecs(ctx context.Context, suite specs.Suite, all bool) ([]specs.Sele
 	return selections, nil
 }
 
-// runSpecs runs the selections against the cluster of the kubeconfig, or against one that it starts and stops.
+// runSpecs runs the selections against the cluster of the kubeconfig, or against one that it starts
+// and stops.
 func runSpecs(ctx context.Context, suite specs.Suite, selections []specs.Selection, o options) (specs.Summary, error) {
 	if o.kubeconfig != "" {
 		fmt.Printf("testing the cluster of %s, logs go to %s\n", o.kubeconfig, o.artifacts)

@@ -1,7 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package envtest shows how tests that use controller-runtime's envtest run against Celador. make envtest runs it.
+// Package envtest shows how tests that use controller-runtime's envtest run against Celador. make
+// envtest runs it.
 package envtest
 
 import (
@@ -20,7 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// TestPolicyDenies creates a policy and a binding with the client of controller-runtime, and waits for the denial of a ConfigMap.
+// TestPolicyDenies creates a policy and a binding with the client of controller-runtime, and waits
+// for the denial of a ConfigMap.
 func TestPolicyDenies(t *testing.T) {
 	for _, variable := range []string{"TEST_ASSET_KUBE_APISERVER", "TEST_ASSET_ETCD"} {
 		if os.Getenv(variable) == "" {

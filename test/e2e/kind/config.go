@@ -1,7 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kind reads examples/kind/cluster.yaml as kind does, for tests on machines that cannot run kind.
+// Package kind reads examples/kind/cluster.yaml as kind does, for tests on machines that cannot run
+// kind.
 package kind
 
 import (
@@ -15,7 +16,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Read returns the cluster that a file describes, with kind's defaults. Unknown fields are errors, as in kind.
+// Read returns the cluster that a file describes, with kind's defaults. Unknown fields are errors,
+// as in kind.
 func Read(file string) (*v1alpha4.Cluster, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -34,8 +36,9 @@ func Read(file string) (*v1alpha4.Cluster, error) {
 	return cluster, nil
 }
 
-// Patched returns the documents of a configuration of kubeadm with the merge patches of a cluster that have their apiVersion and kind. It is an error
-// if a patch has no document, because kind ignores such a patch.
+// Patched returns the documents of a configuration of kubeadm with the merge patches of a cluster
+// that have their apiVersion and kind. It is an error if a patch has no document, because kind
+// ignores such a patch.
 func Patched(cluster *v1alpha4.Cluster, documents ...string) ([]string, error) {
 	patched := make([][]byte, len(documents))
 	for i, document := range documents {

@@ -147,8 +147,8 @@ func box(group string) definition {
 	}
 }
 
-// boxVersion returns a version of box. Kubernetes refuses selectable fields in one of several versions with
-// the same schema, so the schemas of versions differ.
+// boxVersion returns a version of box. Kubernetes refuses selectable fields in one of several
+// versions with the same schema, so the schemas of versions differ.
 func boxVersion(name string, storage bool) map[string]any {
 	return map[string]any{"name": name, "served": true, "storage": storage, "schema": map[string]any{"openAPIV3Schema": map[string]any{
 		"type": "object", "properties": map[string]any{
@@ -314,7 +314,8 @@ func TestChanges(t *testing.T) {
 	again.stored()
 }
 
-// TestNames compares definitions whose names conflict, and what becomes of them when the first goes.
+// TestNames compares definitions whose names conflict, and what becomes of them when the first
+// goes.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	l := inStep(t, apart(t), box("names.example.com"))

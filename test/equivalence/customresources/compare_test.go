@@ -16,7 +16,8 @@ import (
 
 // A comparison collects the differences between the sides of a pair.
 type comparison struct {
-	// swapped is whether the sides' servers answer in turn, so that either answer may be Kubernetes'.
+	// swapped is whether the sides' servers answer in turn, so that either answer may be
+	// Kubernetes'.
 	swapped bool
 	// answers are the upstream side's.
 	answers []answer
@@ -50,7 +51,8 @@ func differing(theirs, ours any) string { return cmp.Diff(theirs, ours) }
 // watches.
 const marker = "zz-marker"
 
-// run sends the requests of a scenario to both sides, and compares all answers and the stored bytes.
+// run sends the requests of a scenario to both sides, and compares all answers and the stored
+// bytes.
 func (p *pair) run(t testing.TB, d definition, s scenario) *comparison {
 	t.Helper()
 	c := &comparison{swapped: p.sides[0].prefix == p.sides[1].prefix}
@@ -74,7 +76,8 @@ func (p *pair) run(t testing.TB, d definition, s scenario) *comparison {
 	return c
 }
 
-// refresh returns when the watch caches of all servers hold all objects of a definition that are stored.
+// refresh returns when the watch caches of all servers hold all objects of a definition that are
+// stored.
 func (p *pair) refresh(t testing.TB, d definition) {
 	t.Helper()
 	for _, s := range p.servers() {
@@ -82,8 +85,9 @@ func (p *pair) refresh(t testing.TB, d definition) {
 	}
 }
 
-// refresh returns when the server's watch caches hold all objects of a definition that are stored. A list without a
-// resource version waits for that, but fails until the server has filled a new cache.
+// refresh returns when the server's watch caches hold all objects of a definition that are stored.
+// A list without a resource version waits for that, but fails until the server has filled a new
+// cache.
 func (s *server) refresh(t testing.TB, d definition) {
 	t.Helper()
 	for _, version := range d.served() {
@@ -137,7 +141,8 @@ func (c *comparison) compareEnds(theirs, ours end) {
 	}
 }
 
-// end ends the watches of a session, returns their events and the stored objects, and deletes those.
+// end ends the watches of a session, returns their events and the stored objects, and deletes
+// those.
 func (p *pair) end(t testing.TB, d definition, s *session) end {
 	t.Helper()
 	prefix := s.backend.prefix + "/" + d.group() + "/" + d.plural() + "/"
@@ -160,8 +165,8 @@ func (p *pair) end(t testing.TB, d definition, s *session) end {
 		}
 		result.watches = s.finish(t, marker)
 	}
-	// Watch caches expect a revision of etcd to change one key. After the first deletion of several with one revision, they would count as
-	// up to date.
+	// Watch caches expect a revision of etcd to change one key. After the first deletion of several
+	// with one revision, they would count as up to date.
 	left, err := p.store.Get(context.Background(), prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
 	must(t, err)
 	for _, kv := range left.Kvs {

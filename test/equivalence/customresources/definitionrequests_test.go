@@ -161,8 +161,8 @@ func (s *server) quiet(t testing.TB, name string) {
 		if now := fmt.Sprint(text(d, "metadata", "resourceVersion"), list(d, "status", "conditions")); now != last {
 			last, since = now, time.Now()
 		}
-		// A definition whose status a client has changed may never be settled. The finalizer looks for objects every five
-		// seconds.
+		// A definition whose status a client has changed may never be settled. The finalizer looks
+		// for objects every five seconds.
 		limit := 5 * time.Second
 		if text(d, "metadata", "deletionTimestamp") != "" {
 			limit = 8 * time.Second
@@ -172,7 +172,8 @@ func (s *server) quiet(t testing.TB, name string) {
 	})
 }
 
-// settled reports whether controllers have nothing to do for a definition, as far as its status tells.
+// settled reports whether controllers have nothing to do for a definition, as far as its status
+// tells.
 func (d definition) settled() bool {
 	if text(d, "metadata", "deletionTimestamp") != "" {
 		return !slices.Contains(list(d, "metadata", "finalizers"), any("customresourcecleanup.apiextensions.k8s.io"))
@@ -184,9 +185,9 @@ func (d definition) settled() bool {
 	return conditions["NamesAccepted"] != "" && (conditions["Established"] == "True" || conditions["NamesAccepted"] == "False" && conditions["Established"] == "False")
 }
 
-// onceFinalized reports whether one side has deleted a definition that the other will delete when its informer resyncs. The
-// finalizer, which is Kubernetes' on both sides, gives up until then if another controller updates the status at the same
-// time and its own update fails with a conflict.
+// onceFinalized reports whether one side has deleted a definition that the other will delete when
+// its informer resyncs. The finalizer, which is Kubernetes' on both sides, gives up until then if
+// another controller updates the status at the same time and its own update fails with a conflict.
 func onceFinalized(r request, stored [2]string) bool {
 	finalizing := func(object string) bool {
 		return strings.Contains(object, `"deletionTimestamp"`) && strings.Contains(object, `"customresourcecleanup.apiextensions.k8s.io"`)
@@ -213,7 +214,8 @@ func compareDefinitionRequests(t *testing.T, p *pair, seed uint64, count int) {
 				c := &comparison{}
 				for i, r := range requests {
 					if r.Method == "DELETE" {
-						// The finalizer fails to list objects from a watch cache that is not filled yet. It tries again at the next resync only.
+						// The finalizer fails to list objects from a watch cache that is not filled
+						// yet. It tries again at the next resync only.
 						for _, s := range p.servers() {
 							s.refresh(t, s.definition(t, name))
 						}

@@ -79,8 +79,8 @@ func equalBut(theirs, ours answer, normal func(body string) string) bool {
 
 var mergeErrors = regexp.MustCompile(`(failed to create typed patch object|failed to convert new object)( \([^)]*\))?( to smd typed)?: `)
 
-// sortedErrors orders the errors of structured-merge-diff. After a field that is not declared it leaves out
-// the rest of an object.
+// sortedErrors orders the errors of structured-merge-diff. After a field that is not declared it
+// leaves out the rest of an object.
 func sortedErrors(body string) string {
 	body = strings.ReplaceAll(body, `errors:\n  `, "")
 	at := mergeErrors.FindStringIndex(body)
@@ -119,7 +119,8 @@ func sortedCauses(body string) string {
 	return body[:start] + t.String() + layout
 }
 
-// withoutPaths replaces the paths of errors whose message has it, too, and orders the causes of a Status.
+// withoutPaths replaces the paths of errors whose message has it, too, and orders the causes of a
+// Status.
 func withoutPaths(body string) string {
 	start := strings.Index(body, "{")
 	if !strings.Contains(body, `"causes"`) || start < 0 {

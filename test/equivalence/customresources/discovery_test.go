@@ -56,8 +56,8 @@ func withoutTag(header string) string {
 	return strings.Join(lines, "\n")
 }
 
-// inOrder orders lists of a discovery document whose order is random on Kubernetes' server. Versions keep
-// their order.
+// inOrder orders lists of a discovery document whose order is random on Kubernetes' server.
+// Versions keep their order.
 func inOrder(body string) string {
 	text, layout, _ := strings.Cut(body, "\n(")
 	t, err := parseTree([]byte(text))
@@ -113,8 +113,8 @@ func compareOpenAPI(t *testing.T, p *pair) {
 // modelPrefix is the prefix of the names of the models of group apiextensions.k8s.io.
 const modelPrefix = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
 
-// withoutOurWords removes what Celador says about the kinds of group apiextensions.k8s.io in words and fields of
-// its own: descriptions, and the fields for expressions.
+// withoutOurWords removes what Celador says about the kinds of group apiextensions.k8s.io in words
+// and fields of its own: descriptions, and the fields for expressions.
 func withoutOurWords(document map[string]any) map[string]any {
 	for _, schemas := range []map[string]any{object(document, "definitions"), object(document, "components", "schemas")} {
 		for name, schema := range schemas {

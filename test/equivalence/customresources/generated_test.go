@@ -20,8 +20,8 @@ import (
 
 var scenarios = flag.Int("scenarios", 2000, "number of generated scenarios")
 
-// shares are the percentages of answers that must have a property. Equal answers prove little if nearly
-// all are of the same sort.
+// shares are the percentages of answers that must have a property. Equal answers prove little if
+// nearly all are of the same sort.
 var shares = map[string]int{"200": 20, "created": 12, "invalid": 8, "conflicting": 2, "refused": 3, "warned": 10, "seen by admission": 20}
 
 const generatedDefinitions = 60

@@ -19,7 +19,8 @@ import (
 type names struct {
 	prefix string
 	uids   map[string]string
-	// revisions are the resource versions of objects. Those of lists count the writes to all of etcd.
+	// revisions are the resource versions of objects. Those of lists count the writes to all of
+	// etcd.
 	revisions map[string]string
 	// current and first are the last and first resource version and UID that the side returned
 	// for the name of an object. Placeholders in requests refer to them.
@@ -77,8 +78,8 @@ func (n *names) words(text string) string {
 	return strings.ReplaceAll(text, n.prefix+"/", "/<prefix>/")
 }
 
-// object replaces what differs by nature in a JSON text and remembers the identities of its objects.
-// It returns false if the text is no JSON.
+// object replaces what differs by nature in a JSON text and remembers the identities of its
+// objects. It returns false if the text is no JSON.
 func (n *names) object(text []byte) (string, bool) {
 	t, err := parseTree(text)
 	if err != nil {
@@ -103,7 +104,8 @@ func (n *names) object(text []byte) (string, bool) {
 
 func (n *names) visit(path []string, value *tree) {
 	if value.kind == '{' {
-		// A controller that changes a condition in the second in which it was set does not own its time.
+		// A controller that changes a condition in the second in which it was set does not own its
+		// time.
 		value.drop("f:lastTransitionTime")
 	}
 	if len(path) == 0 {
@@ -117,7 +119,8 @@ func (n *names) visit(path []string, value *tree) {
 	case last == "metadata" && value.kind == '{':
 		n.metadata(value)
 	case strings.EqualFold(last, "conditions") && strings.Contains(value.String(), `"NamesAccepted"`):
-		// Several controllers add the conditions of a CustomResourceDefinition, in an order that differs from run to run.
+		// Several controllers add the conditions of a CustomResourceDefinition, in an order that
+		// differs from run to run.
 		slices.SortStableFunc(value.values, func(a, b *tree) int { return cmp.Compare(a.get("type").text(), b.get("type").text()) })
 	case last == "managedFields" && value.kind == '[':
 		// The entries are ordered by their seconds.
@@ -184,8 +187,8 @@ func describeToken(token string) string {
 	return string(text)
 }
 
-// fill replaces the placeholders of a request: {{rv x}}, {{oldrv x}}, {{uid x}} of the object x, {{listed}} and
-// {{continue}} of the last list.
+// fill replaces the placeholders of a request: {{rv x}}, {{oldrv x}}, {{uid x}} of the object x,
+// {{listed}} and {{continue}} of the last list.
 func (n *names) fill(text string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(match string) string {
 		parts := placeholder.FindStringSubmatch(match)

@@ -33,8 +33,8 @@ func examples(t testing.TB) []definition {
 	return definitions
 }
 
-// pool creates the examples and a number of generated definitions on both sides, and returns those that
-// were created when both servers serve them. It compares the answers to all of them.
+// pool creates the examples and a number of generated definitions on both sides, and returns those
+// that were created when both servers serve them. It compares the answers to all of them.
 func (p *pair) pool(t *testing.T, seed uint64, generated int) []definition {
 	t.Helper()
 	var created []definition
@@ -90,7 +90,8 @@ func (p *pair) pool(t *testing.T, seed uint64, generated int) []definition {
 	for _, d := range created {
 		p.refresh(t, d)
 	}
-	// Creating objects of a definition that was established less than two seconds ago takes two seconds.
+	// Creating objects of a definition that was established less than two seconds ago takes two
+	// seconds.
 	time.Sleep(3 * time.Second)
 	return created
 }

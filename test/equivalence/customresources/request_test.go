@@ -51,7 +51,8 @@ func (r request) String() string {
 	return text
 }
 
-// cached reports whether a server may answer from its watch cache before that holds all that is stored.
+// cached reports whether a server may answer from its watch cache before that holds all that is
+// stored.
 func (r request) cached() bool { return r.Watch || strings.Contains(r.Path, "resourceVersion=") }
 
 // An answer is what a request led to, with everything replaced that differs by nature.

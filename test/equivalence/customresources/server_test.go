@@ -152,7 +152,8 @@ func eventually(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// eventuallyEqual fails the test with the difference if two answers do not become equal in 20 seconds.
+// eventuallyEqual fails the test with the difference if two answers do not become equal in 20
+// seconds.
 func eventuallyEqual(t testing.TB, what string, equal func() bool, difference func() string) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !equal(); time.Sleep(100 * time.Millisecond) {

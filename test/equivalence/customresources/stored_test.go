@@ -10,8 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 )
 
-// TestStored compares how the servers read objects in etcd that they would not have written. An object without
-// metadata is not among them: Kubernetes' server panics when its watch cache decodes one, which ends the process.
+// TestStored compares how the servers read objects in etcd that they would not have written. An
+// object without metadata is not among them: Kubernetes' server panics when its watch cache decodes
+// one, which ends the process.
 func TestStored(t *testing.T) {
 	t.Parallel()
 	d := box("stored.example.com")

@@ -80,15 +80,15 @@ func expectCall(t *testing.T, to *server, method, path, body string, status int,
 	}
 }
 
-// setRules turns the gate of conversion rules on or off. Servers read it when they write a CustomResourceDefinition, and when they
-// serve a generation of it for the first time.
+// setRules turns the gate of conversion rules on or off. Servers read it when they write a
+// CustomResourceDefinition, and when they serve a generation of it for the first time.
 func setRules(t *testing.T, on bool) {
 	t.Helper()
 	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.CustomResourceConversionRules, on)
 }
 
-// startRuled starts a server of Celador with the gate on, which serves the timers "first", written in v1, and "second",
-// written in v2.
+// startRuled starts a server of Celador with the gate on, which serves the timers "first", written
+// in v1, and "second", written in v2.
 func startRuled(t *testing.T, endpoint string) *server {
 	t.Helper()
 	setRules(t, true)
@@ -100,7 +100,8 @@ func startRuled(t *testing.T, endpoint string) *server {
 	return ours
 }
 
-// awaitTimers waits until a server knows the CustomResourceDefinition and its watch cache holds the timers.
+// awaitTimers waits until a server knows the CustomResourceDefinition and its watch cache holds the
+// timers.
 func awaitTimers(t *testing.T, of *server) {
 	t.Helper()
 	eventually(t, of.name+" serves timers", func() bool {
@@ -126,8 +127,9 @@ func expectStoredTimers(t *testing.T, store *clientv3.Client, names ...string) {
 	}
 }
 
-// TestServersOfDifferentGates runs a second server with the gate off, as in a rolling restart or after a rollback. It
-// serves objects in the version in which they are stored, and writes nothing else.
+// TestServersOfDifferentGates runs a second server with the gate off, as in a rolling restart or
+// after a rollback. It serves objects in the version in which they are stored, and writes nothing
+// else.
 func TestServersOfDifferentGates(t *testing.T) {
 	etcd, store := startEtcd(t)
 	on := startRuled(t, etcd.URL())
@@ -166,8 +168,9 @@ func TestServersOfDifferentGates(t *testing.T) {
 	expectStoredTimers(t, store)
 }
 
-// TestStockServer runs Kubernetes' server on the etcd of a CustomResourceDefinition with conversion rules. It serves no
-// object of it, and its writes drop the converters, after which Celador does not convert either.
+// TestStockServer runs Kubernetes' server on the etcd of a CustomResourceDefinition with conversion
+// rules. It serves no object of it, and its writes drop the converters, after which Celador does
+// not convert either.
 func TestStockServer(t *testing.T) {
 	etcd, store := startEtcd(t)
 	ours := startRuled(t, etcd.URL())

@@ -19,8 +19,9 @@ var webhookURL, webhookCA = func() (string, string) {
 	return s.URL + "/convert", base64.StdEncoding.EncodeToString(certificate)
 }()
 
-// convert answers conversion reviews: it changes the version, annotates the object with the version, and
-// moves spec.moved to spec.f0 and back. Objects with the label "conversion" are converted wrongly.
+// convert answers conversion reviews: it changes the version, annotates the object with the
+// version, and moves spec.moved to spec.f0 and back. Objects with the label "conversion" are
+// converted wrongly.
 func convert(w http.ResponseWriter, r *http.Request) {
 	var review map[string]any
 	decoder := json.NewDecoder(r.Body)

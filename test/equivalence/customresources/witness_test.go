@@ -17,16 +17,17 @@ import (
 	"k8s.io/apiserver/pkg/audit"
 )
 
-// witnessed is the prefix of the audit IDs whose requests a witness records. The servers' own controllers
-// send requests, too.
+// witnessed is the prefix of the audit IDs whose requests a witness records. The servers' own
+// controllers send requests, too.
 const witnessed = "equivalence-"
 
 // A witness is an admission plugin that admits all requests and records their attributes by the
 // audit ID of the request. It is safe for concurrent use.
 type witness struct {
 	lock sync.Mutex
-	// seen holds the attributes of the last attempt for each object, by audit ID and phase. A write whose cached object
-	// turned out to be stale calls admission again, at times that differ from run to run.
+	// seen holds the attributes of the last attempt for each object, by audit ID and phase. A write
+	// whose cached object turned out to be stale calls admission again, at times that differ from
+	// run to run.
 	seen map[string]map[string]string
 }
 
@@ -59,7 +60,8 @@ func (w *witness) record(ctx context.Context, phase string, a admission.Attribut
 		if o == nil {
 			return "none"
 		}
-		// The internal types of the sides differ. Webhooks and policies see the type of the request.
+		// The internal types of the sides differ. Webhooks and policies see the type of the
+		// request.
 		versioned, err := admission.ConvertToGVK(o, a.GetKind(), interfaces)
 		if err != nil {
 			return err.Error()

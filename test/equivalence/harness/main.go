@@ -26,9 +26,9 @@ import (
 	"celador.io/admission/cel/celtest"
 )
 
-// Main runs the tests of a suite without logs, and ends the process. The error handlers of apimachinery are
-// removed because they sleep, which would block a bubble of synctest. The suite fails if a value that an
-// evaluation keeps or shares changes.
+// Main runs the tests of a suite without logs, and ends the process. The error handlers of
+// apimachinery are removed because they sleep, which would block a bubble of synctest. The suite
+// fails if a value that an evaluation keeps or shares changes.
 func Main(m *testing.M) {
 	// Each cluster allocates many short-lived objects, so the suites would spend a fifth of their
 	// time in the garbage collector.

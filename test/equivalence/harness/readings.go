@@ -76,10 +76,12 @@ var GoTypes = strings.NewReplacer(
 	"[]string{", "list{", "[]interface {}{", "list{",
 )
 
-// NullParams is Celador's error of an expression that reads a field of params through a binding without paramRef.
+// NullParams is Celador's error of an expression that reads a field of params through a binding
+// without paramRef.
 const NullParams = "params is null: the binding has no paramRef"
 
 var missingKey = regexp.MustCompile(regexp.QuoteMeta(NullParams) + `|no such key: [a-zA-Z0-9_-]+`)
 
-// WithoutKeys replaces the names of missing keys, and Celador's errors for null params, by the same text.
+// WithoutKeys replaces the names of missing keys, and Celador's errors for null params, by the same
+// text.
 func WithoutKeys(text string) string { return missingKey.ReplaceAllString(text, "no such key") }

@@ -60,8 +60,8 @@ var Interfaces = func() *admission.RuntimeObjectInterfaces {
 	}
 }()
 
-// builtIn are the Interfaces of requests for built-in types. Their creater is the scheme itself, as in
-// kube-apiserver: Celador's plugin reuses the memory of objects of a scheme.
+// builtIn are the Interfaces of requests for built-in types. Their creater is the scheme itself, as
+// in kube-apiserver: Celador's plugin reuses the memory of objects of a scheme.
 var builtIn = func() *admission.RuntimeObjectInterfaces {
 	interfaces := *Interfaces
 	interfaces.ObjectCreater = legacyscheme.Scheme

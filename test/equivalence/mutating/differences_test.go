@@ -89,7 +89,8 @@ func differences() []difference {
 				if strings.HasSuffix(celador.last().Error, ": may not change metadata.managedFields") {
 					return reflect.DeepEqual(celador.before(), upstream.upTo(i))
 				}
-				// failurePolicy may ignore the error. Then only upstream's object changes, which causes another round.
+				// failurePolicy may ignore the error. Then only upstream's object changes, which
+				// causes another round.
 				ours, theirs := celador.last(), upstream.last()
 				return ours.Error == theirs.Error && withoutManagedFields(ours.Object) == withoutManagedFields(theirs.Object)
 			},

@@ -3,8 +3,8 @@
 
 package mutating
 
-// identities are examples of mutations that change apiVersion, kind, name, namespace or managed fields. Celador
-// rejects these mutations, which is a wanted difference.
+// identities are examples of mutations that change apiVersion, kind, name, namespace or managed
+// fields. Celador rejects these mutations, which is a wanted difference.
 func identities() map[string]example {
 	meta := func(fields string) spec { return applying("Object{metadata: Object.metadata{" + fields + "}}") }
 	return map[string]example{

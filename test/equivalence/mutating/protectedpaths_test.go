@@ -15,7 +15,8 @@ import (
 // protectedPaths are the paths of the identity of an object and of the objects above.
 var protectedPaths = []string{"/kind", "/apiVersion", "/metadata/name", "/metadata/namespace", "/metadata", ""}
 
-// protectedValues are values for these paths: other kinds and versions, registered ones and unknown ones, and values of wrong types.
+// protectedValues are values for these paths: other kinds and versions, registered ones and unknown
+// ones, and values of wrong types.
 var protectedValues = []string{
 	"'Pod'", "'StatefulSet'", "'Gadget'", "'v1'", "'apps/v1beta1'", "'extensions/v1beta1'", "'example.com/v2'", "'other.example.com/v1'", "'a/b/c'", "'other'", "''", "1", "null", "[1]", "{}",
 	"{'name': 'web'}", "{'name': 'other', 'namespace': 'red'}", "{'generateName': 'w-'}", "object", "object.metadata",
@@ -43,12 +44,14 @@ func protectedPatches() []string {
 	return patches
 }
 
-// changesKind matches patches of the kind, the version or the root, which fail the request whatever failurePolicy is.
+// changesKind matches patches of the kind, the version or the root, which fail the request whatever
+// failurePolicy is.
 var changesKind = regexp.MustCompile(`path: "(/kind|/apiVersion)?"`)
 
-// TestProtectedPaths compares the outcomes of JSON patches that change the identity of an object, for both failure policies. A request that
-// Kubernetes' plugin fails fails here, too. Where the plugin leaves the changed identity to the registry, the patch fails here: it is not applied
-// if failurePolicy ignores that.
+// TestProtectedPaths compares the outcomes of JSON patches that change the identity of an object,
+// for both failure policies. A request that Kubernetes' plugin fails fails here, too. Where the
+// plugin leaves the changed identity to the registry, the patch fails here: it is not applied if
+// failurePolicy ignores that.
 func TestProtectedPaths(t *testing.T) {
 	count := map[string]int{}
 	for _, patch := range protectedPatches() {

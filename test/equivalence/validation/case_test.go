@@ -14,8 +14,8 @@ import (
 	"celador.io/admission/validation"
 )
 
-// testCase holds an object, as a merge patch to a valid object, and the expected errors with their type,
-// field and message.
+// testCase holds an object, as a merge patch to a valid object, and the expected errors with their
+// type, field and message.
 type testCase struct {
 	name  string
 	patch string
@@ -30,9 +30,9 @@ type testCase struct {
 // validator decodes an object and validates its creation, or its update if old is not nil.
 type validator func(manifest, old []byte, defaults defaulting) (field.ErrorList, error)
 
-// run validates each case. It compares the errors and their order with the expected errors, and with the
-// errors of a stock kube-apiserver, except those in fields that Kubernetes does not have. stock is nil
-// for cases that Kubernetes does not support.
+// run validates each case. It compares the errors and their order with the expected errors, and
+// with the errors of a stock kube-apiserver, except those in fields that Kubernetes does not have.
+// stock is nil for cases that Kubernetes does not support.
 func run(t *testing.T, base string, cases []testCase, ours, stock validator) {
 	t.Helper()
 	for _, c := range cases {

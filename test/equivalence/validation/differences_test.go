@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// difference is a wanted difference between Celador's errors and Kubernetes'. The tests fail on any other.
+// difference is a wanted difference between Celador's errors and Kubernetes'. The tests fail on any
+// other.
 type difference struct {
 	name, reason string
 	// explains reports whether the difference is the reason for two different errors.

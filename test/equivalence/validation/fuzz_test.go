@@ -16,8 +16,8 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// The fuzz tests search for objects on which validation panics, or returns other errors than a stock
-// kube-apiserver for the fields that Kubernetes has.
+// The fuzz tests search for objects on which validation panics, or returns other errors than a
+// stock kube-apiserver for the fields that Kubernetes has.
 
 func FuzzValidatePolicy(f *testing.F) {
 	full := patched(f, validPolicy, `

@@ -23,8 +23,8 @@ import (
 	bindingregistry "k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicybinding"
 )
 
-// The stock validators run the strategies of kube-apiserver and its declarative validation on its internal
-// types.
+// The stock validators run the strategies of kube-apiserver and its declarative validation on its
+// internal types.
 
 func stockPolicy(manifest, old []byte, defaults defaulting) (field.ErrorList, error) {
 	decode := decode[upstreamv1.ValidatingAdmissionPolicy, upstream.ValidatingAdmissionPolicy]

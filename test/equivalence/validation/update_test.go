@@ -67,8 +67,8 @@ func TestPolicyUpdate(t *testing.T) {
 	})
 }
 
-// includes is a function that is new in 1.37. A 1.37 server rejects it in new expressions, because a 1.36
-// server does not have it after a rollback.
+// includes is a function that is new in 1.37. A 1.37 server rejects it in new expressions, because
+// a 1.36 server does not have it after a rollback.
 const (
 	includes     = "[1].includes(1)"
 	includesText = "string([1].includes(1))"

@@ -85,7 +85,8 @@ validations: [{expression: "variables.one == 1", message: one}]
 variables: [{name: one, expression: "1"}, {name: two, expression: "2"}]
 matchConditions: [{name: first, expression: "true"}, {name: second, expression: "true"}]`,
 			}, {
-				// A field that a manager no longer applies and that no other manager owns is removed.
+				// A field that a manager no longer applies and that no other manager owns is
+				// removed.
 				manager: "operator",
 				spec:    `{validations: [{expression: "true"}], variables: [{name: one, expression: "11"}]}`,
 				force:   true,

@@ -37,8 +37,8 @@ const (
 	mutatingBindings = "mutatingadmissionpolicybindings"
 )
 
-// versions are the versions that serve each resource, in order of preference. Kubernetes has removed
-// all but one of validating policies.
+// versions are the versions that serve each resource, in order of preference. Kubernetes has
+// removed all but one of validating policies.
 var versions = map[string][]string{
 	policies: {"v1"}, bindings: {"v1"},
 	mutatingPolicies: {"v1", "v1beta1", "v1alpha1"}, mutatingBindings: {"v1", "v1beta1", "v1alpha1"},

@@ -96,8 +96,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// Tables tell whether a policy is bound and whether the policy of a binding exists, at the time of the table. So do watches, for
-// each change of the object itself.
+// Tables tell whether a policy is bound and whether the policy of a binding exists, at the time of
+// the table. So do watches, for each change of the object itself.
 func TestEffectInTables(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []struct{ policies, bindings, spec, bindingSpec string }{
@@ -140,7 +140,8 @@ reinvocationPolicy: Never`), `{policyName: %s}`},
 	}
 }
 
-// expectCell waits until the tables of an object and of a list with only this object have a cell in a column.
+// expectCell waits until the tables of an object and of a list with only this object have a cell in
+// a column.
 func expectCell(t *testing.T, version, resource, name, column, want string) {
 	t.Helper()
 	for _, path := range []string{"/" + name, "?fieldSelector=metadata.name%3D" + name} {

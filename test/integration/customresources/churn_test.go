@@ -21,20 +21,20 @@ import (
 )
 
 const (
-	// slots is how many definitions exist at the same time, and rounds how often each is created and
-	// deleted. The server delays the first creation of an object by two seconds.
+	// slots is how many definitions exist at the same time, and rounds how often each is created
+	// and deleted. The server delays the first creation of an object by two seconds.
 	slots  = 50
 	rounds = 10
 
 	// A definition that stays served leaves several goroutines and several hundred kilobytes.
-	// moreGoroutines is how many connections and the like may be added in all. bytesPerLife is what a deleted definition
-	// may leave behind on average, mostly its history in etcd.
+	// moreGoroutines is how many connections and the like may be added in all. bytesPerLife is what
+	// a deleted definition may leave behind on average, mostly its history in etcd.
 	moreGoroutines = slots
 	bytesPerLife   = 150 << 10
 )
 
-// Definitions come, change and go while clients use their objects. The server answers all requests as the
-// API promises, and keeps nothing of a definition that is gone.
+// Definitions come, change and go while clients use their objects. The server answers all requests
+// as the API promises, and keeps nothing of a definition that is gone.
 func TestChurn(t *testing.T) {
 	clients, failures := strict(t)
 	store := testserver.Store(t, dataDir)
@@ -80,8 +80,8 @@ func TestChurn(t *testing.T) {
 	t.Logf("%d definitions: %+v", slots*rounds, total)
 }
 
-// strict returns clients that do not hide server errors by repeating requests, and the server errors
-// that they meet.
+// strict returns clients that do not hide server errors by repeating requests, and the server
+// errors that they meet.
 func strict(t *testing.T) (testserver.Clients, *serverErrors) {
 	failures := &serverErrors{count: map[string]int{}}
 	config := rest.CopyConfig(admin.Config)

@@ -73,7 +73,8 @@ func counterSchema() *apiextensionsv1.CustomResourceValidation {
 	}}
 }
 
-// define creates a definition, waits until it is established, and deletes it at the end of the test.
+// define creates a definition, waits until it is established, and deletes it at the end of the
+// test.
 func define(t testing.TB, crd *definition) {
 	t.Helper()
 	testserver.Create(t, definitions(), crd)

@@ -1,9 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package customresources tests how a running server serves custom resources while their definitions
-// change. All tests share one server with conversion rules; each defines custom resources in API groups of
-// its own.
+// Package customresources tests how a running server serves custom resources while their
+// definitions change. All tests share one server with conversion rules; each defines custom
+// resources in API groups of its own.
 package customresources
 
 import (

@@ -18,8 +18,9 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// unconvertible creates the object "bad" with a timeout that cannot be converted and the object "good", stored in v3. The
-// names in held are those of more objects that cannot be converted, with a finalizer.
+// unconvertible creates the object "bad" with a timeout that cannot be converted and the object
+// "good", stored in v3. The names in held are those of more objects that cannot be converted, with
+// a finalizer.
 func unconvertible(t *testing.T, held ...string) (group string) {
 	t.Helper()
 	group = defineRuled(t, admin, "v3")
@@ -63,8 +64,9 @@ func expectUnconvertible(t *testing.T, what string, err error) {
 	}
 }
 
-// An object that cannot be converted is served in its stored version. Requests in other versions fail with an error that
-// names it: lists as a whole, because a list that lacks an object would make controllers delete what belongs to it.
+// An object that cannot be converted is served in its stored version. Requests in other versions
+// fail with an error that names it: lists as a whole, because a list that lacks an object would
+// make controllers delete what belongs to it.
 func TestUnconvertibleObjects(t *testing.T) {
 	group := unconvertible(t)
 	stored, other := in(admin, group, "v3"), in(admin, group, "v2")
@@ -103,8 +105,8 @@ func TestUnconvertibleObjects(t *testing.T) {
 	}
 }
 
-// Objects that cannot be converted to the storage version are deleted in any way that Kubernetes has for objects that cannot
-// be read, and with their CustomResourceDefinition.
+// Objects that cannot be converted to the storage version are deleted in any way that Kubernetes
+// has for objects that cannot be read, and with their CustomResourceDefinition.
 func TestDeletionOfUnconvertibleObjects(t *testing.T) {
 	group := unconvertible(t, "held", "unsafe")
 	changeRuled(t, admin, group, func(crd map[string]any) { store(crd, "v1") })

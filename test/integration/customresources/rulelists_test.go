@@ -28,7 +28,8 @@ import (
 // listed is how many objects TestConvertedLists lists. CELADOR_LISTED_OBJECTS overrides it.
 const listed = 2000
 
-// A list contains each of many objects once, in the stored version and converted, whole and in pages.
+// A list contains each of many objects once, in the stored version and converted, whole and in
+// pages.
 func TestConvertedLists(t *testing.T) {
 	count := listed
 	if text := os.Getenv("CELADOR_LISTED_OBJECTS"); text != "" {
@@ -72,7 +73,8 @@ func heap() uint64 {
 	return stats.HeapAlloc
 }
 
-// expectListed expects a list, or all pages of it, to have the given number of widgets of 30 seconds.
+// expectListed expects a list, or all pages of it, to have the given number of widgets of 30
+// seconds.
 func expectListed(t *testing.T, group, version string, options metav1.ListOptions, count int) {
 	t.Helper()
 	start, names, want := time.Now(), sets.New[string](), ruledSpec(version, "a", 30)
@@ -94,8 +96,8 @@ func expectListed(t *testing.T, group, version string, options metav1.ListOption
 	t.Logf("%d objects in %s", count, time.Since(start))
 }
 
-// Objects are written in all versions while the storage version changes, and rewritten afterwards. Each ends up in the
-// storage version, and no write is lost.
+// Objects are written in all versions while the storage version changes, and rewritten afterwards.
+// Each ends up in the storage version, and no write is lost.
 func TestStorageMigration(t *testing.T) {
 	group := defineRuled(t, admin, "v1")
 	etcd := testserver.Store(t, dataDir)
@@ -154,7 +156,8 @@ func TestStorageMigration(t *testing.T) {
 	}
 }
 
-// A watch ends when the CustomResourceDefinition changes. A client that resumes it sees every change once, in its version.
+// A watch ends when the CustomResourceDefinition changes. A client that resumes it sees every
+// change once, in its version.
 func TestWatchDuringUpdates(t *testing.T) {
 	group := defineRuled(t, admin, "v1")
 	testserver.Must(in(admin, group, "v1").Create(t.Context(), ruledWidget(group, "v1", "watched"), metav1.CreateOptions{}))(t)
@@ -179,8 +182,8 @@ func TestWatchDuringUpdates(t *testing.T) {
 	}
 }
 
-// watchTimeouts watches v3 from a resource version, and resumes the watch when it ends. It returns an error unless it sees
-// the timeouts 0s, 1s and so on.
+// watchTimeouts watches v3 from a resource version, and resumes the watch when it ends. It returns
+// an error unless it sees the timeouts 0s, 1s and so on.
 func watchTimeouts(ctx context.Context, group, resourceVersion string, count int) error {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()

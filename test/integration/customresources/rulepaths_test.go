@@ -35,7 +35,8 @@ func expectSpec(t *testing.T, what string, got *unstructured.Unstructured, group
 	}
 }
 
-// Requests of every kind convert objects between the version of the request and the storage version.
+// Requests of every kind convert objects between the version of the request and the storage
+// version.
 func TestConversionOfRequests(t *testing.T) {
 	for _, storage := range ruledVersions {
 		t.Run("storage "+storage, func(t *testing.T) {
@@ -148,7 +149,8 @@ func get(t *testing.T, path, accept string) map[string]any {
 	return object
 }
 
-// expectDeletion deletes one object and the collection of the others while it watches in all versions.
+// expectDeletion deletes one object and the collection of the others while it watches in all
+// versions.
 func expectDeletion(t *testing.T, group string) {
 	t.Helper()
 	watches := map[string]watch.Interface{}
@@ -195,7 +197,8 @@ func TestApplyAcrossVersions(t *testing.T) {
 			}
 			applied := testserver.Must(apply("v3", "second", map[string]any{"replicas": int64(2)}))(t)
 			expectSpec(t, "apply", applied, group, "v3", ruledSpec("v3", "a", 30))
-			// The first manager gives up its timeout. The replicas stay, because the second manager owns them, too.
+			// The first manager gives up its timeout. The replicas stay, because the second manager
+			// owns them, too.
 			applied = testserver.Must(apply("v1", "first", map[string]any{"address": "b"}))(t)
 			expectSpec(t, "apply", applied, group, "v1", map[string]any{"address": "b", "replicas": int64(2)})
 			got := testserver.Must(in(admin, group, "v3").Get(t.Context(), "applied", metav1.GetOptions{}))(t)

@@ -18,9 +18,10 @@ import (
 
 var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// ruled is a CustomResourceDefinition with conversion rules. v1 has spec.address where v2 and v3 have spec.addresses, and
-// v3 has spec.timeout, such as 30s, where v1 and v2 have spec.timeoutSeconds. v1 and v3 convert by way of v2. A
-// timeout that is not a duration cannot be converted.
+// ruled is a CustomResourceDefinition with conversion rules. v1 has spec.address where v2 and v3
+// have spec.addresses, and v3 has spec.timeout, such as 30s, where v1 and v2 have
+// spec.timeoutSeconds. v1 and v3 convert by way of v2. A timeout that is not a duration cannot be
+// converted.
 const ruled = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -100,8 +101,8 @@ spec:
 // ruledVersions are the versions of the CustomResourceDefinition ruled.
 var ruledVersions = []string{"v1", "v2", "v3"}
 
-// defineRuled creates the CustomResourceDefinition ruled in a group of its own, with the given storage version, and deletes it
-// at the end of the test. It returns the group.
+// defineRuled creates the CustomResourceDefinition ruled in a group of its own, with the given
+// storage version, and deletes it at the end of the test. It returns the group.
 func defineRuled(t *testing.T, clients testserver.Clients, storage string) string {
 	t.Helper()
 	group := uniqueGroup("ruled")
@@ -127,7 +128,8 @@ func store(crd map[string]any, storage string) {
 	_ = unstructured.SetNestedSlice(crd, versions, "spec", "versions")
 }
 
-// changeRuled updates the CustomResourceDefinition of a group, whose fields Kubernetes' client would drop.
+// changeRuled updates the CustomResourceDefinition of a group, whose fields Kubernetes' client
+// would drop.
 func changeRuled(t *testing.T, clients testserver.Clients, group string, change func(crd map[string]any)) {
 	t.Helper()
 	testserver.Eventually(t, func(ctx context.Context) error {

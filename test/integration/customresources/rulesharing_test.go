@@ -15,8 +15,8 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// shared is a CustomResourceDefinition whose rules share a table and a variable and read root and index. v2 has other sizes than v1, and
-// ports with names that v1 has none for.
+// shared is a CustomResourceDefinition whose rules share a table and a variable and read root and
+// index. v2 has other sizes than v1, and ports with names that v1 has none for.
 const shared = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -70,7 +70,8 @@ spec:
               ports: {type: array, maxItems: 10, items: {type: object, properties: {number: {type: integer}, name: {type: string}}}}
 `
 
-// Objects that are created, updated and applied in one version are converted with the table, in both directions.
+// Objects that are created, updated and applied in one version are converted with the table, in
+// both directions.
 func TestSharedValuesOfRules(t *testing.T) {
 	group := uniqueGroup("shared")
 	crd := testserver.Parse[map[string]any](t, strings.ReplaceAll(shared, "GROUP", group))

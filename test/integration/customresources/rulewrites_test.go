@@ -20,7 +20,8 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// unlucky makes conversion from v2 to v3 of the CustomResourceDefinition ruled fail if one of the numbers has the value.
+// unlucky makes conversion from v2 to v3 of the CustomResourceDefinition ruled fail if one of the
+// numbers has the value.
 func unlucky(crd map[string]any, value int) {
 	setRule(crd, 2, fmt.Sprintf("!has(self.spec) || !has(self.spec.timeoutSeconds) ? optional.none() : "+
 		"self.spec.timeoutSeconds == %[1]d || self.?spec.?replicas.orValue(0) == %[1]d || self.?status.?replicas.orValue(0) == %[1]d ? "+
@@ -130,7 +131,8 @@ func expectUnchanged(t *testing.T, client dynamic.ResourceInterface, object *uns
 	}
 }
 
-// An object that was stored before its rules changed can be labelled, released, mended and deleted in a version to which it converts.
+// An object that was stored before its rules changed can be labelled, released, mended and deleted
+// in a version to which it converts.
 func TestWritesOfObjectsThatDidNotConvert(t *testing.T) {
 	group := defineRuled(t, admin, "v1")
 	for _, name := range []string{"mended", "deleted"} {

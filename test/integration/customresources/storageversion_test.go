@@ -19,10 +19,11 @@ import (
 )
 
 // Once the server has observed a new storage version, each write is stored in that version, and the
-// new schema applies (kubernetes#130235). Kubernetes' server forgets how it served the old definition in an
-// event handler, which runs some time after the new definition is in its cache, and which waits for a lock
-// that the server holds while it prepares to serve any other definition. The test makes this wait
-// long: definitions with thousands of rules are requested for the first time.
+// new schema applies (kubernetes#130235). Kubernetes' server forgets how it served the old
+// definition in an event handler, which runs some time after the new definition is in its cache,
+// and which waits for a lock that the server holds while it prepares to serve any other definition.
+// The test makes this wait long: definitions with thousands of rules are requested for the first
+// time.
 func TestStorageVersionSwitch(t *testing.T) {
 	store := testserver.Store(t, dataDir)
 	for attempt := range 3 {

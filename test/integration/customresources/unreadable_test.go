@@ -22,8 +22,8 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// tenants are two namespaces of a group with objects in v1, the storage version. The object broken of the second one converts to
-// neither v2 nor v3, since its rules have changed.
+// tenants are two namespaces of a group with objects in v1, the storage version. The object broken
+// of the second one converts to neither v2 nor v3, since its rules have changed.
 type tenants struct {
 	group, healthy, hurt string
 }
@@ -76,8 +76,9 @@ func (s tenants) expectNames(t *testing.T, version, namespace string, options me
 	}
 }
 
-// An object that does not convert is an error of the requests that contain it. Other tenants notice nothing and learn nothing of it,
-// and the condition of the CustomResourceDefinition counts it until it is mended.
+// An object that does not convert is an error of the requests that contain it. Other tenants notice
+// nothing and learn nothing of it, and the condition of the CustomResourceDefinition counts it
+// until it is mended.
 func TestTenantsOfAnObjectThatDoesNotConvert(t *testing.T) {
 	s := breakObject(t)
 	anyVersion := metav1.ListOptions{ResourceVersion: "0"}

@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package defaultexpressions tests x-kubernetes-default on a running server. All tests share the server; each defines
-// custom resources in an API group of its own.
+// Package defaultexpressions tests x-kubernetes-default on a running server. All tests share the
+// server; each defines custom resources in an API group of its own.
 package defaultexpressions
 
 import (

@@ -34,7 +34,8 @@ func TestRequests(t *testing.T) {
 	expect(t, testserver.Must(services.Get(t.Context(), "a", metav1.GetOptions{}))(t), defaulted)
 	expect(t, testserver.Must(r.in("v2").Get(t.Context(), "a", metav1.GetOptions{}))(t), defaulted)
 
-	// A stored default stays when the fields change that the rule reads. An update without the field sets it again.
+	// A stored default stays when the fields change that the rule reads. An update without the
+	// field sets it again.
 	patched := testserver.Must(services.Patch(t.Context(), "a", types.MergePatchType, []byte(`{"spec": {"name": "b", "ports": null}}`), metav1.PatchOptions{}))(t)
 	expect(t, patched, map[string]string{"spec.name": "b", "spec.host": "a.example.com", "spec.ports": ""})
 	removed := testserver.Must(services.Patch(t.Context(), "a", types.JSONPatchType, []byte(`[{"op": "remove", "path": "/spec/host"}, {"op": "remove", "path": "/spec/url"}]`), metav1.PatchOptions{}))(t)

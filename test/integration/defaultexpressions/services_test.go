@@ -26,14 +26,16 @@ type resource struct {
 
 var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// serviceRules are the rules of spec: the example of the proposal, and rules that depend on each other.
+// serviceRules are the rules of spec: the example of the proposal, and rules that depend on each
+// other.
 const serviceRules = `
             x-kubernetes-default:
             - {field: externalTrafficPolicy, rule: "has(self.type) && self.type == 'LoadBalancer' ? 'Cluster' : null"}
             - {field: host, rule: "self.name + '.example.com'"}
             - {field: url, rule: "'https://' + self.host"}`
 
-// define creates a CustomResourceDefinition with versions v1, which is stored, and v2. rules are the rules of spec in v1.
+// define creates a CustomResourceDefinition with versions v1, which is stored, and v2. rules are
+// the rules of spec in v1.
 func define(t *testing.T, rules string) *resource {
 	t.Helper()
 	r := &resource{group: testserver.UniqueName("g") + ".example.com", namespace: admin.Namespace(t, nil)}
@@ -127,7 +129,8 @@ func (r *resource) service(t *testing.T, name, fields string) *unstructured.Unst
 	return &unstructured.Unstructured{Object: object}
 }
 
-// expect compares fields of a service, given as path: value, with their wanted values. A missing field is empty.
+// expect compares fields of a service, given as path: value, with their wanted values. A missing
+// field is empty.
 func expect(t *testing.T, object *unstructured.Unstructured, want map[string]string) {
 	t.Helper()
 	if object == nil {

@@ -35,7 +35,8 @@ func (r *resource) addRules(t *testing.T, rules string) {
 	})
 }
 
-// Objects that were stored without the fields are read with them, in every version, since rules run in the stored version.
+// Objects that were stored without the fields are read with them, in every version, since rules run
+// in the stored version.
 func TestReads(t *testing.T) {
 	r := define(t, "")
 	testserver.Must(r.in("v1").Create(t.Context(), r.service(t, "a", `{spec: {}}`), metav1.CreateOptions{}))(t)
@@ -65,7 +66,8 @@ func TestReads(t *testing.T) {
 		t.Errorf("got resource version %s, want %s: reading must not write", read.GetResourceVersion(), before.GetResourceVersion())
 	}
 
-	// Writes that leave what the rule of spec.url reads are allowed, although it fails. Others are not.
+	// Writes that leave what the rule of spec.url reads are allowed, although it fails. Others are
+	// not.
 	labeled, err := r.in("v1").Patch(t.Context(), "a", types.MergePatchType, []byte(`{"metadata": {"labels": {"a": "b"}}, "spec": {"type": "NodePort"}}`), metav1.PatchOptions{})
 	testserver.ExpectAdmitted(t, err)
 	labeled.Object["status"] = map[string]any{"ready": int64(1)}

@@ -45,7 +45,8 @@ func testApply(t *testing.T, admin testserver.Clients) {
 	}
 }
 
-// canonical returns what the server returns for the manifest in a file: the result of a conversion to the other version and back.
+// canonical returns what the server returns for the manifest in a file: the result of a conversion
+// to the other version and back.
 func (e *example) canonical(t *testing.T, file string) *unstructured.Unstructured {
 	t.Helper()
 	if slices.Contains(e.files(t), file+"-back") {
@@ -54,8 +55,9 @@ func (e *example) canonical(t *testing.T, file string) *unstructured.Unstructure
 	return e.read(t, file)
 }
 
-// move applies the manifests that read reads in two files, of which the second one is the first one in another version. force is for the
-// second manager: a manifest that has not the form that the server returns, with its defaults and texts, conflicts with itself.
+// move applies the manifests that read reads in two files, of which the second one is the first one
+// in another version. force is for the second manager: a manifest that has not the form that the
+// server returns, with its defaults and texts, conflicts with itself.
 func (e *example) move(t *testing.T, clients map[string]dynamic.ResourceInterface, file, converted string, read func(*testing.T, string) *unstructured.Unstructured, force bool) {
 	_, version := e.split(file)
 	_, other := e.split(converted)

@@ -1,7 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package examples applies the examples of CustomResourceDefinitions and of suites to servers, one with alpha features and one without.
+// Package examples applies the examples of CustomResourceDefinitions and of suites to servers, one
+// with alpha features and one without.
 package examples
 
 import (
@@ -69,8 +70,8 @@ func (e *example) read(t *testing.T, file string) *unstructured.Unstructured {
 	return object
 }
 
-// define creates the definition of the example and waits until the server serves all of its versions. It returns clients
-// by version.
+// define creates the definition of the example and waits until the server serves all of its
+// versions. It returns clients by version.
 func (e *example) define(t *testing.T) map[string]dynamic.ResourceInterface {
 	t.Helper()
 	e.create(t, e.admin.Objects.Resource(definitions), "definition")
@@ -97,7 +98,8 @@ func (e *example) clients(t *testing.T) map[string]dynamic.ResourceInterface {
 	return clients
 }
 
-// create creates the object in a file. Unless it is a definition, it is deleted at the end of the test, because later tests create others of the same name.
+// create creates the object in a file. Unless it is a definition, it is deleted at the end of the
+// test, because later tests create others of the same name.
 func (e *example) create(t *testing.T, client dynamic.ResourceInterface, file string) *unstructured.Unstructured {
 	t.Helper()
 	// Strict validation fails for fields that the server drops.
@@ -189,7 +191,8 @@ func (e *example) files(t *testing.T) (names []string) {
 	return names
 }
 
-// split returns the name and the version in the name of a file. The version is empty for a result of a conversion back.
+// split returns the name and the version in the name of a file. The version is empty for a result
+// of a conversion back.
 func (*example) split(file string) (name, version string) {
 	at := strings.LastIndex(file, "-")
 	return file[:at], file[at+1:]

@@ -56,7 +56,8 @@ func answerOf(review *cluster.Review) answer {
 	return a
 }
 
-// chosen are the fields, besides those of suite.Normalize, whose values a server chooses anew for each request.
+// chosen are the fields, besides those of suite.Normalize, whose values a server chooses anew for
+// each request.
 var chosen = [][]string{{"metadata", "deletionTimestamp"}, {"spec", "clusterIP"}, {"spec", "clusterIPs"}}
 
 // deterministic returns a copy of an object without the values that a server chooses anew.
@@ -119,7 +120,8 @@ func (l *live) newExchange(t testing.TB, request *cluster.Request) *exchange {
 	return e
 }
 
-// read returns the object of an update with the resource version of the stored object, which clients read before.
+// read returns the object of an update with the resource version of the stored object, which
+// clients read before.
 func (l *live) read(t testing.TB, request *cluster.Request) *unstructured.Unstructured {
 	t.Helper()
 	object := request.Object.DeepCopy()
@@ -251,7 +253,8 @@ func (l *live) audit(ctx context.Context, id string) (map[string]string, error) 
 	}
 }
 
-// isServers reports whether an annotation comes from a part of the server that clusters do not have.
+// isServers reports whether an annotation comes from a part of the server that clusters do not
+// have.
 func isServers(annotation string) bool {
 	for _, prefix := range []string{"authorization.k8s.io/", "pod-security.kubernetes.io/", "impersonation.k8s.io/"} {
 		if strings.HasPrefix(annotation, prefix) {

@@ -69,8 +69,8 @@ func isPolicy(object *unstructured.Unstructured) bool {
 	return kind == cluster.ValidatingKind || kind == cluster.MutatingKind
 }
 
-// create creates an object and deletes it at the end of the test. Namespaces stay, because no controller finalizes them, and
-// so do definitions, which take seconds to be served.
+// create creates an object and deletes it at the end of the test. Namespaces stay, because no
+// controller finalizes them, and so do definitions, which take seconds to be served.
 func (l *live) create(t testing.TB, object *unstructured.Unstructured) {
 	t.Helper()
 	if object.GetKind() == "Namespace" {
@@ -131,7 +131,8 @@ func (l *live) resource(t testing.TB, kind schema.GroupVersionKind) (mapping *me
 	return mapping
 }
 
-// client returns a client for the resource of an object. The namespace of the object exists afterwards.
+// client returns a client for the resource of an object. The namespace of the object exists
+// afterwards.
 func (l *live) client(t testing.TB, object *unstructured.Unstructured) dynamic.ResourceInterface {
 	t.Helper()
 	mapping := l.resource(t, object.GroupVersionKind())
@@ -173,8 +174,8 @@ func (l *live) namespace(t testing.TB, name string, labels, annotations map[stri
 	}
 }
 
-// settle returns when all earlier writes of policies and bindings are in effect. The server receives the changes of each kind in
-// the order of the writes.
+// settle returns when all earlier writes of policies and bindings are in effect. The server
+// receives the changes of each kind in the order of the writes.
 func (l *live) settle(t testing.TB) {
 	t.Helper()
 	name := testserver.UniqueName("settle")

@@ -37,7 +37,8 @@ metadata: {name: status-denied.static.k8s.io}
 spec: {policyName: status-denied.static.k8s.io, validationActions: [Deny]}
 `
 
-// admissionFiles writes statusDenied into a directory and returns the flag with which the server reads the directory.
+// admissionFiles writes statusDenied into a directory and returns the flag with which the server
+// reads the directory.
 func admissionFiles(t *testing.T, dir string) string {
 	t.Helper()
 	writeFile(t, filepath.Join(dir, "policy.yaml"), statusDenied)
@@ -58,8 +59,9 @@ func writeFile(t *testing.T, path, content string) {
 	}
 }
 
-// testMonitoring causes what the dashboard and the rules of deploy/ watch, and checks that the server then has all series that
-// their queries read. files is the directory of the policies in files.
+// testMonitoring causes what the dashboard and the rules of deploy/ watch, and checks that the
+// server then has all series that their queries read. files is the directory of the policies in
+// files.
 func testMonitoring(t *testing.T, l *live, files string) {
 	writeFile(t, filepath.Join(files, "invalid.yaml"), "kind: Nothing")
 	text := testserver.Must(os.ReadFile("testdata/monitoring.yaml"))(t)

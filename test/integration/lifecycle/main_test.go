@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lifecycle compares API group admissionregistration.k8s.io of Celador's server with that of
-// Kubernetes' own server while both emulate the same version.
+// Package lifecycle compares API group admissionregistration.k8s.io of Celador's server with that
+// of Kubernetes' own server while both emulate the same version.
 package lifecycle
 
 import (

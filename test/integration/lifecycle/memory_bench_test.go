@@ -21,8 +21,8 @@ import (
 const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 // BenchmarkDefinitions prints how much definitions of custom resources, each with a schema of 200
-// lines in YAML, add to the heap of both servers: when all are established, and after a request for the
-// objects of each. Choose the number with -bench, and run it with -benchtime=1x.
+// lines in YAML, add to the heap of both servers: when all are established, and after a request for
+// the objects of each. Choose the number with -bench, and run it with -benchtime=1x.
 func BenchmarkDefinitions(b *testing.B) {
 	for _, count := range []int{20, 1000} {
 		for _, command := range []string{kubernetes, celador} {
@@ -50,8 +50,8 @@ func BenchmarkDefinitions(b *testing.B) {
 	}
 }
 
-// define creates definition 0 and stores copies of it in etcd, with the other names. They are established already:
-// the controllers establish only a few definitions a second.
+// define creates definition 0 and stores copies of it in etcd, with the other names. They are
+// established already: the controllers establish only a few definitions a second.
 func (s *server) define(b *testing.B, count int) {
 	b.Helper()
 	if err := s.client.Post().AbsPath(definitionsPath).SetHeader("Content-Type", "application/json").Body(definitionManifest(b, 0)).Do(b.Context()).Error(); err != nil {
@@ -101,8 +101,8 @@ func (s *server) heap(b *testing.B) float64 {
 	return lowest / (1 << 20)
 }
 
-// readDocument reads the OpenAPI document of all groups. The server builds it when a client reads it,
-// and keeps what it is made of.
+// readDocument reads the OpenAPI document of all groups. The server builds it when a client reads
+// it, and keeps what it is made of.
 func (s *server) readDocument(b *testing.B) {
 	b.Helper()
 	if _, err := s.client.Get().AbsPath("/openapi/v2").DoRaw(b.Context()); err != nil {

@@ -65,7 +65,8 @@ type behavior struct {
 	// OpenAPI lists the paths of the group's OpenAPI documents.
 	OpenAPI []string
 	// Warnings, Stored and Sizes are about one object, by version and resource: the warnings of the
-	// requests that create and list it, its normalized value in etcd, and the number of bytes there.
+	// requests that create and list it, its normalized value in etcd, and the number of bytes
+	// there.
 	Warnings map[string][]string
 	Stored   map[string]string
 	Sizes    map[string]int
@@ -173,8 +174,8 @@ func (s *server) aggregated(ctx context.Context) (*apidiscoveryv2.APIGroupDiscov
 // unique matches quoted UIDs and times.
 var unique = regexp.MustCompile(`"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"|"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"`)
 
-// normalized returns a value from etcd with placeholders for UIDs and times. It decodes protobuf with
-// Kubernetes' types, which lack the status of mutating policies, and returns it as JSON.
+// normalized returns a value from etcd with placeholders for UIDs and times. It decodes protobuf
+// with Kubernetes' types, which lack the status of mutating policies, and returns it as JSON.
 func normalized(t *testing.T, stored []byte) string {
 	t.Helper()
 	if bytes.HasPrefix(stored, []byte("k8s\x00")) {

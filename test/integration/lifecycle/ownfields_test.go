@@ -16,7 +16,8 @@ import (
 	crd "celador.io/api/apiextensions/v1"
 )
 
-// ownFields returns the fields of ours that theirs do not have, as the names of their Go types and their own. It looks into the types of fields that both have.
+// ownFields returns the fields of ours that theirs do not have, as the names of their Go types and
+// their own. It looks into the types of fields that both have.
 func ownFields(ours, theirs reflect.Type, seen map[reflect.Type]bool) []string {
 	for ours.Kind() == theirs.Kind() && slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map}, ours.Kind()) {
 		ours, theirs = ours.Elem(), theirs.Elem()

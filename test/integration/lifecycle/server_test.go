@@ -116,7 +116,8 @@ func (s *server) awaitReady(t testing.TB) {
 	}
 }
 
-// stored returns the value that the server's first write stored under key, and the number of writes.
+// stored returns the value that the server's first write stored under key, and the number of
+// writes.
 func (s *server) stored(t *testing.T, key string) (first []byte, writes int64) {
 	t.Helper()
 	now, err := s.etcd.Get(t.Context(), s.prefix+key)

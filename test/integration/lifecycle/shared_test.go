@@ -44,8 +44,9 @@ func box(label string) object {
 	return object{"/apis/shared.example.com/v1/boxes", "{apiVersion: shared.example.com/v1, kind: Box, metadata: {name: probe, labels: {test: " + label + "}}, size: 4}"}
 }
 
-// A write of Kubernetes' server drops the fields that it does not know, and leaves the generation of the object as it is. Celador's server, which runs
-// on the same etcd, does what the stored object says, and not what it said before.
+// A write of Kubernetes' server drops the fields that it does not know, and leaves the generation
+// of the object as it is. Celador's server, which runs on the same etcd, does what the stored
+// object says, and not what it said before.
 func TestKubernetesOnTheSameStore(t *testing.T) {
 	ours := start(t, celador, []string{allGates})
 	ours.awaitReady(t)
@@ -101,8 +102,8 @@ func (s *server) post(ctx context.Context, o object, dryRun bool) (string, error
 	return string(text), err
 }
 
-// awaitResponse waits until the response to the creation of an object contains want, or if want is empty, until the object is admitted and the response does not
-// contain other.
+// awaitResponse waits until the response to the creation of an object contains want, or if want is
+// empty, until the object is admitted and the response does not contain other.
 func (s *server) awaitResponse(t *testing.T, probe object, want, other string) {
 	t.Helper()
 	testserver.Eventually(t, func(ctx context.Context) error {

@@ -3,8 +3,10 @@
 
 package lifecycle
 
-// A sharedCase is about objects with a field that Kubernetes does not know. The response to the creation of probe, which is not stored, contains one of two texts
-// before Kubernetes' server has written the object at path touched, and the other one or none afterwards. An empty text means that the request is admitted.
+// A sharedCase is about objects with a field that Kubernetes does not know. The response to the
+// creation of probe, which is not stored, contains one of two texts before Kubernetes' server has
+// written the object at path touched, and the other one or none afterwards. An empty text means
+// that the request is admitted.
 type sharedCase struct {
 	// field is the field that Kubernetes drops, as the name of its Go type and its own.
 	field         string
@@ -12,7 +14,8 @@ type sharedCase struct {
 	touched       string
 	probe         object
 	before, after string
-	// refused is set if Kubernetes' server does not write the object, because it is invalid without the field.
+	// refused is set if Kubernetes' server does not write the object, because it is invalid without
+	// the field.
 	refused bool
 }
 

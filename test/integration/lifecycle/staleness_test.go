@@ -13,7 +13,8 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// A server that hears nothing from etcd does not go on to admit requests by policies or params that may be outdated. It recovers when it hears from etcd again.
+// A server that hears nothing from etcd does not go on to admit requests by policies or params that
+// may be outdated. It recovers when it hears from etcd again.
 func TestMaxPolicyStaleness(t *testing.T) {
 	v, address := newValve(t, store.URL())
 	s := startAt(t, address, celador, []string{"--max-policy-staleness=1s"})
@@ -68,7 +69,8 @@ var ageLines = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^celador_admission_policy_param_age_seconds\{kind="ValidatingAdmissionPolicy",param_group="",param_kind="ConfigMap",param_version="v1"\} (\d+)$`),
 }
 
-// awaitAges waits until the ages of validating policies and of their params in seconds satisfy holds.
+// awaitAges waits until the ages of validating policies and of their params in seconds satisfy
+// holds.
 func (s *server) awaitAges(t *testing.T, holds func(int) bool) {
 	t.Helper()
 	testserver.Eventually(t, func(ctx context.Context) error {

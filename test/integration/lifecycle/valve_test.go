@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// A valve forwards connections to a socket. While it is closed, it holds back what they send, like a member of etcd that is paused. While it is cut, it has no
-// connections, like a member that is killed.
+// A valve forwards connections to a socket. While it is closed, it holds back what they send, like
+// a member of etcd that is paused. While it is cut, it has no connections, like a member that is
+// killed.
 type valve struct {
 	address, socket string
 	// closing is locked while the valve is closed.
@@ -22,7 +23,8 @@ type valve struct {
 	open map[interface{ Close() error }]bool
 }
 
-// newValve returns an open valve for the socket of a URL, and the URL of the valve. It forwards until the end of the test.
+// newValve returns an open valve for the socket of a URL, and the URL of the valve. It forwards
+// until the end of the test.
 func newValve(t *testing.T, to string) (*valve, string) {
 	t.Helper()
 	target, err := url.Parse(to)

@@ -60,8 +60,8 @@ func TestEmulatedVersions(t *testing.T) {
 	}
 }
 
-// compare runs both servers with the flags and compares their API groups. The only difference is the
-// status of mutating policies, since the version that introduced it.
+// compare runs both servers with the flags and compares their API groups. The only difference is
+// the status of mutating policies, since the version that introduced it.
 func compare(t *testing.T, emulated *version.Version, flags ...string) {
 	stock, ours := start(t, kubernetes, flags), start(t, celador, flags)
 	stock.awaitReady(t)
@@ -104,8 +104,8 @@ func compare(t *testing.T, emulated *version.Version, flags ...string) {
 	ours.expectStatus(t, got, withStatus)
 }
 
-// addStatus returns the discovery document of an API version with the status of mutating policies, if
-// the version has such policies.
+// addStatus returns the discovery document of an API version with the status of mutating policies,
+// if the version has such policies.
 func addStatus(list metav1.APIResourceList) metav1.APIResourceList {
 	i := slices.IndexFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == mutatingPolicies })
 	if i < 0 {

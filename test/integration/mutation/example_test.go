@@ -106,7 +106,8 @@ type example struct {
 	dir string
 }
 
-// install applies all manifests except the objects that the example changes and the suite, which is no object.
+// install applies all manifests except the objects that the example changes and the suite, which is
+// no object.
 func (e example) install(objects map[string]string) {
 	e.t.Helper()
 	entries := testserver.Must(os.ReadDir(e.dir))(e.t)

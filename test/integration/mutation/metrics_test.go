@@ -11,8 +11,8 @@ import (
 )
 
 // TestMetrics checks that each mutation is counted as a check of its policy and binding. Match
-// conditions are evaluated twice, because the changed object causes a second round. Ignored failures
-// are counted like those of validating policies.
+// conditions are evaluated twice, because the changed object causes a second round. Ignored
+// failures are counted like those of validating policies.
 func TestMetrics(t *testing.T) {
 	ns := namespace(t)
 	names := enforceAll(t, ns,

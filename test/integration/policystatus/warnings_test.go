@@ -31,7 +31,8 @@ func send(t *testing.T, request func(client rest.Interface) *rest.Request) []str
 	return warnings
 }
 
-// apply applies an object as kubectl apply --server-side does, and deletes it at the end of the test.
+// apply applies an object as kubectl apply --server-side does, and deletes it at the end of the
+// test.
 func apply(t *testing.T, resource, name, kind, spec string) []string {
 	t.Helper()
 	t.Cleanup(func() {

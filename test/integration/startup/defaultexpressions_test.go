@@ -39,7 +39,8 @@ spec:
 `
 )
 
-// A server with the gate off keeps the rules that another one has stored, without evaluating them, and drops new ones.
+// A server with the gate off keeps the rules that another one has stored, without evaluating them,
+// and drops new ones.
 func TestDefaultExpressionsAcrossGates(t *testing.T) {
 	crds := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 	resource := schema.GroupVersionResource{Group: "defaults.example.com", Version: "v1", Resource: "greetings"}

@@ -23,8 +23,8 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// apiDir holds the OpenAPI and discovery documents from which clients are generated, in the
-// layout of the Kubernetes repository. Documents of all groups contain only those that Celador implements.
+// apiDir holds the OpenAPI and discovery documents from which clients are generated, in the layout
+// of the Kubernetes repository. Documents of all groups contain only those that Celador implements.
 var apiDir = filepath.Join("..", "..", "..", "api")
 
 // The published documents describe what the server serves when everything is enabled. With
@@ -90,7 +90,8 @@ func keepGroups(list string) func(content map[string]any) {
 	}
 }
 
-// keepPaths keeps the paths of the published groups in an OpenAPI v2 document, and the definitions and parameters that they refer to.
+// keepPaths keeps the paths of the published groups in an OpenAPI v2 document, and the definitions
+// and parameters that they refer to.
 func keepPaths(content map[string]any) {
 	paths, _ := content["paths"].(map[string]any)
 	maps.DeleteFunc(paths, func(path string, _ any) bool {
@@ -104,7 +105,8 @@ func keepPaths(content map[string]any) {
 	}
 }
 
-// keepReferred adds the references in a value of a document to kept, with those in what they refer to.
+// keepReferred adds the references in a value of a document to kept, with those in what they refer
+// to.
 func keepReferred(document map[string]any, value any, kept map[string]bool) {
 	switch value := value.(type) {
 	case []any:

@@ -76,8 +76,8 @@ func TestParamsAreKnownAfterStart(t *testing.T) {
 	}
 }
 
-// limitBy defines a kind, and stores an object of it with a validating and a mutating policy that read it for
-// leases.
+// limitBy defines a kind, and stores an object of it with a validating and a mutating policy that
+// read it for leases.
 func (c clients) limitBy(t *testing.T, kind paramKind) {
 	t.Helper()
 	name := strings.TrimSuffix(strings.ToLower(kind.kind)+"."+kind.resource.Group, ".")

@@ -25,8 +25,8 @@ import (
 )
 
 // TestStorage shows that policies and bindings are stored as a stock server stores them: in v1
-// whatever version a client writes, as protobuf, under the name of the resource. Either server can take
-// over the other's etcd.
+// whatever version a client writes, as protobuf, under the name of the resource. Either server can
+// take over the other's etcd.
 func TestStorage(t *testing.T) {
 	dir := t.TempDir()
 	client := clientsOf(testserver.Start(t, dir, "--runtime-config="+group+"/v1alpha1=true"))

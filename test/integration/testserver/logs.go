@@ -54,8 +54,8 @@ func (l *logTail) tail() string {
 	return "the last lines of the server's log:\n" + text
 }
 
-// LogAt returns the last 16 KiB that servers log with the verbosity while do runs. Tests that call it
-// must not run in parallel, because the verbosity is global.
+// LogAt returns the last 16 KiB that servers log with the verbosity while do runs. Tests that call
+// it must not run in parallel, because the verbosity is global.
 func LogAt(t *testing.T, verbosity int, do func()) string {
 	t.Helper()
 	logs := captureLogs()

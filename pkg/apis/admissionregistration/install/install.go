@@ -18,9 +18,9 @@ import (
 	"celador.io/celador/pkg/apis/admissionregistration/v1beta1"
 )
 
-// Install registers the types that the storage of the group needs: the policy kinds in their internal
-// and all served versions, and upstream's types of the two webhook configuration kinds. The scheme must
-// not contain upstream's policy kinds. Install panics if a registration fails.
+// Install registers the types that the storage of the group needs: the policy kinds in their
+// internal and all served versions, and upstream's types of the two webhook configuration kinds.
+// The scheme must not contain upstream's policy kinds. Install panics if a registration fails.
 func Install(scheme *runtime.Scheme) {
 	utilruntime.Must(admissionregistration.AddToScheme(scheme))
 	InstallVersions(scheme)
@@ -37,8 +37,9 @@ func Install(scheme *runtime.Scheme) {
 	utilruntime.Must(upstreaminternalv1.RegisterDefaults(scheme))
 }
 
-// InstallVersions registers the policy kinds in their served versions and prefers v1. OpenAPI generation
-// needs a scheme without the internal version. InstallVersions panics if a registration fails.
+// InstallVersions registers the policy kinds in their served versions and prefers v1. OpenAPI
+// generation needs a scheme without the internal version. InstallVersions panics if a registration
+// fails.
 func InstallVersions(scheme *runtime.Scheme) {
 	metav1.AddToGroupVersion(scheme, metav1.Unversioned)
 	utilruntime.Must(v1.AddToScheme(scheme))

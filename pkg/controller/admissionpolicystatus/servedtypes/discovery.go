@@ -26,7 +26,8 @@ type builtIn struct {
 	// servedLock is held during requests for discovery.
 	servedLock sync.Mutex
 	served     map[schema.GroupVersion]resources
-	// schemasLock is another one, because the warnings about a policy that is written must not wait for discovery.
+	// schemasLock is another one, because the warnings about a policy that is written must not wait
+	// for discovery.
 	schemasLock sync.Mutex
 	schemas     map[schema.GroupVersionKind]*spec.Schema
 }

@@ -21,8 +21,8 @@ import (
 // use.
 type Lookup struct {
 	resolver *Resolver
-	// builtIn and aggregated return the resources of a group version that is built in, or that an aggregated server serves.
-	// builtIn returns nil for others.
+	// builtIn and aggregated return the resources of a group version that is built in, or that an
+	// aggregated server serves. builtIn returns nil for others.
 	builtIn, aggregated func(schema.GroupVersion) (resources, error)
 
 	// definitions caches definitions by name, nil if not found.

@@ -69,8 +69,9 @@ func (s *Resolver) Lookup(ctx context.Context) *Lookup {
 	}
 }
 
-// LocalLookup returns a Lookup that sends no requests. builtIn returns the kinds of a built-in group version by the names
-// of their resources. The Lookup answers with an error for types of aggregated servers.
+// LocalLookup returns a Lookup that sends no requests. builtIn returns the kinds of a built-in
+// group version by the names of their resources. The Lookup answers with an error for types of
+// aggregated servers.
 func (s *Resolver) LocalLookup(builtIn func(schema.GroupVersion) map[string]string) *Lookup {
 	return &Lookup{
 		resolver: s, definitions: map[string]*definition{}, seen: sets.New[CustomResource](),

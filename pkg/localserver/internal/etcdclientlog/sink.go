@@ -1,12 +1,13 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdclientlog redirects the log of kube-apiserver's etcd client to klog. By default the client writes JSON to
-// stderr at any verbosity.
+// Package etcdclientlog redirects the log of kube-apiserver's etcd client to klog. By default the
+// client writes JSON to stderr at any verbosity.
 //
-// The client creates its logger during package initialization, from a configuration that only a package initialized
-// earlier can change. Go initializes independent packages in the order of import paths. This package imports no k8s.io
-// package except klog, so it is initialized before kube-apiserver's packages.
+// The client creates its logger during package initialization, from a configuration that only a
+// package initialized earlier can change. Go initializes independent packages in the order of
+// import paths. This package imports no k8s.io package except klog, so it is initialized before
+// kube-apiserver's packages.
 package etcdclientlog
 
 import (

@@ -1,8 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package localclient lists and watches policies and bindings in the stores of the same process. Informers of a
-// kube-apiserver that use it decode each object once, for the watch cache, and send no requests.
+// Package localclient lists and watches policies and bindings in the stores of the same process.
+// Informers of a kube-apiserver that use it decode each object once, for the watch cache, and send
+// no requests.
 package localclient
 
 import (
@@ -19,10 +20,11 @@ import (
 	"celador.io/celador/pkg/registry/admissionregistration/policy"
 )
 
-// New returns a client that lists and watches v1 policies and bindings in stores. All other calls go to client.
-// The lists may share memory with the watch caches of the stores: callers may assign fields of an item, but must not
-// write to slices, maps or pointers that the fields hold. List and Watch wait for a watch cache that is not ready, and
-// return a NotFound error for a resource without a store. Safe for concurrent use if client is.
+// New returns a client that lists and watches v1 policies and bindings in stores. All other calls
+// go to client. The lists may share memory with the watch caches of the stores: callers may assign
+// fields of an item, but must not write to slices, maps or pointers that the fields hold. List and
+// Watch wait for a watch cache that is not ready, and return a NotFound error for a resource
+// without a store. Safe for concurrent use if client is.
 func New(client clientset.Interface, stores *Stores) clientset.Interface {
 	return localClient{client, stores}
 }
@@ -32,8 +34,8 @@ type localClient struct {
 	stores *Stores
 }
 
-// IsWatchListSemanticsUnSupported makes informers list objects before they watch them. A watch that begins with
-// the present objects would copy each.
+// IsWatchListSemanticsUnSupported makes informers list objects before they watch them. A watch that
+// begins with the present objects would copy each.
 func (localClient) IsWatchListSemanticsUnSupported() bool { return true }
 
 // AdmissionregistrationV1 implements clientset.Interface.

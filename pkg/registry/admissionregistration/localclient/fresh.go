@@ -20,15 +20,18 @@ import (
 	"k8s.io/apiserver/pkg/storage/cacher"
 )
 
-// Fresh returns nil if an informer of a resource has seen everything that etcd stored before the call, apart from the time that it takes
-// to pass an event from the watch cache to a watch. seen is the LastSyncResourceVersion of the informer, which reads from a client of New. Fresh returns an error
-// if the watch cache has not caught up with etcd before ctx ends or within 3 seconds, if the informer lags behind the watch cache or does not watch
-// the resource, or if the resource has no watch cache. It returns nil for a resource that the server does not serve.
+// Fresh returns nil if an informer of a resource has seen everything that etcd stored before the
+// call, apart from the time that it takes to pass an event from the watch cache to a watch. seen is
+// the LastSyncResourceVersion of the informer, which reads from a client of New. Fresh returns an
+// error if the watch cache has not caught up with etcd before ctx ends or within 3 seconds, if the
+// informer lags behind the watch cache or does not watch the resource, or if the resource has no
+// watch cache. It returns nil for a resource that the server does not serve.
 //
-// Fresh asks etcd, by a quorum read, for its current revision, and then the watch cache for a list that is not older. The watch cache
-// requests progress notifications for its own watch of etcd until it has this revision, so a member of etcd that answers reads
-// does not hide that the watch of another member is stuck. Other informers may watch the same resource. Any open watch tells what the informer
-// should have seen.
+// Fresh asks etcd, by a quorum read, for its current revision, and then the watch cache for a list
+// that is not older. The watch cache requests progress notifications for its own watch of etcd
+// until it has this revision, so a member of etcd that answers reads does not hide that the watch
+// of another member is stuck. Other informers may watch the same resource. Any open watch tells
+// what the informer should have seen.
 func (s *Stores) Fresh(ctx context.Context, resource, seen string) error {
 	found, served := s.byResource.Load(resource)
 	if !served {
@@ -42,7 +45,8 @@ func (s *Stores) Fresh(ctx context.Context, resource, seen string) error {
 	if err != nil {
 		return fmt.Errorf("reading the current revision of etcd: %w", err)
 	}
-	// A selector keeps the list empty, and keeps an unready watch cache from leaving the list to etcd.
+	// A selector keeps the list empty, and keeps an unready watch cache from leaving the list to
+	// etcd.
 	_, err = store.List(ctx, &metainternalversion.ListOptions{
 		LabelSelector:        labels.Nothing(),
 		ResourceVersion:      strconv.FormatUint(revision, 10),
@@ -65,8 +69,8 @@ func (s *Stores) watches(resource string) *watches {
 	return found.(*watches)
 }
 
-// cover reports whether a watch shows that somebody who has seen the resource at a version has missed nothing: the watch began no later, and has delivered
-// nothing newer.
+// cover reports whether a watch shows that somebody who has seen the resource at a version has
+// missed nothing: the watch began no later, and has delivered nothing newer.
 func (w *watches) cover(version uint64) bool {
 	covered := false
 	w.open.Range(func(key, _ any) bool {
@@ -93,7 +97,8 @@ func (w *watches) end(open *openWatch) { w.open.Delete(open) }
 // An openWatch is a watch that has not ended.
 type openWatch struct {
 	from uint64
-	// delivered is the version of the last object that the watch delivered, and the maximum while an event waits to be read.
+	// delivered is the version of the last object that the watch delivered, and the maximum while
+	// an event waits to be read.
 	delivered atomic.Uint64
 }
 

@@ -22,15 +22,15 @@ import (
 )
 
 const (
-	// readinessInterval is the time between two checks whether a store is ready, and maxWait the time after which List and Watch
-	// return an error, so that informers log it.
+	// readinessInterval is the time between two checks whether a store is ready, and maxWait the
+	// time after which List and Watch return an error, so that informers log it.
 	readinessInterval, maxWait = 10 * time.Millisecond, 30 * time.Second
 	// listTimeout bounds a list, as a server bounds requests.
 	listTimeout = time.Minute
 )
 
-// Stores holds the stores of the API group that the server has opened. The zero value holds none. Safe for
-// concurrent use.
+// Stores holds the stores of the API group that the server has opened. The zero value holds none.
+// Safe for concurrent use.
 type Stores struct {
 	// byResource maps the name of a resource to its *registry.Store.
 	byResource sync.Map
@@ -49,9 +49,10 @@ type resource struct {
 	newObject func() runtime.Object
 }
 
-// ready returns the store of the resource once its watch cache, if there is one, holds the resource. It returns a NotFound error
-// if the server does not serve the resource, a TooManyRequests error if the watch cache is not ready in time, and the cause of ctx
-// if ctx ends first.
+// ready returns the store of the resource once its watch cache, if there is one, holds the
+// resource. It returns a NotFound error if the server does not serve the resource, a
+// TooManyRequests error if the watch cache is not ready in time, and the cause of ctx if ctx ends
+// first.
 func (r resource) ready(ctx context.Context) (*registry.Store, error) {
 	store, served := r.stores.byResource.Load(r.name)
 	if !served {
@@ -84,8 +85,8 @@ func (r resource) list(ctx context.Context, options metav1.ListOptions, result r
 	}
 	// A page would be read from etcd, which shares no memory with the watch cache.
 	internal.Limit = 0
-	// An informer asks for any version first. The watch cache may lag behind etcd, and the server must not be ready
-	// without a policy that exists already.
+	// An informer asks for any version first. The watch cache may lag behind etcd, and the server
+	// must not be ready without a policy that exists already.
 	if internal.ResourceVersion == "0" {
 		internal.ResourceVersion, internal.ResourceVersionMatch = "", ""
 	}
@@ -98,7 +99,8 @@ func (r resource) list(ctx context.Context, options metav1.ListOptions, result r
 	return scheme.Scheme.Convert(stored, result, nil)
 }
 
-// watch returns a watch whose events have v1 objects. The watch does not end by itself: it ignores the timeout of options.
+// watch returns a watch whose events have v1 objects. The watch does not end by itself: it ignores
+// the timeout of options.
 func (r resource) watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	store, err := r.ready(ctx)
 	if err != nil {
@@ -147,7 +149,8 @@ func (r resource) watch(ctx context.Context, options metav1.ListOptions) (watch.
 	return converted, nil
 }
 
-// externalEvent returns an event of a store with its object in v1, or an error event if the object cannot be converted.
+// externalEvent returns an event of a store with its object in v1, or an error event if the object
+// cannot be converted.
 func (r resource) externalEvent(event watch.Event) watch.Event {
 	if event.Type == watch.Error { // a Status
 		return event

@@ -32,8 +32,8 @@ type Checker struct {
 	Resolver resolver.ResourceResolver
 }
 
-// KindGetter returns the paramKind of the policy with the given name, or nil if the policy has none.
-// It returns an error if there is no such policy or reading it fails.
+// KindGetter returns the paramKind of the policy with the given name, or nil if the policy has
+// none. It returns an error if there is no such policy or reading it fails.
 type KindGetter func(ctx context.Context, policy string) (*v1.ParamKind, error)
 
 // CheckKind returns an error unless the user may get all objects of the kind in all namespaces,
@@ -72,8 +72,8 @@ func (c Checker) ValidateKind(ctx context.Context, kind *v1.ParamKind) field.Err
 
 // CheckRef returns an error unless the user may read the params that ref selects for the named
 // policy: verb get for a name, verb list for a selector, in the namespace of ref, or in all
-// namespaces if ref has none. If the policy does not exist or has no paramKind, the user needs access
-// to every resource. If the paramKind cannot be resolved, see Checker.Resolver.
+// namespaces if ref has none. If the policy does not exist or has no paramKind, the user needs
+// access to every resource. If the paramKind cannot be resolved, see Checker.Resolver.
 func (c Checker) CheckRef(ctx context.Context, ref v1.ParamRef, policy string, kindOf KindGetter) error {
 	if rbac.EscalationAllowed(ctx) {
 		return nil

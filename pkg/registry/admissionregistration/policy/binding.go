@@ -19,8 +19,8 @@ import (
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
 )
 
-// BindingDescriptor describes a kind of bindings: Binding is a pointer to its internal type, Policy one to
-// the internal type of the policies that it binds, and Spec is the spec of the bindings.
+// BindingDescriptor describes a kind of bindings: Binding is a pointer to its internal type, Policy
+// one to the internal type of the policies that it binds, and Spec is the spec of the bindings.
 // ValidatingBinding and MutatingBinding are the two kinds.
 type BindingDescriptor[Binding, Policy Object, Spec policyspec.Spec] struct {
 	descriptor[Binding, Spec]
@@ -29,8 +29,8 @@ type BindingDescriptor[Binding, Policy Object, Spec policyspec.Spec] struct {
 	policyName func(Binding) string
 	paramRef   func(Binding) *v1.ParamRef
 	paramKind  func(Policy) *v1.ParamKind
-	// isSingleton reports whether a policy is a Singleton, if the feature is enabled. It is nil if no
-	// policy of the kind can be one.
+	// isSingleton reports whether a policy is a Singleton, if the feature is enabled. It is nil if
+	// no policy of the kind can be one.
 	isSingleton func(Policy) bool
 }
 
@@ -39,9 +39,9 @@ type BindingDescriptor[Binding, Policy Object, Spec policyspec.Spec] struct {
 type Getter[Policy Object] func(ctx context.Context, name string) (Policy, error)
 
 // NewBindingREST returns the storage of a kind of bindings, which can serve every version of the
-// API group. The codec of getter must decode to the internal type. Tables show whether the policy of a
-// binding is in all. See NewBindingStrategy for params and policies. NewBindingREST returns the
-// errors of getter and of connecting to etcd.
+// API group. The codec of getter must decode to the internal type. Tables show whether the policy
+// of a binding is in all. See NewBindingStrategy for params and policies. NewBindingREST returns
+// the errors of getter and of connecting to etcd.
 func NewBindingREST[Binding, Policy Object, Spec policyspec.Spec](descriptor BindingDescriptor[Binding, Policy, Spec], getter generic.RESTOptionsGetter, params paramaccess.Checker, policies Getter[Policy], all Lister) (*REST, error) {
 	return newREST(NewBindingStrategy(descriptor, params, policies), getter, descriptor.policyFoundColumn(all))
 }

@@ -28,8 +28,8 @@ type Lister func() rest.Lister
 // errNotServed is the error of a lookup in a resource that the server does not serve.
 var errNotServed = errors.New("the resource is not served")
 
-// namesIn returns the names that name reads from the objects of a resource. A version of "0" returns
-// what the watch cache holds, and an empty one what etcd holds.
+// namesIn returns the names that name reads from the objects of a resource. A version of "0"
+// returns what the watch cache holds, and an empty one what etcd holds.
 func namesIn[T Object](ctx context.Context, resource Lister, version string, name func(T) string) (sets.Set[string], error) {
 	lister := resource()
 	if lister == nil {
@@ -69,7 +69,8 @@ func (b Bindings[Policy]) warn(ctx context.Context, policy Policy) []string {
 	if b.unneeded(policy) {
 		return nil
 	}
-	// The watch cache may not have the latest binding, so the list that finds none is as recent as etcd.
+	// The watch cache may not have the latest binding, so the list that finds none is as recent as
+	// etcd.
 	for _, version := range []string{"0", ""} {
 		if bound, err := b.bound(ctx, version); err != nil || bound.Has(policy.GetName()) {
 			return nil

@@ -94,7 +94,8 @@ func mutatingPolicyList(policies ...*admissionregistration.MutatingAdmissionPoli
 	return list
 }
 
-// Tables show what has no effect, also those without headers and of clients that go while a table is made.
+// Tables show what has no effect, also those without headers and of clients that go while a table
+// is made.
 func TestEffectInTables(t *testing.T) {
 	for name, tc := range map[string]struct {
 		kind   descriptor

@@ -33,8 +33,8 @@ import (
 type descriptor struct {
 	name     string
 	strategy strategy // without type checks
-	// storage returns the storage of the kind beside the storage of the bindings of its policies, or of the policies of its
-	// bindings.
+	// storage returns the storage of the kind beside the storage of the bindings of its policies,
+	// or of the policies of its bindings.
 	storage      func(getter generic.RESTOptionsGetter, beside policy.Lister) (*policy.REST, *policy.StatusREST, error)
 	demo         func(changes ...change) policy.Object
 	other        change // changes the spec

@@ -27,8 +27,8 @@ type Descriptor[Policy Object, Spec policyspec.Spec, External any] struct {
 	paramKind func(Policy) *v1.ParamKind
 	// external converts a policy to its v1 type. The two share memory, so neither may be changed.
 	external func(Policy) *External
-	// anatomy returns the expressions and gated fields of a spec, from which typeErrors learns whether
-	// an update changes anything that a type check depends on.
+	// anatomy returns the expressions and gated fields of a spec, from which typeErrors learns
+	// whether an update changes anything that a type check depends on.
 	anatomy        func(*Spec) *policyspec.Anatomy
 	validateStatus func(Policy) field.ErrorList
 }
@@ -37,14 +37,15 @@ type Descriptor[Policy Object, Spec policyspec.Spec, External any] struct {
 // change the policy and must be safe for concurrent use.
 type TypeCheck[External any] func(policy *External) field.ErrorList
 
-// TypeWarnings returns warnings about type errors of a valid policy. It must not change the policy, must answer quickly, and
-// must be safe for concurrent use.
+// TypeWarnings returns warnings about type errors of a valid policy. It must not change the policy,
+// must answer quickly, and must be safe for concurrent use.
 type TypeWarnings[External any] func(ctx context.Context, policy *External) []string
 
 // NewREST returns the storage of a kind of policies and the storage of its status subresource,
 // which share one store. Both can serve every version of the API group. The codec of getter must
-// decode to the internal type. Tables show whether bindings bind a policy. See NewStrategy for params,
-// types, warnings and bindings. NewREST returns the errors of getter and of connecting to etcd.
+// decode to the internal type. Tables show whether bindings bind a policy. See NewStrategy for
+// params, types, warnings and bindings. NewREST returns the errors of getter and of connecting to
+// etcd.
 func NewREST[Policy Object, Spec policyspec.Spec, External any](descriptor Descriptor[Policy, Spec, External], getter generic.RESTOptionsGetter, params paramaccess.Checker, types TypeCheck[External], warnings TypeWarnings[External], bindings Bindings[Policy]) (*REST, *StatusREST, error) {
 	resource, err := newREST(NewStrategy(descriptor, params, types, warnings, bindings), getter, bindings.column())
 	if err != nil {

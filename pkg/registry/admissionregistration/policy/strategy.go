@@ -130,8 +130,8 @@ func (s Strategy[T, Spec]) ValidateUpdate(ctx context.Context, obj, old runtime.
 	return s.check(ctx, updated, stored)
 }
 
-// WarningsOnCreate warns about a name that ManifestBasedAdmissionControlConfig would reserve, about type errors of a policy,
-// and about a binding whose policy does not exist.
+// WarningsOnCreate warns about a name that ManifestBasedAdmissionControlConfig would reserve, about
+// type errors of a policy, and about a binding whose policy does not exist.
 func (s Strategy[T, Spec]) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
 	var warnings []string
 	if !staticNamesReserved() {
@@ -141,8 +141,8 @@ func (s Strategy[T, Spec]) WarningsOnCreate(ctx context.Context, obj runtime.Obj
 }
 
 // WarningsOnUpdate warns about a name that ManifestBasedAdmissionControlConfig reserves, whether
-// the gate is on or off, and, unless the object is being deleted, about what WarningsOnCreate warns about and about a policy
-// without a binding. A policy is usually created before its binding.
+// the gate is on or off, and, unless the object is being deleted, about what WarningsOnCreate warns
+// about and about a policy without a binding. A policy is usually created before its binding.
 func (s Strategy[T, Spec]) WarningsOnUpdate(ctx context.Context, obj, _ runtime.Object) []string {
 	updated := obj.(T)
 	warnings := append(validation.WarningsForStaticSuffix(updated.GetName()), s.warnings(ctx, updated)...)

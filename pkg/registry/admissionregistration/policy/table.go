@@ -78,18 +78,20 @@ func paramKindColumn[Policy any](paramKind func(Policy) *v1.ParamKind) column[Po
 	}
 }
 
-// availableColumn returns the column that shows whether a policy is available. Kubernetes has no such column.
+// availableColumn returns the column that shows whether a policy is available. Kubernetes has no
+// such column.
 func availableColumn[Policy any](conditions func(Policy) []metav1.Condition) column[Policy] {
 	return conditionColumn(v1.PolicyConditionAvailable, "Whether the policy can decide as written; the condition in its status says more", conditions)
 }
 
-// typeCheckedColumn returns the column that shows whether the expressions of a policy fit the types. Kubernetes has no such
-// column.
+// typeCheckedColumn returns the column that shows whether the expressions of a policy fit the
+// types. Kubernetes has no such column.
 func typeCheckedColumn[Policy any](conditions func(Policy) []metav1.Condition) column[Policy] {
 	return conditionColumn(v1.PolicyConditionTypeChecked, "Whether the expressions of the policy fit the types that they read and write; status.typeChecking lists the type errors", conditions)
 }
 
-// conditionColumn returns a column with the status of a condition, which is also the name of the column.
+// conditionColumn returns a column with the status of a condition, which is also the name of the
+// column.
 func conditionColumn[Policy any](name, description string, conditions func(Policy) []metav1.Condition) column[Policy] {
 	return column[Policy]{
 		metav1.TableColumnDefinition{Name: name, Type: "string", Description: description},

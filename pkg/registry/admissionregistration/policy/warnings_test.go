@@ -19,7 +19,8 @@ import (
 	"celador.io/celador/pkg/registry/admissionregistration/policy"
 )
 
-// Warnings about types arrive on create and on update, not with a write of the status, and not while the policy is deleted.
+// Warnings about types arrive on create and on update, not with a write of the status, and not
+// while the policy is deleted.
 func TestTypeWarnings(t *testing.T) {
 	strategy := policy.NewStrategy(policy.Validating, access, nil, func(_ context.Context, p *v1.ValidatingAdmissionPolicy) []string {
 		return []string{p.Name + ": " + p.Spec.Validations[0].Expression}
@@ -60,7 +61,8 @@ func TestWarningsOfBindings(t *testing.T) {
 	}
 }
 
-// An update of a policy that no binding names has a warning. A policy is created before its binding.
+// An update of a policy that no binding names has a warning. A policy is created before its
+// binding.
 func TestUnboundPolicies(t *testing.T) {
 	deleted := func(obj policy.Object) { obj.SetDeletionTimestamp(&metav1.Time{}) }
 	want := []string{`the policy has no effect: no ValidatingAdmissionPolicyBinding has spec.policyName "demo"`}

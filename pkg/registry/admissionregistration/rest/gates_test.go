@@ -108,8 +108,8 @@ func TestStoredFieldsOutliveTheirGates(t *testing.T) {
 	}
 }
 
-// TestTypeEnforcement creates policies of both kinds that do not fit built-in types: the server refuses
-// them while the gate is on.
+// TestTypeEnforcement creates policies of both kinds that do not fit built-in types: the server
+// refuses them while the gate is on.
 func TestTypeEnforcement(t *testing.T) {
 	s := newServer(t, runtime.ContentTypeProtobuf, "", false)
 	group := s.install(t, runtime.ContentTypeProtobuf).VersionedResourcesStorageMap

@@ -88,17 +88,16 @@ func TestLifecycleIsKubernetes(t *testing.T) {
 	}
 }
 
-// available lists the resources that a server serves, by version, and the versions in which it stores
-// them.
+// available lists the resources that a server serves, by version, and the versions in which it
+// stores them.
 type available struct {
 	Served map[string][]string
 	Stored map[string]string
 	Err    string
 }
 
-// availability returns the resources of the provider's group that are available in a version. forward
-// and explicit stand for --emulation-forward-compatible and
-// --runtime-config-emulation-forward-compatible.
+// availability returns the resources of the provider's group that are available in a version.
+// forward and explicit stand for --emulation-forward-compatible and --runtime-config-emulation-forward-compatible.
 func availability(t *testing.T, provider controlplaneapiserver.RESTStorageProvider, enabled *serverstorage.ResourceConfig, effective basecompatibility.EffectiveVersion, forward, explicit bool) available {
 	t.Helper()
 	getter := newVersionGetter(t, effective)
@@ -210,8 +209,8 @@ func explicitly(config *serverstorage.ResourceConfig, version schema.GroupVersio
 	return config
 }
 
-// TestStoreOutlivesRemovedVersions removes the unavailable versions of a resource, which share a store
-// with v1.
+// TestStoreOutlivesRemovedVersions removes the unavailable versions of a resource, which share a
+// store with v1.
 func TestStoreOutlivesRemovedVersions(t *testing.T) {
 	var destroyed atomic.Int32
 	getter := getterFunc(func(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {

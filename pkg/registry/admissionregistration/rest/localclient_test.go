@@ -332,7 +332,8 @@ func TestLocalClientErrors(t *testing.T) {
 	}
 }
 
-// TestFresh covers that an informer is fresh only while it follows the resource, whoever else watches it, and that a resource that is not served is.
+// TestFresh covers that an informer is fresh only while it follows the resource, whoever else
+// watches it, and that a resource that is not served is.
 func TestFresh(t *testing.T) {
 	stores := &localclient.Stores{}
 	if err := stores.Fresh(t.Context(), "validatingadmissionpolicies", ""); err != nil {
@@ -346,7 +347,8 @@ func TestFresh(t *testing.T) {
 			check := func(what, seen string, want bool) {
 				t.Helper()
 				err := stores.Fresh(ctx, k.resource, seen)
-				// It takes a moment until a watch has an event, and until it knows that the event was read.
+				// It takes a moment until a watch has an event, and until it knows that the event
+				// was read.
 				for (err == nil) != want && ctx.Err() == nil {
 					err = stores.Fresh(ctx, k.resource, seen)
 				}

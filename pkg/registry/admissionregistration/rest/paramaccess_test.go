@@ -65,8 +65,8 @@ func TestWritesThatNeedParams(t *testing.T) {
 			"readable binding, matchResources":       {call{"PATCH", bindings + "/readable", merge, []byte(`{"spec": {"matchResources": {"matchPolicy": "Exact"}}}`)}, 0},
 			"readable binding, other param":          {call{"PATCH", bindings + "/readable", merge, []byte(`{"spec": {"paramRef": {"name": "hidden"}}}`)}, 0},
 			"binding without params, matchResources": {call{"PATCH", bindings + "/none", merge, []byte(`{"spec": {"matchResources": {"matchPolicy": "Exact"}}}`)}, 0},
-			// Kubernetes compares the pointers in paramRefs instead of their values, and takes each update
-			// for a change of the paramRef.
+			// Kubernetes compares the pointers in paramRefs instead of their values, and takes each
+			// update for a change of the paramRef.
 			"binding, labels":  {call{"PATCH", bindings + "/hidden", merge, []byte(`{"metadata": {"labels": {"team": "blue"}}}`)}, http.StatusOK},
 			"binding, nothing": {call{"PATCH", bindings + "/hidden", merge, []byte(`{}`)}, http.StatusOK},
 		} {

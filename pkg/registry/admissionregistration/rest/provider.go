@@ -63,10 +63,11 @@ func (StorageProvider) GroupName() string { return admissionregistration.GroupNa
 
 // NewRESTStorage returns the storage of the resources and versions that enabled names. The result
 // includes versions that the emulated Kubernetes release does not serve; InstallAPIs of
-// k8s.io/kubernetes/pkg/controlplane/apiserver removes these. Feature gate ValidatingAdmissionPolicy
-// must be on for validating policies and bindings; gate MutatingAdmissionPolicy does not matter, as
-// in Kubernetes. All versions of a resource share one store and watch cache. NewRESTStorage returns
-// an error for a missing field, for an unsupported media type, and when the getter does.
+// k8s.io/kubernetes/pkg/controlplane/apiserver removes these. Feature gate
+// ValidatingAdmissionPolicy must be on for validating policies and bindings; gate
+// MutatingAdmissionPolicy does not matter, as in Kubernetes. All versions of a resource share one
+// store and watch cache. NewRESTStorage returns an error for a missing field, for an unsupported
+// media type, and when the getter does.
 func (p StorageProvider) NewRESTStorage(enabled serverstorage.APIResourceConfigSource, getter generic.RESTOptionsGetter) (genericapiserver.APIGroupInfo, error) {
 	policies, err := p.policyResources(getter)
 	if err != nil {
@@ -91,7 +92,8 @@ type resource struct {
 }
 
 // addTo adds the storage of the enabled versions to group, which maps versions and resources to
-// storage. It opens the store, and adds it to stores, if at least one version is enabled. stores may be nil.
+// storage. It opens the store, and adds it to stores, if at least one version is enabled. stores
+// may be nil.
 func (r resource) addTo(group map[string]map[string]rest.Storage, enabled serverstorage.APIResourceConfigSource, stores *localclient.Stores) error {
 	served := slices.DeleteFunc(slices.Clone(r.versions), func(version schema.GroupVersion) bool {
 		return !enabled.ResourceEnabled(version.WithResource(r.name))
@@ -119,8 +121,8 @@ func (r resource) addTo(group map[string]map[string]rest.Storage, enabled server
 }
 
 // destroyAfter makes store, which several versions of a resource share, outlive all but the last of
-// them. The server destroys the storage of each version on its own: at once if the emulated Kubernetes
-// version does not serve it, otherwise when the server shuts down.
+// them. The server destroys the storage of each version on its own: at once if the emulated
+// Kubernetes version does not serve it, otherwise when the server shuts down.
 func destroyAfter(versions int, store *registry.Store) {
 	destroy := store.DestroyFunc
 	var destroyed atomic.Int32

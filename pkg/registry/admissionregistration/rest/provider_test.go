@@ -99,8 +99,8 @@ func TestServedResources(t *testing.T) {
 
 	for name, tc := range map[string]struct {
 		config *serverstorage.ResourceConfig
-		// gateOff disables ValidatingAdmissionPolicy, which is then not served. mutatingOff disables
-		// MutatingAdmissionPolicy, which is still served.
+		// gateOff disables ValidatingAdmissionPolicy, which is then not served. mutatingOff
+		// disables MutatingAdmissionPolicy, which is still served.
 		gateOff, mutatingOff bool
 		want                 map[string][]string
 	}{

@@ -79,8 +79,8 @@ func newWebhookServer(t *testing.T) webhookServer {
 // userHeader is the header that names the user of a request: alice, otherwise root.
 const userHeader = "X-Test-User"
 
-// serve starts a generic API server with the group, which allows every request and runs no admission
-// plugins, and returns its URL. Its OpenAPI document has the definitions of models.
+// serve starts a generic API server with the group, which allows every request and runs no
+// admission plugins, and returns its URL. Its OpenAPI document has the definitions of models.
 func serve(t *testing.T, group genericapiserver.APIGroupInfo, definitions openapicommon.GetOpenAPIDefinitions, models *runtime.Scheme) string {
 	t.Helper()
 	config := genericapiserver.NewConfig(scheme.Codecs)

@@ -21,8 +21,8 @@ import (
 	"celador.io/celador/pkg/features"
 )
 
-// NewValidatingREST returns Kubernetes' storage of ValidatingWebhookConfigurations with the Strategy
-// of this package. It returns the errors of getter and of connecting to etcd.
+// NewValidatingREST returns Kubernetes' storage of ValidatingWebhookConfigurations with the
+// Strategy of this package. It returns the errors of getter and of connecting to etcd.
 func NewValidatingREST(getter generic.RESTOptionsGetter) (*validatingstorage.REST, error) {
 	storage, err := validatingstorage.NewREST(getter)
 	if err != nil {

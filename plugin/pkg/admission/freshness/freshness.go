@@ -18,8 +18,9 @@ import (
 )
 
 const (
-	// maxStaleWait is how long a request waits for objects that are older than the limit. A stuck watch may take a minute to recover, and a
-	// request that fails soon can be repeated at another server.
+	// maxStaleWait is how long a request waits for objects that are older than the limit. A stuck
+	// watch may take a minute to recover, and a request that fails soon can be repeated at another
+	// server.
 	maxStaleWait = 2 * time.Second
 	// maxCheckInterval is the longest time between two checks.
 	maxCheckInterval = time.Second
@@ -28,7 +29,8 @@ const (
 // ErrStarting is the error of a check that there is nothing to check yet. It is not logged.
 var ErrStarting = errors.New("not yet ready to handle request")
 
-// Freshness knows when objects that a plugin knows were last known to be those that are stored. Safe for concurrent use.
+// Freshness knows when objects that a plugin knows were last known to be those that are stored.
+// Safe for concurrent use.
 type Freshness struct {
 	objects string
 	limit   time.Duration
@@ -43,8 +45,8 @@ type mark struct {
 	passed chan struct{}
 }
 
-// New returns a Freshness of objects, a plural noun phrase, that are fresh now. check returns nil if the plugin has seen everything that was stored
-// before the call.
+// New returns a Freshness of objects, a plural noun phrase, that are fresh now. check returns nil
+// if the plugin has seen everything that was stored before the call.
 func New(objects string, limit time.Duration, check func(context.Context) error) *Freshness {
 	f := &Freshness{objects: objects, limit: limit, check: check}
 	f.last.Store(&mark{time.Now(), make(chan struct{})})
@@ -81,8 +83,8 @@ func (f *Freshness) Age() time.Duration { return time.Since(f.last.Load().at) }
 // IsStale reports whether the objects may be older than the limit.
 func (f *Freshness) IsStale() bool { return f.Age() > f.limit }
 
-// Await returns nil once the objects are not older than the limit. It waits for that for a short time, and then returns a
-// ServiceUnavailable error.
+// Await returns nil once the objects are not older than the limit. It waits for that for a short
+// time, and then returns a ServiceUnavailable error.
 func (f *Freshness) Await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, maxStaleWait)
 	defer cancel()

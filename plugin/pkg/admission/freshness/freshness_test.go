@@ -54,7 +54,8 @@ func TestFreshness(t *testing.T) {
 			t.Errorf("a request that ended got error %v after %v", err, time.Since(begin)-maxStaleWait)
 		}
 
-		// A check that fails at this time is followed by one that does not, after a fifth of the limit.
+		// A check that fails at this time is followed by one that does not, after a fifth of the
+		// limit.
 		time.AfterFunc(maxStaleWait-limit/5-1, func() { close(until) })
 		if err := f.Await(t.Context()); err != nil {
 			t.Errorf("got error %v once etcd answers", err)

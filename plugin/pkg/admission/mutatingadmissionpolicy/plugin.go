@@ -89,14 +89,14 @@ func New(configFile io.Reader) (*Plugin, error) {
 	return p, nil
 }
 
-// isBuiltIn reports whether the types of a group version are compiled into the server. It builds the
-// scheme on the first call.
+// isBuiltIn reports whether the types of a group version are compiled into the server. It builds
+// the scheme on the first call.
 func isBuiltIn(version schema.GroupVersion) bool {
 	return builtintypes.Scheme().IsVersionRegistered(version)
 }
 
-// Admit implements admission.MutationInterface. It applies the policies to the object. It rejects requests
-// until the informers of policies are synced.
+// Admit implements admission.MutationInterface. It applies the policies to the object. It rejects
+// requests until the informers of policies are synced.
 func (p *Plugin) Admit(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
 	snapshots, n, err := p.Snapshots(ctx, a, objects)
 	if err != nil || n == 0 {

@@ -67,7 +67,8 @@ func text(err error) string {
 	return err.Error()
 }
 
-// ValidateInitialization returns an error if a dependency is missing and the feature gate is enabled.
+// ValidateInitialization returns an error if a dependency is missing and the feature gate is
+// enabled.
 func TestMissingDependencies(t *testing.T) {
 	for enabled, want := range map[bool]string{true: "missing ", false: ""} {
 		plugin := newPlugin(t, "")
@@ -109,8 +110,8 @@ func TestNotReady(t *testing.T) {
 	})
 }
 
-// The error for clients has the message of the first failure and the messages of all failures as causes.
-// Its code is Forbidden unless the mutation has a reason or refuses the request.
+// The error for clients has the message of the first failure and the messages of all failures as
+// causes. Its code is Forbidden unless the mutation has a reason or refuses the request.
 func TestRefusals(t *testing.T) {
 	missing := policytest.SetData("b", "object.data.missing")
 	const text = `expression '[JSONPatch{op: "add", path: "/data/b", value: object.data.missing}]' resulted in error: no such key: missing`
@@ -182,8 +183,8 @@ spec: {policyName: p.static.k8s.io}
 `
 )
 
-// Policies in manifest files apply before stored policies. The server does not start if a manifest file is
-// invalid or needs a disabled feature.
+// Policies in manifest files apply before stored policies. The server does not start if a manifest
+// file is invalid or needs a disabled feature.
 func TestManifests(t *testing.T) {
 	inline := func(mutation string) string {
 		return static[:strings.Index(static, "mutations:")] + "mutations: [" + mutation + "]\n"

@@ -57,8 +57,8 @@ type server struct {
 	stop            chan struct{}
 }
 
-// newServer returns a server that stores the given policies and bindings. enabled is the feature gate of
-// the kind, alpha the gates of alpha fields. The server stops when the test ends.
+// newServer returns a server that stores the given policies and bindings. enabled is the feature
+// gate of the kind, alpha the gates of alpha fields. The server stops when the test ends.
 func newServer(t *testing.T, enabled, alpha bool, objects ...runtime.Object) *server {
 	t.Helper()
 	gates := featuregate.NewFeatureGate()

@@ -16,8 +16,9 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// AwaitFresh returns nil once the params are not older than the limit of the source. It waits for that for a short time, and then returns a
-// ServiceUnavailable error. Without a limit, it returns nil.
+// AwaitFresh returns nil once the params are not older than the limit of the source. It waits for
+// that for a short time, and then returns a ServiceUnavailable error. Without a limit, it returns
+// nil.
 func (k *kind) AwaitFresh(ctx context.Context) error {
 	if k.fresh == nil {
 		return nil
@@ -25,7 +26,8 @@ func (k *kind) AwaitFresh(ctx context.Context) error {
 	return k.fresh.Await(ctx)
 }
 
-// Stale reports whether the params of an open kind may be older than the limit of the source. It takes no lock.
+// Stale reports whether the params of an open kind may be older than the limit of the source. It
+// takes no lock.
 func (s *Source) Stale() bool {
 	opened := s.limited.Load()
 	if opened == nil {
@@ -39,7 +41,8 @@ func (s *Source) Stale() bool {
 	return false
 }
 
-// Ages calls observe for each open kind with the time since its params were known to be those that are stored. Without a limit, it does nothing.
+// Ages calls observe for each open kind with the time since its params were known to be those that
+// are stored. Without a limit, it does nothing.
 func (s *Source) Ages(observe func(schema.GroupVersionKind, time.Duration)) {
 	if opened := s.limited.Load(); opened != nil {
 		for _, k := range *opened {
@@ -48,8 +51,9 @@ func (s *Source) Ages(observe func(schema.GroupVersionKind, time.Duration)) {
 	}
 }
 
-// checkFresh returns nil if the informer has seen everything that was stored before the call. It also returns nil while the server does not serve
-// the kind, or the informer has not listed its objects, because requests that need such params fail anyway.
+// checkFresh returns nil if the informer has seen everything that was stored before the call. It
+// also returns nil while the server does not serve the kind, or the informer has not listed its
+// objects, because requests that need such params fail anyway.
 func (k *kind) checkFresh(ctx context.Context) error {
 	s := k.current.Load()
 	if s == nil || s.err != nil {
@@ -71,7 +75,8 @@ type watched struct {
 	open atomic.Pointer[byte]
 }
 
-// opened returns a watch that counts as open until it is stopped. An informer stops each watch that it opens, also one that ended.
+// opened returns a watch that counts as open until it is stopped. An informer stops each watch that
+// it opens, also one that ended.
 func (w *watched) opened(events watch.Interface) watch.Interface {
 	id := new(byte)
 	w.open.Store(id)
@@ -92,11 +97,13 @@ func (w *openWatch) Stop() {
 // noObject is a name that selects at most one object, so that a server reads one key.
 const noObject = "metadata.name=freshness"
 
-// checkFresh returns nil if the watch has delivered everything that was stored before the call, apart from the time that it takes to pass an event
-// from the watch cache of the server to the informer.
+// checkFresh returns nil if the watch has delivered everything that was stored before the call,
+// apart from the time that it takes to pass an event from the watch cache of the server to the
+// informer.
 //
-// A list of the most recent version has the current revision of etcd, but may be read from etcd when the watch cache does not follow. A list that is not
-// older than this revision waits for the watch cache.
+// A list of the most recent version has the current revision of etcd, but may be read from etcd
+// when the watch cache does not follow. A list that is not older than this revision waits for the
+// watch cache.
 func (w *watched) checkFresh(ctx context.Context) error {
 	before := w.open.Load()
 	if before == nil {

@@ -87,7 +87,8 @@ func TestStaleParams(t *testing.T) {
 	}
 }
 
-// The age of params is not limited without a limit, and not while a kind cannot be listed at all: requests that need it fail by themselves.
+// The age of params is not limited without a limit, and not while a kind cannot be listed at all:
+// requests that need it fail by themselves.
 func TestParamsWithoutAge(t *testing.T) {
 	for name, age := range map[string]time.Duration{"no limit": 0, "never listed": maxAge} {
 		t.Run(name, func(t *testing.T) {

@@ -23,10 +23,11 @@ import (
 )
 
 const (
-	// discoveryTimeout is the time that a request waits for the first discovery of a kind. Until then, a failed discovery is not
-	// its result.
+	// discoveryTimeout is the time that a request waits for the first discovery of a kind. Until
+	// then, a failed discovery is not its result.
 	discoveryTimeout = time.Second
-	// firstRetry is the time after which a discovery that failed is repeated. It doubles up to retryInterval.
+	// firstRetry is the time after which a discovery that failed is repeated. It doubles up to
+	// retryInterval.
 	firstRetry = 50 * time.Millisecond
 	// retryInterval is the time between discoveries of a kind that is not served.
 	retryInterval = time.Second
@@ -179,7 +180,8 @@ type reconciler struct {
 	started time.Time
 }
 
-// reconcile discovers the kind, and starts, replaces or stops the informer. It returns the error of the discovery.
+// reconcile discovers the kind, and starts, replaces or stops the informer. It returns the error of
+// the discovery.
 func (r *reconciler) reconcile(ctx context.Context) error {
 	served, err := resolve(ctx, r.discovery, r.gvk)
 	if err == nil && (!r.running || served != r.resource) {

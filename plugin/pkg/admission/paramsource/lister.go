@@ -72,7 +72,8 @@ func (l *lister) Get(ctx context.Context, namespace, name string) (*unstructured
 	return asParam(object, l.gvk), nil
 }
 
-// List implements params.Lister. It returns the same slice until an object in the namespace changes.
+// List implements params.Lister. It returns the same slice until an object in the namespace
+// changes.
 func (l *lister) List(namespace string, selector labels.Selector) ([]*unstructured.Unstructured, error) {
 	return l.listings.get(namespace, selector.String(), func() ([]*unstructured.Unstructured, error) { return l.list(namespace, selector) })
 }

@@ -12,26 +12,28 @@ import (
 )
 
 const (
-	// maxListed is the maximum number of params in listings, which take 8 bytes each. Beyond it, all results are
-	// listed again. A result that exceeds it alone is not kept.
+	// maxListed is the maximum number of params in listings, which take 8 bytes each. Beyond it,
+	// all results are listed again. A result that exceeds it alone is not kept.
 	maxListed = 1 << 17
 	// resultSize is the approximate memory of a result without its params, as a number of params.
 	resultSize = 64
 )
 
-// listings keeps the results of listing the params of a namespace until an object in the namespace changes.
-// Safe for concurrent use. Reading a kept result takes no lock.
+// listings keeps the results of listing the params of a namespace until an object in the namespace
+// changes. Safe for concurrent use. Reading a kept result takes no lock.
 type listings struct {
-	// namespaces maps the name of a namespace to a *sync.Map from selectors to results. An event removes
-	// the map of its namespace. A result that was listed before the event may be stored in a removed map,
-	// but no later request finds it there.
+	// namespaces maps the name of a namespace to a *sync.Map from selectors to results. An event
+	// removes the map of its namespace. A result that was listed before the event may be stored in
+	// a removed map, but no later request finds it there.
 	namespaces sync.Map
-	// listed counts the params, and each result as resultSize, that were stored since all were removed.
+	// listed counts the params, and each result as resultSize, that were stored since all were
+	// removed.
 	listed atomic.Int64
 }
 
 // get returns the result for a namespace and the text of a selector. list lists the objects in the
-// informer's cache if there is no result. It must not return changes that the informer has not stored yet.
+// informer's cache if there is no result. It must not return changes that the informer has not
+// stored yet.
 func (l *listings) get(namespace, selector string, list func() ([]*unstructured.Unstructured, error)) ([]*unstructured.Unstructured, error) {
 	kept, ok := l.namespaces.Load(namespace)
 	if !ok {
@@ -58,8 +60,8 @@ func (l *listings) get(namespace, selector string, list func() ([]*unstructured.
 	return found, nil
 }
 
-// changed removes the results for the namespace of an object. The informer calls it after it has stored the
-// change.
+// changed removes the results for the namespace of an object. The informer calls it after it has
+// stored the change.
 func (l *listings) changed(object any) {
 	if name, err := cache.DeletionHandlingObjectToName(object); err == nil {
 		l.namespaces.Delete(name.Namespace)

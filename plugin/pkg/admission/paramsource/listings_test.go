@@ -100,8 +100,8 @@ func TestLargestListIsNotKept(t *testing.T) {
 	})
 }
 
-// Concurrent requests never see fewer params than earlier ones while params are created, and all of them see
-// the last.
+// Concurrent requests never see fewer params than earlier ones while params are created, and all of
+// them see the last.
 func TestListWhileParamsChange(t *testing.T) {
 	const created = 90 // the fake watch buffers 100 events
 	synctest.Test(t, func(t *testing.T) {

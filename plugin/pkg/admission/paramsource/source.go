@@ -43,15 +43,17 @@ type Source struct {
 
 	mu    sync.Mutex
 	kinds map[schema.GroupVersionKind]*kind
-	// limited holds the kinds if the age of params is limited, and otherwise nothing. It is replaced while mu is locked.
+	// limited holds the kinds if the age of params is limited, and otherwise nothing. It is
+	// replaced while mu is locked.
 	limited atomic.Pointer[[]*kind]
 }
 
 var _ params.Source = &Source{}
 
-// New returns a source that watches params until stop is closed. It sends no requests before served is closed,
-// because a server answers requests that arrive before it has installed all paths with errors that ask clients to
-// wait for seconds. If served is nil, the server has installed them already. maxAge is the age of params beyond which they are stale, or 0.
+// New returns a source that watches params until stop is closed. It sends no requests before served
+// is closed, because a server answers requests that arrive before it has installed all paths with
+// errors that ask clients to wait for seconds. If served is nil, the server has installed them
+// already. maxAge is the age of params beyond which they are stale, or 0.
 func New(discovery Discovery, client dynamic.Interface, maxAge time.Duration, served, stop <-chan struct{}) *Source {
 	if served == nil {
 		installed := make(chan struct{})
@@ -91,8 +93,8 @@ func (s *Source) Open(gvk schema.GroupVersionKind) params.Handle {
 	return &opened{kind: k, release: sync.OnceFunc(func() { s.release(k) })}
 }
 
-// Synced returns nil if the params of all open kinds that the server serves are known. Otherwise it returns an error
-// for each kind that is not.
+// Synced returns nil if the params of all open kinds that the server serves are known. Otherwise it
+// returns an error for each kind that is not.
 func (s *Source) Synced() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -36,9 +36,9 @@ type BindingStore[B metav1.Object] interface {
 	DeleteBinding(name string)
 }
 
-// bindings passes what a reflector reads to a store, which keeps the bindings compiled, in a tenth of the memory of the API objects. A
-// cluster may have a hundred thousand of them, so there is no informer that caches them a second time. Its methods are called by one
-// goroutine.
+// bindings passes what a reflector reads to a store, which keeps the bindings compiled, in a tenth
+// of the memory of the API objects. A cluster may have a hundred thousand of them, so there is no
+// informer that caches them a second time. Its methods are called by one goroutine.
 type bindings[B metav1.Object] struct {
 	store     BindingStore[B]
 	compactor *compact.Compactor
@@ -93,7 +93,8 @@ func (b *bindings[B]) remove(name string) {
 	delete(b.versions, name)
 }
 
-// Replace implements cache.ReflectorStore. Bindings that have not changed since the last list stay as they are.
+// Replace implements cache.ReflectorStore. Bindings that have not changed since the last list stay
+// as they are.
 func (b *bindings[B]) Replace(objects []any, _ string) error {
 	present := make(map[string]bool, len(objects))
 	for _, object := range objects {

@@ -25,19 +25,20 @@ const (
 	// maxSlow bounds the number of compilations that take longer than slowAfter, and so their
 	// memory.
 	maxSlow = 4
-	// maxWorkers bounds the number of concurrent compilations, and so their memory when many policies
-	// change on machines with many cores.
+	// maxWorkers bounds the number of concurrent compilations, and so their memory when many
+	// policies change on machines with many cores.
 	maxWorkers = 8
 )
 
-// compilations compiles the new and changed policies that an informer delivers, several at a time and outside
-// of the informer's goroutine, so a policy that takes seconds to compile delays neither other
-// policies nor bindings and deletions. Versions of one policy are compiled one after the other.
-// A version that is replaced before its compilation begins is skipped.
+// compilations compiles the new and changed policies that an informer delivers, several at a time
+// and outside of the informer's goroutine, so a policy that takes seconds to compile delays neither
+// other policies nor bindings and deletions. Versions of one policy are compiled one after the
+// other. A version that is replaced before its compilation begins is skipped.
 //
-// Until a new version is compiled, the previous one stays in effect. If no requests evaluate the policy, the new
-// version takes effect immediately and is compiled later, so a policy that changes more often than
-// requests match it is not compiled each time. A deletion takes effect immediately. Safe for concurrent use.
+// Until a new version is compiled, the previous one stays in effect. If no requests evaluate the
+// policy, the new version takes effect immediately and is compiled later, so a policy that changes
+// more often than requests match it is not compiled each time. A deletion takes effect immediately.
+// Safe for concurrent use.
 type compilations[Policy policyObject] struct {
 	store    PolicyStore[Policy]
 	sameSpec func(a, b Policy) bool
@@ -105,9 +106,10 @@ func (c *compilations[Policy]) add(policy Policy) {
 	c.queue.Add(policy.GetName())
 }
 
-// update queues a changed policy for compilation, or puts it into the store uncompiled. It ignores resyncs and
-// status writes, which leave the generation and the spec as they are. The generation alone does not tell: a server of
-// Kubernetes that shares etcd drops Celador's fields with any write, and does not count that as a change of the spec.
+// update queues a changed policy for compilation, or puts it into the store uncompiled. It ignores
+// resyncs and status writes, which leave the generation and the spec as they are. The generation
+// alone does not tell: a server of Kubernetes that shares etcd drops Celador's fields with any
+// write, and does not count that as a change of the spec.
 func (c *compilations[Policy]) update(old, current Policy) {
 	if old.GetUID() != current.GetUID() {
 		c.add(current)

@@ -14,8 +14,9 @@ import (
 	"celador.io/celador/plugin/pkg/admission/paramsource"
 )
 
-// singleRequests returns a discovery that does not repeat requests. client itself repeats a request up to ten times if the
-// server asks for that, and sleeps as long as the server asks for, while requests for which a policy needs params fail.
+// singleRequests returns a discovery that does not repeat requests. client itself repeats a request
+// up to ten times if the server asks for that, and sleeps as long as the server asks for, while
+// requests for which a policy needs params fail.
 func singleRequests(client discovery.DiscoveryInterfaceWithContext) paramsource.Discovery {
 	if requests := client.RESTClient(); requests != nil {
 		return discoveryRequests{requests}

@@ -19,7 +19,8 @@ import (
 	"celador.io/celador/plugin/pkg/admission/policymetrics"
 )
 
-// Store is a store of the policies P and bindings B of one kind. policy.Store documents the methods.
+// Store is a store of the policies P and bindings B of one kind. policy.Store documents the
+// methods.
 type Store[Policy, Binding metav1.Object] interface {
 	PolicyStore[Policy]
 	BindingStore[Binding]
@@ -29,10 +30,11 @@ type Store[Policy, Binding metav1.Object] interface {
 
 // A PolicyStore is the part of a Store that holds the policies.
 type PolicyStore[Policy metav1.Object] interface {
-	// Compile compiles a policy. put adds the policy or replaces the policy with the same name, and takes
-	// little time.
+	// Compile compiles a policy. put adds the policy or replaces the policy with the same name, and
+	// takes little time.
 	Compile(Policy) (put func())
-	// SetUncompiled adds or replaces a policy that is compiled when it is needed, and takes little time.
+	// SetUncompiled adds or replaces a policy that is compiled when it is needed, and takes little
+	// time.
 	SetUncompiled(Policy)
 	// Evaluated reports whether requests evaluate the policy with the name.
 	Evaluated(name string) bool
@@ -42,18 +44,18 @@ type PolicyStore[Policy metav1.Object] interface {
 // compileInterval is the time between two compilations of the policies that took effect uncompiled.
 const compileInterval = 10 * time.Second
 
-// Follow keeps a store up to date with policies and bindings until ctx ends. It lists and watches the bindings once it knows the policies that existed
-// when their informer started.
-// Bindings and deletions take effect with their events. New policies, and changed ones that requests have
+// Follow keeps a store up to date with policies and bindings until ctx ends. It lists and watches
+// the bindings once it knows the policies that existed when their informer started. Bindings and
+// deletions take effect with their events. New policies, and changed ones that requests have
 // evaluated, take effect when they are compiled, in other goroutines.
 //
-// Policies that existed at the start, and changed ones that no request has evaluated, take effect at once, and
-// a request that evaluates such a policy compiles it first. One goroutine compiles the others at intervals, so
-// that most requests need not wait. A server with 10,000 policies is therefore ready as soon as it has read
-// them, and other processors are free for requests.
+// Policies that existed at the start, and changed ones that no request has evaluated, take effect
+// at once, and a request that evaluates such a policy compiles it first. One goroutine compiles the
+// others at intervals, so that most requests need not wait. A server with 10,000 policies is
+// therefore ready as soon as it has read them, and other processors are free for requests.
 //
-// sameSpec reports whether two policies have equal specs. The informer of policies may be shared with others that read what
-// compact.Compactor keeps.
+// sameSpec reports whether two policies have equal specs. The informer of policies may be shared
+// with others that read what compact.Compactor keeps.
 func Follow[Policy policyObject, Binding metav1.Object](ctx context.Context, store Store[Policy, Binding], policies cache.SharedIndexInformer, bindings cache.ListerWatcher, sameSpec func(a, b Policy) bool, metrics policymetrics.Metrics) (*Followed, error) {
 	compactor := compact.New()
 	if err := policies.SetTransform(compactor.Transform); err != nil {
@@ -99,8 +101,8 @@ func (f *Followed) Synced() bool { return f.synced.Load() }
 // BindingsVersion returns the resource version of the bindings that the store has seen.
 func (f *Followed) BindingsVersion() string { return f.bindings.LastSyncResourceVersion() }
 
-// handle passes the events of an informer to compilations. The result is done when they have every policy that existed when the
-// informer started.
+// handle passes the events of an informer to compilations. The result is done when they have every
+// policy that existed when the informer started.
 func handle[Policy policyObject](informer cache.SharedIndexInformer, compilations *compilations[Policy]) (cache.DoneChecker, error) {
 	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, inInitialList bool) {

@@ -90,8 +90,8 @@ func follow(t *testing.T, objects ...kuberuntime.Object) *follower {
 	return f
 }
 
-// following returns a follower whose store holds the given objects. The test expects the changes that
-// follow.
+// following returns a follower whose store holds the given objects. The test expects the changes
+// that follow.
 func following(t *testing.T, objects ...kuberuntime.Object) *follower {
 	t.Helper()
 	f := follow(t, objects...)
@@ -344,8 +344,8 @@ func TestPolicyCreatedAgainWhileItIsCompiled(t *testing.T) {
 	})
 }
 
-// A changed policy that requests have evaluated takes effect when it is compiled. Until then, the version of
-// the start stays.
+// A changed policy that requests have evaluated takes effect when it is compiled. Until then, the
+// version of the start stays.
 func TestPolicyOfTheStartIsUpdated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := following(t, named("slow", 1, "a"))
@@ -357,7 +357,8 @@ func TestPolicyOfTheStartIsUpdated(t *testing.T) {
 	})
 }
 
-// Changes of a policy that no request evaluates take effect at once. They are compiled together later.
+// Changes of a policy that no request evaluates take effect at once. They are compiled together
+// later.
 func TestPolicyWithoutRequestsIsUpdated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := following(t, named("slow", 1, "a"))
@@ -388,8 +389,8 @@ func TestPolicyReplacedWhileItIsCompiled(t *testing.T) {
 	})
 }
 
-// When informers list everything again, only policies and bindings that have changed meanwhile take effect
-// again.
+// When informers list everything again, only policies and bindings that have changed meanwhile take
+// effect again.
 func TestListedAgain(t *testing.T) {
 	for _, tc := range []struct {
 		name string

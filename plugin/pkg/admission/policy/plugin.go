@@ -58,8 +58,8 @@ type Descriptor[Policy, Binding Object, Body any] struct {
 	ManifestType manifestmetrics.ManifestType
 	// Manifests returns a loader of manifest files whose objects may use the given features.
 	Manifests func(policyspec.Features) *manifest.Loader[Policy, Binding]
-	// NewEngine returns the engine of the kind. It is called once, when the server has set all fields
-	// of Server.
+	// NewEngine returns the engine of the kind. It is called once, when the server has set all
+	// fields of Server.
 	NewEngine func(*Server) Engine[Policy, Binding, Body]
 }
 
@@ -91,15 +91,15 @@ type Plugin[Policy, Binding Object, Body any] struct {
 	ready func() bool
 }
 
-// NewPlugin returns a plugin that admits everything until it is initialized. dir is the directory of
-// manifest files, and empty without one.
+// NewPlugin returns a plugin that admits everything until it is initialized. dir is the directory
+// of manifest files, and empty without one.
 func NewPlugin[Policy, Binding Object, Body any](descriptor Descriptor[Policy, Binding, Body], dir string) *Plugin[Policy, Binding, Body] {
 	return &Plugin[Policy, Binding, Body]{Handler: admission.NewHandler(descriptor.Operations...), Metrics: policymetrics.For(descriptor.Name), descriptor: descriptor, dir: dir}
 }
 
 // ValidateInitialization implements admission.InitializationValidator. It loads the manifest files
-// and subscribes to the informers. It returns an error if a setter was not called or a manifest file
-// is invalid.
+// and subscribes to the informers. It returns an error if a setter was not called or a manifest
+// file is invalid.
 func (p *Plugin[Policy, Binding, Body]) ValidateInitialization() error {
 	if p.gates == nil || !p.gates.Enabled(p.descriptor.Gate) {
 		return nil
@@ -156,9 +156,9 @@ func (p *Plugin[Policy, Binding, Body]) ParamsSynced() error {
 	return p.Params().Synced()
 }
 
-// CompileAll compiles the stored policies that are in effect and not compiled yet, until ctx ends. A ready
-// plugin does so in the background. When CompileAll returns, nothing of that is left to do, so measurements
-// can wait for it.
+// CompileAll compiles the stored policies that are in effect and not compiled yet, until ctx ends.
+// A ready plugin does so in the background. When CompileAll returns, nothing of that is left to do,
+// so measurements can wait for it.
 func (p *Plugin[Policy, Binding, Body]) CompileAll(ctx context.Context) {
 	if p.store != nil {
 		p.store.CompileAll(ctx)
@@ -173,7 +173,8 @@ func (p *Plugin[Policy, Binding, Body]) waitFor(policiesSynced func() bool) {
 	p.SetReadyFunc(p.ready)
 }
 
-// limitAge makes requests fail that a policy could deny while the store or the params may be older than the limit of the server.
+// limitAge makes requests fail that a policy could deny while the store or the params may be older
+// than the limit of the server.
 func (p *Plugin[Policy, Binding, Body]) limitAge(policies cache.SharedIndexInformer, followed *Followed) {
 	if p.Server.freshness.Limit == 0 {
 		return
@@ -191,8 +192,8 @@ func (p *Plugin[Policy, Binding, Body]) limitAge(policies cache.SharedIndexInfor
 	go p.fresh.Run(klog.NewContext(ctx, klog.FromContext(ctx).WithValues("kind", p.descriptor.Name)))
 }
 
-// awaitFresh returns nil once nothing that policies with failurePolicy Fail need for the request is older than the limit of the server, or an error after
-// a short time.
+// awaitFresh returns nil once nothing that policies with failurePolicy Fail need for the request is
+// older than the limit of the server, or an error after a short time.
 func (p *Plugin[Policy, Binding, Body]) awaitFresh(ctx context.Context, r *matching.Request) error {
 	if p.fresh.IsStale() && p.store.Snapshot().FailsClosed(r) {
 		if err := p.fresh.Await(ctx); err != nil {
@@ -234,10 +235,10 @@ func (p *Plugin[Policy, Binding, Body]) load(engine Engine[Policy, Binding, Body
 // report.
 const pollInterval = time.Minute
 
-// Snapshots returns the n snapshots that apply to a request: the policies of manifest files, and then the
-// stored policies. It returns an error until the informers of stored policies are synced, and if a policy that fails closed could
-// match the request while the stored policies or its params may be older than the limit of the server. The result is an array to avoid an
-// allocation.
+// Snapshots returns the n snapshots that apply to a request: the policies of manifest files, and
+// then the stored policies. It returns an error until the informers of stored policies are synced,
+// and if a policy that fails closed could match the request while the stored policies or its params
+// may be older than the limit of the server. The result is an array to avoid an allocation.
 func (p *Plugin[Policy, Binding, Body]) Snapshots(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) (snapshots [2]*policy.Snapshot[Body], n int, err error) {
 	resource := a.GetResource().GroupResource()
 	if p.store == nil || p.excluded.Has(resource) {

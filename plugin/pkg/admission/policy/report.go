@@ -13,8 +13,8 @@ import (
 	"celador.io/admission/policy"
 )
 
-// ObserveConditions counts evaluations that match conditions ended. The label 'type' is the same for
-// all kinds of policies, as in Kubernetes.
+// ObserveConditions counts evaluations that match conditions ended. The label 'type' is the same
+// for all kinds of policies, as in Kubernetes.
 func ObserveConditions(ctx context.Context, operation admission.Operation, reports []policy.ConditionReport) {
 	const kind, step = "policy", "validate"
 	for _, r := range reports {

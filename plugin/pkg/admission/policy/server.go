@@ -104,8 +104,8 @@ func (s *Server) SetInstalledPaths(installed <-chan struct{}) { s.installed = in
 // SetFreshness implements kubeadmission.WantsFreshness.
 func (s *Server) SetFreshness(freshness kubeadmission.Freshness) { s.freshness = freshness }
 
-// ValidateInitialization implements admission.InitializationValidator. It returns an error if a setter
-// was not called.
+// ValidateInitialization implements admission.InitializationValidator. It returns an error if a
+// setter was not called.
 func (s *Server) ValidateInitialization() error {
 	for missing, isSet := range map[string]bool{
 		"policy informer factory": s.policyClient != nil && s.policies != nil,

@@ -15,12 +15,13 @@ var evaluationsTotal = metrics.NewDesc(metrics.BuildFQName(namespace, subsystem,
 	"Evaluations of policies, one for each request, binding and param, by kind, policy and outcome: admitted; denied, as a validation is not satisfied, whatever the validationActions are; failed, as a part of the policy could not be evaluated, whatever the failurePolicy is.",
 	[]string{"kind", "policy", "outcome"}, nil, metrics.ALPHA, "")
 
-// evaluations reads the counters that policies have, by kind of policy. So requests need not find series.
+// evaluations reads the counters that policies have, by kind of policy. So requests need not find
+// series.
 var evaluations = collector.Counters(evaluationsTotal)
 
-// An EvaluationCounter calls observe for policies that were evaluated, once for each outcome. It may do so
-// several times for policies with the same name, such as one of a file and one of the API. Implementations
-// are safe for concurrent use.
+// An EvaluationCounter calls observe for policies that were evaluated, once for each outcome. It
+// may do so several times for policies with the same name, such as one of a file and one of the
+// API. Implementations are safe for concurrent use.
 type EvaluationCounter func(observe policy.EvaluationObserver)
 
 // source returns the source of the counters of one kind.

@@ -70,8 +70,8 @@ func (m Metrics) ObserveBuild(elapsed time.Duration) {
 // gathered. It replaces the function of an earlier call for the same kind.
 func (m Metrics) Count(count Counter) { inventory.SetReader(m.kind, count.source(m.kind)) }
 
-// CountEvaluations sets the function that returns the evaluations when metrics are gathered. It replaces
-// the function of an earlier call for the same kind.
+// CountEvaluations sets the function that returns the evaluations when metrics are gathered. It
+// replaces the function of an earlier call for the same kind.
 func (m Metrics) CountEvaluations(count EvaluationCounter) {
 	evaluations.SetReader(m.kind, count.source(m.kind))
 }

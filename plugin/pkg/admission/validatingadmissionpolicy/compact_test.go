@@ -40,8 +40,8 @@ func inTeam(team string) *v1.MatchResources {
 	}
 }
 
-// The informers cache what the plugin and the status controller read: policies without most metadata. Bindings have an informer for
-// those who ask for it.
+// The informers cache what the plugin and the status controller read: policies without most
+// metadata. Bindings have an informer for those who ask for it.
 func TestCachedObjects(t *testing.T) {
 	p := atMost("few", "5")
 	p.ObjectMeta = storedMeta("few")

@@ -86,7 +86,8 @@ func TestChangesTakeEffect(t *testing.T) {
 	})
 }
 
-// A policy that is deleted and recreated between two events has generation 1, like the policy before.
+// A policy that is deleted and recreated between two events has generation 1, like the policy
+// before.
 func TestReplacedPolicy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		few := atMost("few", "5")
@@ -104,7 +105,8 @@ func TestReplacedPolicy(t *testing.T) {
 	})
 }
 
-// An object that is deleted while the watch is interrupted has no event. The informer delivers a tombstone.
+// An object that is deleted while the watch is interrupted has no event. The informer delivers a
+// tombstone.
 func TestDeletedDuringInterruption(t *testing.T) {
 	for _, gone := range []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings"} {
 		t.Run(gone, func(t *testing.T) {
@@ -134,7 +136,8 @@ func TestDeletedDuringInterruption(t *testing.T) {
 	}
 }
 
-// interruptible returns the watches of a resource. They deliver only the events that the test sends.
+// interruptible returns the watches of a resource. They deliver only the events that the test
+// sends.
 func interruptible(s *server, resource string) <-chan *watch.FakeWatcher {
 	watches := make(chan *watch.FakeWatcher, 10)
 	s.policies.PrependWatchReactor(resource, func(clienttesting.Action) (bool, watch.Interface, error) {

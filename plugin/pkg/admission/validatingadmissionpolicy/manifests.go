@@ -43,8 +43,8 @@ func newLoader(features policyspec.Features) *manifest.Loader[policy, binding] {
 				return list.Items
 			}),
 			Validate: func(b binding) field.ErrorList {
-				// Validating an update of an empty binding returns the same errors for missing required fields
-				// as Kubernetes returns for files.
+				// Validating an update of an empty binding returns the same errors for missing
+				// required fields as Kubernetes returns for files.
 				errs := validation.ValidateValidatingAdmissionPolicyBindingUpdate(b, &v1.ValidatingAdmissionPolicyBinding{})
 				return append(errs, policyspec.Disabled(&b.Spec, features)...)
 			},

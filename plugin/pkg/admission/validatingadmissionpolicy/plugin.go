@@ -84,8 +84,8 @@ func New(configFile io.Reader) (*Plugin, error) {
 	return p, nil
 }
 
-// Validate implements admission.ValidationInterface. It denies the request if a policy denies it, and until
-// the informers of policies are synced.
+// Validate implements admission.ValidationInterface. It denies the request if a policy denies it,
+// and until the informers of policies are synced.
 func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
 	snapshots, n, err := p.Snapshots(ctx, a, objects)
 	if err != nil || n == 0 {
@@ -145,8 +145,8 @@ func observe(ctx context.Context, d *validating.Decision) {
 	}
 }
 
-// errorType returns the label of a violation. Kubernetes takes it from the beginning of the message, also of messages that
-// authors of policies write.
+// errorType returns the label of a violation. Kubernetes takes it from the beginning of the
+// message, also of messages that authors of policies write.
 func errorType(d *validating.Decision) metrics.ValidationErrorType {
 	return upstream.ErrorType(&upstream.PolicyDecision{Evaluation: upstream.EvalError, Message: d.Message})
 }

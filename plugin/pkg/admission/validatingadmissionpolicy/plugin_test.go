@@ -141,8 +141,8 @@ func TestNotReady(t *testing.T) {
 		synctest.Wait()
 		refuse("namespaces are known, policies are not")
 
-		// A waiting request continues as soon as the informers are synced. The bubble's clock advances only
-		// while all goroutines are blocked.
+		// A waiting request continues as soon as the informers are synced. The bubble's clock
+		// advances only while all goroutines are blocked.
 		begin := time.Now()
 		answers := make(chan error)
 		for _, replicas := range []int32{3, 9} {

@@ -34,8 +34,8 @@ var (
 	widget            = widgets.GroupVersion().WithKind("Widget")
 )
 
-// interfaces returns the interfaces of a server with the built-in types. It serves deployments in several
-// versions, one of which has no kind and another no Go type.
+// interfaces returns the interfaces of a server with the built-in types. It serves deployments in
+// several versions, one of which has no kind and another no Go type.
 func interfaces() admission.ObjectInterfaces {
 	mapper := runtime.NewEquivalentResourceRegistryWithIdentity(func(r schema.GroupResource) string {
 		if r.Resource == "deployments" {
@@ -88,7 +88,8 @@ func create(replicas int32) admission.Attributes {
 	return admission.NewAttributesRecord(deploy("blue", "web", replicas), nil, deployment, "blue", "web", deployments, "", admission.Create, &metav1.CreateOptions{}, false, jane)
 }
 
-// requests returns requests of all operations, for built-in types, subresources and custom resources.
+// requests returns requests of all operations, for built-in types, subresources and custom
+// resources.
 func requests() map[string]admission.Attributes {
 	record := admission.NewAttributesRecord
 	scale := &autoscaling.Scale{ObjectMeta: metadata("blue", "web"), Spec: autoscaling.ScaleSpec{Replicas: 9}}

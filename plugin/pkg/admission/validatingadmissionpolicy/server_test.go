@@ -52,8 +52,8 @@ type server struct {
 	stop            chan struct{}
 }
 
-// newServer returns a server that stores the given objects of Celador's kinds and three namespaces. The
-// server stops when the test ends.
+// newServer returns a server that stores the given objects of Celador's kinds and three namespaces.
+// The server stops when the test ends.
 func newServer(t testing.TB, objects ...runtime.Object) *server {
 	t.Helper()
 	s := &server{

@@ -22,7 +22,8 @@ import (
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
 )
 
-// Requests that a policy with failurePolicy Fail may match fail while policies may be older than the limit. Others are not affected.
+// Requests that a policy with failurePolicy Fail may match fail while policies may be older than
+// the limit. Others are not affected.
 func TestStalePolicies(t *testing.T) {
 	const stale = "because it has not heard from etcd, and may be up to 5s old: try again or use another server"
 	for name, tc := range map[string]struct {
@@ -75,7 +76,8 @@ func TestStalePolicies(t *testing.T) {
 	}
 }
 
-// Requests that a policy with failurePolicy Fail and a paramKind may match fail while the params may be older than the limit.
+// Requests that a policy with failurePolicy Fail and a paramKind may match fail while the params
+// may be older than the limit.
 func TestStaleParams(t *testing.T) {
 	const stale = "the params of kind ConfigMap in v1 that this server knows are"
 	for name, tc := range map[string]struct {

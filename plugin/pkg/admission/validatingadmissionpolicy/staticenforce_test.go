@@ -35,7 +35,8 @@ func (s *server) run(t testing.TB, plugin interface{ WaitForReady() bool }) {
 	}
 }
 
-// startedWith returns a plugin that enforces the manifest files of a directory and the stored policies.
+// startedWith returns a plugin that enforces the manifest files of a directory and the stored
+// policies.
 func startedWith(t *testing.T, dir string, stored ...runtime.Object) *validatingadmissionpolicy.Plugin {
 	t.Helper()
 	s, plugin := newServer(t, stored...), newStaticPlugin(t, dir)
@@ -112,8 +113,9 @@ func TestStaticPoliciesComeFirst(t *testing.T) {
 	}
 }
 
-// Requests for policies and bindings are subject to the policies of manifest files only, even before the
-// informers are synced. Excluded resources, such as token reviews, are subject to no policies.
+// Requests for policies and bindings are subject to the policies of manifest files only, even
+// before the informers are synced. Excluded resources, such as token reviews, are subject to no
+// policies.
 func TestStaticPoliciesProtectAdmission(t *testing.T) {
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{"m.yaml": good})
@@ -170,7 +172,8 @@ const (
 	unknownReason  = `spec.validations[0].reason: Unsupported value: "Unknown": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge"`
 )
 
-// onDeployments returns the manifest of a policy on deployments. more holds other fields of its spec.
+// onDeployments returns the manifest of a policy on deployments. more holds other fields of its
+// spec.
 func onDeployments(more string) string {
 	return manifestOf("ValidatingAdmissionPolicy", "p.static.k8s.io",
 		`{matchConstraints: {resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: ["*"], resources: [deployments]}]}, `+more+`}`)

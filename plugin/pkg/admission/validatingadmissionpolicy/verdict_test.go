@@ -66,7 +66,8 @@ func verdicts(t *testing.T, plugin *validatingadmissionpolicy.Plugin) typecheck.
 	return store
 }
 
-// A verdict takes effect at once on an Enforced policy, whatever its bindings' validationActions are.
+// A verdict takes effect at once on an Enforced policy, whatever its bindings' validationActions
+// are.
 func TestVerdicts(t *testing.T) {
 	for name, test := range map[string]struct {
 		policy           *v1.ValidatingAdmissionPolicy

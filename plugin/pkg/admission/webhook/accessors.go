@@ -19,8 +19,8 @@ type Accessors struct {
 	current    atomic.Pointer[listing]
 }
 
-// NewAccessors returns the accessors of the webhooks that from lists. If conditions returns false, the
-// webhooks have no match conditions.
+// NewAccessors returns the accessors of the webhooks that from lists. If conditions returns false,
+// the webhooks have no match conditions.
 func NewAccessors(from generic.Source, conditions func() bool) *Accessors {
 	return &Accessors{Source: from, conditions: conditions}
 }

@@ -44,8 +44,8 @@ type Call struct {
 	Round, Index int
 }
 
-// Allowed handles the response of a webhook that allows a request, as part of the trace of the call.
-// Errors other than a Failure reject the request.
+// Allowed handles the response of a webhook that allows a request, as part of the trace of the
+// call. Errors other than a Failure reject the request.
 type Allowed func(*request.AdmissionResponse, *tracing.Span) error
 
 // Do calls the webhook, applies failurePolicy to errors, and records the call in metrics, logs and
@@ -65,8 +65,8 @@ func (c *Call) Failure(reason error, status *apierrors.StatusError) error {
 // call sends an AdmissionReview to the webhook, and adds the warnings and audit annotations of the
 // response to the request.
 //
-// If the webhook cannot be called or its response is invalid, the error is a Failure. If the webhook
-// rejects the request, the error is a *webhookutil.ErrWebhookRejection.
+// If the webhook cannot be called or its response is invalid, the error is a Failure. If the
+// webhook rejects the request, the error is a *webhookutil.ErrWebhookRejection.
 func (c *Call) call(ctx context.Context, allowed Allowed) error {
 	name, a := c.GetName(), c.Attributes
 	if a.IsDryRun() {
@@ -120,8 +120,8 @@ func (c *Call) call(ctx context.Context, allowed Allowed) error {
 	return allowed(response, span)
 }
 
-// post sends the review. The webhook's timeout limits the time, and the webhook is told about it in a
-// query parameter.
+// post sends the review. The webhook's timeout limits the time, and the webhook is told about it in
+// a query parameter.
 func (c *Call) post(ctx context.Context, client *rest.RESTClient, review, answer runtime.Object) error {
 	if seconds := c.GetTimeoutSeconds(); seconds != nil {
 		limited, cancel := context.WithTimeout(ctx, time.Duration(*seconds)*time.Second)

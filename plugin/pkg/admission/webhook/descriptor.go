@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/informers"
 )
 
-// A Descriptor holds the differences between validating and mutating webhooks that do not concern the
-// order of calls.
+// A Descriptor holds the differences between validating and mutating webhooks that do not concern
+// the order of calls.
 type Descriptor struct {
 	// name is the kind's name in traces.
 	name string

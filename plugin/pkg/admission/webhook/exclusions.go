@@ -32,14 +32,15 @@ var (
 // conditionsOf is the value of the label "kind" in upstream's metrics of match conditions.
 const conditionsOf = "webhook"
 
-// resettable counts how often the server's metrics were reset (DELETE /metrics). A reset removes the
-// series of all metrics. The removed ones are not gathered any more.
+// resettable counts how often the server's metrics were reset (DELETE /metrics). A reset removes
+// the series of all metrics. The removed ones are not gathered any more.
 type resettable struct {
 	*metrics.CounterVec
 	resets atomic.Uint64
 }
 
-// Reset resets the metric. The registry resets upstream's metrics first, which were registered first.
+// Reset resets the metric. The registry resets upstream's metrics first, which were registered
+// first.
 func (r *resettable) Reset() {
 	r.CounterVec.Reset()
 	r.resets.Add(1)
@@ -52,8 +53,8 @@ var operations = [...]admission.Operation{admission.Create, admission.Update, ad
 // request does not look them up by their labels. Safe for concurrent use.
 type exclusionSeries [len(operations)]atomic.Pointer[operationSeries]
 
-// of returns the series of an operation, which become part of the metrics with the first call. It returns nil if a metric of Kubernetes
-// is not registered under its name.
+// of returns the series of an operation, which become part of the metrics with the first call. It
+// returns nil if a metric of Kubernetes is not registered under its name.
 func (s *exclusionSeries) of(w *Accessor, k *Descriptor, operation admission.Operation) *operationSeries {
 	if !countsExclusions || !timesEvaluations {
 		return nil

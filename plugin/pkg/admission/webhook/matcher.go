@@ -17,8 +17,8 @@ import (
 	engine "celador.io/admission/webhook"
 )
 
-// Matcher decides which of the listed webhooks are called for one request, and records exclusions by
-// match conditions.
+// Matcher decides which of the listed webhooks are called for one request, and records exclusions
+// by match conditions.
 type Matcher struct {
 	ctx        context.Context
 	plugin     *Plugin
@@ -83,8 +83,8 @@ func (m *Matcher) record(w *Accessor, d *engine.MatchResult, err error) {
 	}
 }
 
-// recordByLabels observes what exclusionSeries observes, and errors and the ID of the request's trace. It takes longer, because it looks
-// the series up.
+// recordByLabels observes what exclusionSeries observes, and errors and the ID of the request's
+// trace. It takes longer, because it looks the series up.
 func (m *Matcher) recordByLabels(w *Accessor, d *engine.MatchResult, excluded bool) {
 	name, operation := w.GetName(), string(m.attributes.GetOperation())
 	for range d.Errors {

@@ -60,8 +60,8 @@ func checkExclusions(t *testing.T, kind, name string, want int) {
 	}
 }
 
-// Metrics count exclusions of requests that are traced, and those after the metrics of the server are
-// reset.
+// Metrics count exclusions of requests that are traced, and those after the metrics of the server
+// are reset.
 func TestExclusionMetrics(t *testing.T) { testExclusionMetrics(t, "metrics.example.com") }
 
 // Metrics count the same if the release of Kubernetes has them under other names.

@@ -47,8 +47,9 @@ type Plugin struct {
 	api, static *Accessors
 	// synced is set once the namespaces and both sources have synced.
 	synced caches.Synced
-	// latest and previous are the last two sets that Set made. Nil before that. Two lists are in use at a time if
-	// there are static manifests: only their webhooks see requests for admission configurations.
+	// latest and previous are the last two sets that Set made. Nil before that. Two lists are in
+	// use at a time if there are static manifests: only their webhooks see requests for admission
+	// configurations.
 	latest, previous atomic.Pointer[listedSet]
 }
 
@@ -130,8 +131,8 @@ func (p *Plugin) InspectFeatureGates(gates featuregate.FeatureGate) {
 	p.conditions = gates.Enabled(features.AdmissionWebhookMatchConditions)
 }
 
-// ValidateInitialization implements admission.InitializationValidator. It returns an error if a setter was not called or a manifest file is
-// invalid.
+// ValidateInitialization implements admission.InitializationValidator. It returns an error if a
+// setter was not called or a manifest file is invalid.
 func (p *Plugin) ValidateInitialization() error {
 	if err := p.Webhook.ValidateInitialization(); err != nil {
 		return err
@@ -148,8 +149,8 @@ func (p *Plugin) hasSynced() bool {
 
 func (p *Plugin) conditionsEnabled() bool { return p.conditions }
 
-// SetManifestLoaders implements initializer.WantsManifestLoaders. The plugin loads manifests only if
-// its configuration file names a directory.
+// SetManifestLoaders implements initializer.WantsManifestLoaders. The plugin loads manifests only
+// if its configuration file names a directory.
 func (p *Plugin) SetManifestLoaders(loaders *initializer.ManifestLoaders) {
 	if loaders == nil || !p.descriptor.hasLoader(loaders) {
 		return

@@ -12,9 +12,9 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 )
 
-// registered returns the metric that another package has registered under a name. Kubernetes observes
-// its metrics by their labels only, and does not export them. registered returns false if there is no such metric of type M, as in a
-// release of Kubernetes that has renamed the metric.
+// registered returns the metric that another package has registered under a name. Kubernetes
+// observes its metrics by their labels only, and does not export them. registered returns false if
+// there is no such metric of type M, as in a release of Kubernetes that has renamed the metric.
 func registered[M prometheus.Collector](name string) (metric M, ok bool) {
 	registry := legacyregistry.Registerer()
 	all, ok := registry.(prometheus.Collector)

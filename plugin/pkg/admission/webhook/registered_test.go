@@ -9,7 +9,8 @@ import (
 	"k8s.io/component-base/metrics"
 )
 
-// RenameMetrics makes Kubernetes' metrics of exclusions unknown until the test ends, as a release that renames them would.
+// RenameMetrics makes Kubernetes' metrics of exclusions unknown until the test ends, as a release
+// that renames them would.
 func RenameMetrics(t testing.TB) {
 	before := countsExclusions
 	_, countsExclusions = registered[*metrics.CounterVec]("renamed_total")

@@ -78,7 +78,8 @@ func TestUpstreamCases(t *testing.T) {
 	}
 }
 
-// checkError compares the error with which a plugin rejects a request. The code is 0 if any is fine.
+// checkError compares the error with which a plugin rejects a request. The code is 0 if any is
+// fine.
 func checkError(t *testing.T, err error, allowed bool, text string, code int32) {
 	t.Helper()
 	if allowed != (err == nil) {

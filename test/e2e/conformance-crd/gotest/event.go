@@ -24,8 +24,8 @@ func (e event) top() string {
 	return name
 }
 
-// readEvents decodes the output of go test -json. It turns lines that are no events, which go prints about modules and
-// the build, into events with the action output.
+// readEvents decodes the output of go test -json. It turns lines that are no events, which go
+// prints about modules and the build, into events with the action output.
 func readEvents(output io.Reader) ([]event, error) {
 	var events []event
 	lines := bufio.NewReader(output)

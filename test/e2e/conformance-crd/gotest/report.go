@@ -12,15 +12,17 @@ import (
 	"celador.io/celador/test/e2e/conformance/specs"
 )
 
-// mostLines is the number of lines that a message has at most. The last ones are kept, because tests log what they do
-// before they fail.
+// mostLines is the number of lines that a message has at most. The last ones are kept, because
+// tests log what they do before they fail.
 const mostLines = 15
 
-// telling matches the lines of a test that its message consists of: failures and logs of the test, not of the server.
+// telling matches the lines of a test that its message consists of: failures and logs of the test,
+// not of the server.
 var telling = regexp.MustCompile(`^\s*([\w.-]+\.go:\d+: |--- FAIL: |panic: )`)
 
-// newReport returns the results of the top-level tests of a package from the events of its run. A test that skips
-// itself is reported as failed, because only the list of exceptions may leave out tests.
+// newReport returns the results of the top-level tests of a package from the events of its run. A
+// test that skips itself is reported as failed, because only the list of exceptions may leave out
+// tests.
 func newReport(pkg string, events []event) specs.Report {
 	r := recorder{states: map[string]string{}, messages: map[string][]string{}}
 	for _, e := range events {
@@ -61,7 +63,8 @@ func problem(pkg, message string) specs.Result {
 // qualified returns the name of a test that is unique among packages.
 func qualified(pkg, test string) string { return pkg + "." + test }
 
-// A recorder collects what events say about tests. The package itself is the test with the empty name.
+// A recorder collects what events say about tests. The package itself is the test with the empty
+// name.
 type recorder struct {
 	// started holds the top-level tests in the order of their start.
 	started []string

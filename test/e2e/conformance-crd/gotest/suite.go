@@ -1,7 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gotest lists and runs the tests of a Go module with go test, as package specs does with end-to-end specs.
+// Package gotest lists and runs the tests of a Go module with go test, as package specs does with
+// end-to-end specs.
 package gotest
 
 import (
@@ -36,8 +37,9 @@ type Suite struct {
 	Artifacts string
 }
 
-// Tests compiles the tests and returns a selection of all tests for each package that has any. The group of a selection
-// is the package's import path, and the name of a test is that path, a dot, and the name of its function.
+// Tests compiles the tests and returns a selection of all tests for each package that has any. The
+// group of a selection is the package's import path, and the name of a test is that path, a dot,
+// and the name of its function.
 func (s Suite) Tests(ctx context.Context) ([]specs.Selection, error) {
 	events, err := s.test(ctx, "list", "-list=.", s.Packages)
 	if err != nil {
@@ -67,9 +69,10 @@ func (s Suite) Tests(ctx context.Context) ([]specs.Selection, error) {
 // testName matches the lines of go test -list that are names. Others have the result of a package.
 var testName = regexp.MustCompile(`^(Test|Fuzz|Example)\w*$`)
 
-// Run runs the tests to run of a selection, which is one of those that Tests returns. Each process runs its tests one
-// after another. After timeout, the tests that run fail and the remaining ones do not start. Run returns an error if go
-// test cannot be run or is interrupted; failed tests are part of the report.
+// Run runs the tests to run of a selection, which is one of those that Tests returns. Each process
+// runs its tests one after another. After timeout, the tests that run fail and the remaining ones
+// do not start. Run returns an error if go test cannot be run or is interrupted; failed tests are
+// part of the report.
 func (s Suite) Run(ctx context.Context, selection specs.Selection, timeout time.Duration) (specs.Report, error) {
 	shards := split(selection.Run, max(s.Parallel, 1))
 	reports, errs := make([]specs.Report, len(shards)), make([]error, len(shards))
@@ -89,8 +92,8 @@ func (s Suite) Run(ctx context.Context, selection specs.Selection, timeout time.
 	return all, errors.Join(errs...)
 }
 
-// split distributes tests over at most n lists, none of them empty. Neighbours get into different lists, because tests
-// of one file take about as long as one another.
+// split distributes tests over at most n lists, none of them empty. Neighbours get into different
+// lists, because tests of one file take about as long as one another.
 func split(tests []string, n int) [][]string {
 	lists := make([][]string, min(n, len(tests)))
 	for i, test := range tests {
@@ -112,8 +115,8 @@ func (s Suite) run(ctx context.Context, name, pkg string, tests []string, timeou
 	return newReport(pkg, events), nil
 }
 
-// test runs go test with args and returns its events, which it also writes to a file name.json, and as text to
-// name.log. If go test fails, test returns the events and an error.
+// test runs go test with args and returns its events, which it also writes to a file name.json, and
+// as text to name.log. If go test fails, test returns the events and an error.
 func (s Suite) test(ctx context.Context, name string, args ...string) ([]event, error) {
 	path := filepath.Join(s.Artifacts, name)
 	// The upstream project has vetted its code.

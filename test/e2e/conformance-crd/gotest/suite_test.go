@@ -16,7 +16,8 @@ import (
 	"celador.io/celador/test/e2e/conformance/specs"
 )
 
-// newSuite returns the suite of a new module example.com/m with the files, which are named by their paths.
+// newSuite returns the suite of a new module example.com/m with the files, which are named by their
+// paths.
 func newSuite(t *testing.T, files map[string]string) Suite {
 	t.Helper()
 	t.Setenv("GOWORK", "off")

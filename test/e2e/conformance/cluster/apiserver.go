@@ -26,7 +26,8 @@ func startAPIServer(binary, dir, log, etcdURL string, port int, c credentials) (
 		"--service-account-key-file="+c.serviceAccountKey,
 		"--service-account-signing-key-file="+c.serviceAccountKey,
 		"--service-cluster-ip-range=10.0.0.0/24",
-		// The endpoints of the service "kubernetes" must not contain a loopback address, and there is no other.
+		// The endpoints of the service "kubernetes" must not contain a loopback address, and there
+		// is no other.
 		"--endpoint-reconciler-type=none",
 	)
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster runs the smallest control plane that Kubernetes' end-to-end specs accept: etcd, a kube-apiserver, a
-// kube-controller-manager and one node that exists only as an object.
+// Package cluster runs the smallest control plane that Kubernetes' end-to-end specs accept: etcd, a
+// kube-apiserver, a kube-controller-manager and one node that exists only as an object.
 package cluster
 
 import (
@@ -20,8 +20,8 @@ import (
 	"celador.io/celador/test/etcd"
 )
 
-// readyTimeout is the time within which the cluster must be ready, and stopGrace the time between the request to stop a
-// process and the kill.
+// readyTimeout is the time within which the cluster must be ready, and stopGrace the time between
+// the request to stop a process and the kill.
 const (
 	readyTimeout = 2 * time.Minute
 	stopGrace    = 20 * time.Second
@@ -37,7 +37,8 @@ type Options struct {
 	Logs string
 }
 
-// A Cluster is a running cluster. Its methods are safe for concurrent use; Stop must be called once.
+// A Cluster is a running cluster. Its methods are safe for concurrent use; Stop must be called
+// once.
 type Cluster struct {
 	dir         string
 	credentials credentials
@@ -48,8 +49,8 @@ type Cluster struct {
 	release func()
 }
 
-// Start starts a cluster and returns once it is ready for specs. The caller must call Stop. An error names the process
-// that did not become ready and its log; no process runs then.
+// Start starts a cluster and returns once it is ready for specs. The caller must call Stop. An
+// error names the process that did not become ready and its log; no process runs then.
 func Start(ctx context.Context, options Options) (_ *Cluster, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyTimeout, fmt.Errorf("the cluster was not ready within %s", readyTimeout))
 	defer cancel()
@@ -102,8 +103,9 @@ func Start(ctx context.Context, options Options) (_ *Cluster, err error) {
 	return c, nil
 }
 
-// Prepare makes a running cluster ready for specs: it adds the node and waits for the controllers. Nothing removes the node. The
-// cluster must run no controller that marks nodes without a kubelet as not ready.
+// Prepare makes a running cluster ready for specs: it adds the node and waits for the controllers.
+// Nothing removes the node. The cluster must run no controller that marks nodes without a kubelet
+// as not ready.
 func Prepare(ctx context.Context, kubeconfig string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyTimeout, fmt.Errorf("the controllers were not ready within %s", readyTimeout))
 	defer cancel()
@@ -146,10 +148,12 @@ func (c *Cluster) watch(p *process.Process) {
 // Kubeconfig returns the path of the administrator's kubeconfig.
 func (c *Cluster) Kubeconfig() string { return c.credentials.kubeconfig }
 
-// Failed returns a channel that receives an error when a process of the cluster ends, including by Stop.
+// Failed returns a channel that receives an error when a process of the cluster ends, including by
+// Stop.
 func (c *Cluster) Failed() <-chan error { return c.failed }
 
-// Stop stops all processes in reverse order of their start and deletes their data, except for the logs.
+// Stop stops all processes in reverse order of their start and deletes their data, except for the
+// logs.
 func (c *Cluster) Stop() {
 	for i := len(c.processes) - 1; i >= 0; i-- {
 		c.processes[i].Stop(stopGrace)

@@ -14,8 +14,9 @@ import (
 	"celador.io/celador/test/e2e/conformance/process"
 )
 
-// startControllerManager starts binary with the default controllers, so Kubernetes' own controller type checks
-// policies. The node lifecycle controller is off, because it would mark the node, which has no kubelet, as not ready.
+// startControllerManager starts binary with the default controllers, so Kubernetes' own controller
+// type checks policies. The node lifecycle controller is off, because it would mark the node, which
+// has no kubelet, as not ready.
 func startControllerManager(binary, dir, log string, c credentials) (*process.Process, error) {
 	return process.Start("kube-controller-manager", binary, dir, log,
 		"--kubeconfig="+c.kubeconfig,
@@ -27,7 +28,8 @@ func startControllerManager(binary, dir, log string, c credentials) (*process.Pr
 	)
 }
 
-// controllersReady returns a check that a namespace has the objects that controllers create in each.
+// controllersReady returns a check that a namespace has the objects that controllers create in
+// each.
 func controllersReady(client kubernetes.Interface) func(context.Context) error {
 	return func(ctx context.Context) error {
 		_, accountErr := client.CoreV1().ServiceAccounts(corev1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})

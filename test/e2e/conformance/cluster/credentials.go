@@ -26,7 +26,8 @@ type credentials struct {
 	kubeconfig              string
 }
 
-// writeCredentials creates credentials in dir, for a server on 127.0.0.1 at port and for its administrator.
+// writeCredentials creates credentials in dir, for a server on 127.0.0.1 at port and for its
+// administrator.
 func writeCredentials(dir string, port int) (credentials, error) {
 	c := credentials{
 		ca:                filepath.Join(dir, "ca.crt"),

@@ -12,8 +12,9 @@ import (
 // SharePort is the flag with which kube-apiserver opens a port of ReservePort.
 const SharePort = "--permit-port-sharing"
 
-// ReservePort returns a TCP port of 127.0.0.1 that nobody else gets before the caller calls release. A server with the flag SharePort can open it, also again after
-// it has stopped: the port is bound, but nobody listens on it.
+// ReservePort returns a TCP port of 127.0.0.1 that nobody else gets before the caller calls
+// release. A server with the flag SharePort can open it, also again after it has stopped: the port
+// is bound, but nobody listens on it.
 func ReservePort() (port int, release func(), err error) {
 	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -21,9 +21,9 @@ type Process struct {
 	err       error
 }
 
-// Start starts binary with args in the directory dir. Its output overwrites the file log. The program runs in its own
-// process group, so Ctrl-C reaches only the caller, which can stop programs in order. Start returns an error if the log
-// cannot be written or the program cannot be run.
+// Start starts binary with args in the directory dir. Its output overwrites the file log. The
+// program runs in its own process group, so Ctrl-C reaches only the caller, which can stop programs
+// in order. Start returns an error if the log cannot be written or the program cannot be run.
 func Start(name, binary, dir, log string, args ...string) (*Process, error) {
 	output, err := os.Create(log)
 	if err != nil {
@@ -54,8 +54,8 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 // Done returns a channel that is closed once the program has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Err waits until the program has ended. It returns nil if the exit code was 0, and otherwise an error with the name of
-// the program, its exit status and its log.
+// Err waits until the program has ended. It returns nil if the exit code was 0, and otherwise an
+// error with the name of the program, its exit status and its log.
 func (p *Process) Err() error {
 	<-p.done
 	if p.err == nil {
@@ -74,8 +74,8 @@ func (p *Process) Ended() error {
 	}
 }
 
-// Stop sends SIGTERM to the process group of the program, and SIGKILL after grace. It returns once the program has
-// ended.
+// Stop sends SIGTERM to the process group of the program, and SIGKILL after grace. It returns once
+// the program has ended.
 func (p *Process) Stop(grace time.Duration) {
 	group := -p.cmd.Process.Pid
 	// The process group may have ended already.

@@ -21,8 +21,9 @@ type Exception struct {
 	Reason string
 }
 
-// ReadExceptions reads exceptions, one per line: the full name of the spec, " :: " and the reason. It ignores empty
-// lines and lines that begin with #. It returns an error with the first line that is malformed or repeats a spec.
+// ReadExceptions reads exceptions, one per line: the full name of the spec, " :: " and the reason.
+// It ignores empty lines and lines that begin with #. It returns an error with the first line that
+// is malformed or repeats a spec.
 func ReadExceptions(list io.Reader) ([]Exception, error) {
 	var exceptions []Exception
 	seen := map[string]bool{}

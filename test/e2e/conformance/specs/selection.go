@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// A Group is the name of a top-level container of specs of [sig-api-machinery], up to its first space.
+// A Group is the name of a top-level container of specs of [sig-api-machinery], up to its first
+// space.
 type Group string
 
 // Has reports whether the spec with the given full name belongs to the group.
@@ -29,8 +30,9 @@ type Selection struct {
 	Excepted []Exception
 }
 
-// Select returns a selection of specs for each group, from the names of all specs. It returns an error that names each
-// group without specs and each exception that matches no spec of the groups, so that the lists stay up to date.
+// Select returns a selection of specs for each group, from the names of all specs. It returns an
+// error that names each group without specs and each exception that matches no spec of the groups,
+// so that the lists stay up to date.
 func Select(all []string, groups []Group, exceptions []Exception) ([]Selection, error) {
 	selections := make([]Selection, 0, len(groups))
 	var problems []error
@@ -50,8 +52,8 @@ func Select(all []string, groups []Group, exceptions []Exception) ([]Selection, 
 	return selections, errors.Join(append(problems, err)...)
 }
 
-// Except returns the selections with the specs of the exceptions moved from Run to Excepted. It returns an error that
-// names each exception that matches no spec to run.
+// Except returns the selections with the specs of the exceptions moved from Run to Excepted. It
+// returns an error that names each exception that matches no spec to run.
 func Except(selections []Selection, exceptions []Exception) ([]Selection, error) {
 	stale := slices.Clone(exceptions)
 	excepted := make([]Selection, 0, len(selections))

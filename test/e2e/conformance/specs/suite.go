@@ -47,9 +47,9 @@ func (s Suite) Names(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// Run runs the selected specs one after another, against the cluster of the kubeconfig. A spec that runs when timeout
-// has passed fails, and the remaining specs continue in another run. Run returns an error if the suite itself fails;
-// failed specs are part of the report.
+// Run runs the selected specs one after another, against the cluster of the kubeconfig. A spec that
+// runs when timeout has passed fails, and the remaining specs continue in another run. Run returns
+// an error if the suite itself fails; failed specs are part of the report.
 func (s Suite) Run(ctx context.Context, kubeconfig string, selection Selection, timeout time.Duration) (Report, error) {
 	var all Report
 	for left, run := selection.Run, 1; len(left) > 0; run++ {
@@ -86,8 +86,8 @@ func (s Suite) Run(ctx context.Context, kubeconfig string, selection Selection, 
 	return all, nil
 }
 
-// run runs the suite with args and returns its report. The names of its log and report files begin with name. A
-// non-zero exit code is an error only if there is no report.
+// run runs the suite with args and returns its report. The names of its log and report files begin
+// with name. A non-zero exit code is an error only if there is no report.
 func (s Suite) run(ctx context.Context, name string, args ...string) (Report, error) {
 	log, path := filepath.Join(s.Artifacts, name+".log"), filepath.Join(s.Artifacts, name+".json")
 	// The report of an earlier run must not be read as the report of this run.

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// newSuite returns a suite that runs a shell script. The script writes its report to $report; the shell function spec
-// prints an entry with a name and a state.
+// newSuite returns a suite that runs a shell script. The script writes its report to $report; the
+// shell function spec prints an entry with a name and a state.
 func newSuite(t *testing.T, script string) Suite {
 	t.Helper()
 	dir := t.TempDir()

@@ -16,8 +16,8 @@ type Summary struct {
 	Problems []Result
 }
 
-// Summarize returns the summary of a selection from the report of its run. Specs that were not started count as failed,
-// exceptions as skipped.
+// Summarize returns the summary of a selection from the report of its run. Specs that were not
+// started count as failed, exceptions as skipped.
 func Summarize(selection Selection, report Report) Summary {
 	var summary Summary
 	for _, problem := range report.Problems {

@@ -76,8 +76,8 @@ func match(ctx context.Context, p *webhook.Plugin, a admission.Attributes, o adm
 	return calls, nil
 }
 
-// do calls a webhook and returns the error with which the request is rejected. A panic is subject to
-// failurePolicy like other failures.
+// do calls a webhook and returns the error with which the request is rejected. A panic is subject
+// to failurePolicy like other failures.
 func do(ctx context.Context, c *webhook.Call) (rejection error) {
 	// HandleCrash panics again if the process is to end at panics. A panic in a call only fails the
 	// request.

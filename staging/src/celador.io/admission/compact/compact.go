@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package compact makes policies and bindings in informer caches smaller. Thousands of them mostly have the
-// same match resources and paramRefs, which they then share.
+// Package compact makes policies and bindings in informer caches smaller. Thousands of them mostly
+// have the same match resources and paramRefs, which they then share.
 package compact
 
 import (
@@ -27,11 +27,12 @@ type Compactor struct {
 // New returns a Compactor.
 func New() *Compactor { return &Compactor{seed: maphash.MakeSeed()} }
 
-// Transform is a cache.TransformFunc. It compacts policies and bindings in place: it sets fields of the object, and does not write
-// to what they refer to, so a copy of the object keeps its content. It removes the metadata that
-// neither admission plugins nor the controller of the status read, such as annotations, in which kubectl stores
-// the whole object once more. Of managed fields, those of the status remain. Shared parts must not be changed
-// afterwards. Transform leaves other objects as they are and never returns an error.
+// Transform is a cache.TransformFunc. It compacts policies and bindings in place: it sets fields of
+// the object, and does not write to what they refer to, so a copy of the object keeps its content.
+// It removes the metadata that neither admission plugins nor the controller of the status read,
+// such as annotations, in which kubectl stores the whole object once more. Of managed fields, those
+// of the status remain. Shared parts must not be changed afterwards. Transform leaves other objects
+// as they are and never returns an error.
 func (c *Compactor) Transform(object any) (any, error) {
 	switch o := object.(type) {
 	case *v1.ValidatingAdmissionPolicy:

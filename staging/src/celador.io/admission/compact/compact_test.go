@@ -51,7 +51,8 @@ func cached(object runtime.Object) runtime.Object {
 	return result
 }
 
-// Transform does not change an object that shares the memory of the transformed one, such as that of a watch cache.
+// Transform does not change an object that shares the memory of the transformed one, such as that
+// of a watch cache.
 func TestTransformOfSharedMemory(t *testing.T) {
 	compactor := compact.New()
 	for range 2 { // the parts of the second binding are replaced by those of the first

@@ -47,7 +47,8 @@ func TestDefaults(t *testing.T) {
 			&v1.ValidatingAdmissionPolicy{},
 			&v1.ValidatingAdmissionPolicy{Spec: policySpec{FailurePolicy: new(v1.Fail)}},
 		},
-		// A validation without failurePolicy has the policy's, and typeChecking and policyType have no default.
+		// A validation without failurePolicy has the policy's, and typeChecking and policyType have
+		// no default.
 		"validating policy": {
 			&v1.ValidatingAdmissionPolicy{Spec: policySpec{MatchConstraints: match(), Validations: []v1.Validation{{Expression: "true"}}}},
 			&v1.ValidatingAdmissionPolicy{Spec: policySpec{FailurePolicy: new(v1.Fail), MatchConstraints: matchDefaulted, Validations: []v1.Validation{{Expression: "true"}}}},

@@ -9,8 +9,8 @@ import (
 	"celador.io/admission/defaults"
 )
 
-// Criteria are compiled match resources, such as the matchConstraints of a policy. Immutable, so safe
-// for concurrent use.
+// Criteria are compiled match resources, such as the matchConstraints of a policy. Immutable, so
+// safe for concurrent use.
 type Criteria struct {
 	*rules
 	namespaces, objects selector
@@ -22,8 +22,8 @@ type rules struct {
 	exact            bool
 }
 
-// Compile compiles match resources, with the API's defaults for fields that are not set. The criteria
-// refer to the rules of match, which must not be changed afterwards.
+// Compile compiles match resources, with the API's defaults for fields that are not set. The
+// criteria refer to the rules of match, which must not be changed afterwards.
 func Compile(match *v1.MatchResources) *Criteria {
 	m := *match
 	defaults.SetDefaults_MatchResources(&m)
@@ -43,8 +43,8 @@ var noRules = &rules{}
 // Match reports whether the request meets the criteria, and the resource and kind to which a rule
 // refers. If there are no resource rules, all resources match that are not excluded.
 //
-// Match returns an error if a part of the criteria cannot be decided and the request meets all other
-// parts. A part cannot be decided if the namespace is not found, a selector is invalid, or an
+// Match returns an error if a part of the criteria cannot be decided and the request meets all
+// other parts. A part cannot be decided if the namespace is not found, a selector is invalid, or an
 // equivalent resource has no kind.
 func (c *Criteria) Match(r *Request) (Target, bool, error) {
 	// Rules are first because most requests do not match them, and they need no lookup.

@@ -12,17 +12,18 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 )
 
-// Index finds the criteria that a request may meet by their resource rules. For the first request of
-// a shape, it checks all criteria and caches the result. Safe for concurrent use.
+// Index finds the criteria that a request may meet by their resource rules. For the first request
+// of a shape, it checks all criteria and caches the result. Safe for concurrent use.
 type Index struct {
 	count int
 	at    func(int) *Criteria
-	// known holds the shortlists by the name of the resource, because a shape takes longer to hash than to
-	// compare.
+	// known holds the shortlists by the name of the resource, because a shape takes longer to hash
+	// than to compare.
 	known atomic.Pointer[map[string][]*shortlist]
 }
 
-// shape holds the attributes of a request that resource rules compare, except the name of the object.
+// shape holds the attributes of a request that resource rules compare, except the name of the
+// object.
 type shape struct {
 	resource    schema.GroupVersionResource
 	subresource string
@@ -89,8 +90,8 @@ func (x *Index) remember(list *shortlist) {
 	}
 }
 
-// mayMatch reports whether requests of the request's shape may meet the criteria. It counts rules that
-// cannot be decided as matching.
+// mayMatch reports whether requests of the request's shape may meet the criteria. It counts rules
+// that cannot be decided as matching.
 func (c *Criteria) mayMatch(r *Request) bool {
 	for i := range c.exclude {
 		if len(c.exclude[i].ResourceNames) == 0 && c.exclude[i].matchesResource(r.GetResource(), r) {
@@ -110,8 +111,8 @@ func (c *Criteria) mayMatch(r *Request) bool {
 	return !c.exact && (slices.ContainsFunc(c.include, equivalent) || slices.ContainsFunc(c.exclude, equivalent))
 }
 
-// certain reports whether all requests of the request's shape meet the criteria: there are no selectors,
-// and a rule lists the resource itself.
+// certain reports whether all requests of the request's shape meet the criteria: there are no
+// selectors, and a rule lists the resource itself.
 func (c *Criteria) certain(r *Request) bool {
 	if c.namespaces.matcher != nil || c.objects.matcher != nil || len(c.exclude) > 0 {
 		return false

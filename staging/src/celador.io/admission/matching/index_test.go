@@ -32,8 +32,8 @@ func named(name string, rules ...v1.NamedRuleWithOperations) []v1.NamedRuleWithO
 	return rules
 }
 
-// Criteria that are not candidates do not match. The candidates are the criteria whose rules match a
-// request, apart from resourceNames.
+// Criteria that are not candidates do not match. The candidates are the criteria whose rules match
+// a request, apart from resourceNames.
 func TestIndex(t *testing.T) {
 	criteria := []*v1.MatchResources{
 		{},

@@ -20,7 +20,8 @@ func (l label) compare(other label) int {
 	return strings.Compare(l.value, other.value)
 }
 
-// Matches is labels.Selector.Matches for a selector that consists of the label, as most selectors do.
+// Matches is labels.Selector.Matches for a selector that consists of the label, as most selectors
+// do.
 func (l *label) Matches(set labels.Labels) bool {
 	value, ok := set.Lookup(l.key)
 	return ok && value == l.value

@@ -19,8 +19,8 @@ type Item interface {
 	Criteria() *Criteria
 }
 
-// NamespaceIndex holds items sorted by name, and finds the items that may match a request by a label
-// that their namespace selectors require. The zero value is empty. Immutable, so safe for
+// NamespaceIndex holds items sorted by name, and finds the items that may match a request by a
+// label that their namespace selectors require. The zero value is empty. Immutable, so safe for
 // concurrent use. A changed index shares most of its memory with the one before.
 type NamespaceIndex[T Item] struct {
 	byName sorted[T]
@@ -108,7 +108,8 @@ func named[T Item](name string) func(T) int {
 	return func(item T) int { return strings.Compare(item.Name(), name) }
 }
 
-// valued compares items with the value of a label, in a list whose items require labels with the same key.
+// valued compares items with the value of a label, in a list whose items require labels with the
+// same key.
 func valued[T Item](value string) func(T) int {
 	return func(item T) int { return strings.Compare(item.Criteria().namespaceLabel().value, value) }
 }
@@ -128,8 +129,8 @@ func placed[T Item](required label, name string) func(T) int {
 	}
 }
 
-// namespaceLabel returns a label that the namespace of a matching request has, or nil if the namespace
-// selector requires no label with a single value.
+// namespaceLabel returns a label that the namespace of a matching request has, or nil if the
+// namespace selector requires no label with a single value.
 func (c *Criteria) namespaceLabel() *label {
 	if c == nil {
 		return nil

@@ -52,8 +52,8 @@ func (l *lookup[T]) get(find func() (T, error)) (T, error) {
 	return l.value, l.err
 }
 
-// NewRequest returns the request with the given attributes. It uses objects and namespaces only when
-// a rule or selector requires it. namespaces may be nil; lookups of namespaces then fail.
+// NewRequest returns the request with the given attributes. It uses objects and namespaces only
+// when a rule or selector requires it. namespaces may be nil; lookups of namespaces then fail.
 func NewRequest(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces, namespaces NamespaceGetter) *Request {
 	return &Request{Attributes: a, ctx: ctx, done: ctx.Done(), objects: objects, namespaces: namespaces}
 }
@@ -112,8 +112,8 @@ func (r *Request) writesNamespace() bool {
 	return r.GetOperation() == admission.Create || r.GetOperation() == admission.Update
 }
 
-// equivalentResources returns the resources that serve the same objects, the request's own among them if
-// the server knows it. The result is shared and must not be changed.
+// equivalentResources returns the resources that serve the same objects, the request's own among
+// them if the server knows it. The result is shared and must not be changed.
 func (r *Request) equivalentResources() []schema.GroupVersionResource {
 	resources, _ := r.equivalents.get(func() ([]schema.GroupVersionResource, error) {
 		return r.objects.GetEquivalentResourceMapper().EquivalentResourcesFor(r.GetResource(), r.GetSubresource()), nil

@@ -58,7 +58,8 @@ func (a ask) request(t *testing.T) *matching.Request {
 	return matching.NewRequest(t.Context(), a.attributes(), served(), stored())
 }
 
-// served returns interfaces for a server with deployments in three versions, one of which has no kind.
+// served returns interfaces for a server with deployments in three versions, one of which has no
+// kind.
 func served() *admission.RuntimeObjectInterfaces {
 	mapper := runtime.NewEquivalentResourceRegistryWithIdentity(func(r schema.GroupResource) string {
 		if r.Resource == "deployments" {

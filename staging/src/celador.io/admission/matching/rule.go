@@ -17,8 +17,8 @@ const wildcard = "*"
 
 var namespaceResource = corev1.SchemeGroupVersion.WithResource("namespaces")
 
-// Target is the resource and kind to which a matching rule refers. They differ from the resource and kind
-// of the request if the rule lists an equivalent resource.
+// Target is the resource and kind to which a matching rule refers. They differ from the resource
+// and kind of the request if the rule lists an equivalent resource.
 type Target struct {
 	Resource schema.GroupVersionResource
 	Kind     schema.GroupVersionKind
@@ -44,9 +44,9 @@ func compileRules(rules []v1.NamedRuleWithOperations) []rule {
 	return compiled
 }
 
-// matchRules reports whether a rule matches the request, and returns the target of the first that does.
-// Unless exact is set, a rule that lists an equivalent resource matches, too. An equivalent resource
-// without a kind is an error.
+// matchRules reports whether a rule matches the request, and returns the target of the first that
+// does. Unless exact is set, a rule that lists an equivalent resource matches, too. An equivalent
+// resource without a kind is an error.
 func matchRules(rules []rule, exact bool, r *Request) (Target, bool, error) {
 	for i := range rules {
 		if rules[i].matches(r.GetResource(), r) {
@@ -87,14 +87,14 @@ func (u *rule) matchesResource(resource schema.GroupVersionResource, r *Request)
 		})
 }
 
-// matchesName reports whether the rule matches the name in the request, which is empty if the server has
-// yet to generate it.
+// matchesName reports whether the rule matches the name in the request, which is empty if the
+// server has yet to generate it.
 func (u *rule) matchesName(name string) bool {
 	return len(u.ResourceNames) == 0 || slices.Contains(u.ResourceNames, name)
 }
 
-// matchesScope reports whether the rule matches the scope of a resource. Namespaces are cluster-scoped,
-// although requests for them have a namespace.
+// matchesScope reports whether the rule matches the scope of a resource. Namespaces are
+// cluster-scoped, although requests for them have a namespace.
 func (u *rule) matchesScope(resource schema.GroupVersionResource, namespace string) bool {
 	if u.Scope == nil || *u.Scope == v1.AllScopes {
 		return true

@@ -26,8 +26,8 @@ type compound struct {
 	required *label
 }
 
-// invalid is a selector that cannot be parsed. The parse error is reported for requests to which the
-// selector applies.
+// invalid is a selector that cannot be parsed. The parse error is reported for requests to which
+// the selector applies.
 type invalid struct{ error }
 
 func (invalid) Matches(labels.Labels) bool { return false }
@@ -53,8 +53,8 @@ func parseSelector(s *metav1.LabelSelector) selector {
 	}
 }
 
-// label returns a label that all selected objects have, or nil if the selector requires no label with a
-// single value.
+// label returns a label that all selected objects have, or nil if the selector requires no label
+// with a single value.
 func (s selector) label() *label {
 	switch m := s.matcher.(type) {
 	case *label:
@@ -74,8 +74,8 @@ func (s selector) err() error {
 	return nil
 }
 
-// selectsNamespace reports whether the labels of the request's namespace match. Cluster-scoped objects
-// other than namespaces are always selected.
+// selectsNamespace reports whether the labels of the request's namespace match. Cluster-scoped
+// objects other than namespaces are always selected.
 func (s selector) selectsNamespace(r *Request) (bool, error) {
 	if s.matcher == nil || !r.hasNamespaceLabels() {
 		return true, nil

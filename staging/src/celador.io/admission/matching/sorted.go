@@ -8,18 +8,19 @@ import (
 	"sort"
 )
 
-// sorted is a sorted list of items in chunks, none of which is empty. Immutable: changes return another
-// list, which shares all but one chunk with the one before.
+// sorted is a sorted list of items in chunks, none of which is empty. Immutable: changes return
+// another list, which shares all but one chunk with the one before.
 //
-// Methods take a function that compares an item with the key that is looked up: negative if the item
-// sorts before the key, and zero if it has the key.
+// Methods take a function that compares an item with the key that is looked up: negative if the
+// item sorts before the key, and zero if it has the key.
 type sorted[T any] [][]T
 
 // chunkSize is the maximum number of items in a chunk. A change copies one chunk and the list of
 // chunks, which are about equally long for 100,000 items.
 const chunkSize = 512
 
-// search returns the chunk and the position in it of the first item that does not sort before the key.
+// search returns the chunk and the position in it of the first item that does not sort before the
+// key.
 func (s sorted[T]) search(compare func(T) int) (chunk, at int) {
 	chunk = sort.Search(len(s), func(i int) bool { return compare(s[i][len(s[i])-1]) >= 0 })
 	if chunk < len(s) {

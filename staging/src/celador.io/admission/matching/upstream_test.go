@@ -89,8 +89,8 @@ func (g generator) criteria() *v1.MatchResources {
 	}
 }
 
-// crossed returns requests for all resources, in namespaces that exist, do not exist or cannot be read,
-// for objects with different labels.
+// crossed returns requests for all resources, in namespaces that exist, do not exist or cannot be
+// read, for objects with different labels.
 func crossed() []ask {
 	legacyAsk := ask{operation: admission.Create, resource: legacy, kind: deployment, namespace: "blue", name: "web"}
 	roomPart := ask{operation: admission.Connect, resource: rooms, kind: room, subresource: "scale", namespace: "blue", name: "api"}

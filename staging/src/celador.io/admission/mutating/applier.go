@@ -55,8 +55,8 @@ type applier struct {
 	result Result
 }
 
-// misconfigured adds the failure of a policy that could not be applied through the binding with the given
-// name. The name is empty if the policy could not be applied through any binding.
+// misconfigured adds the failure of a policy that could not be applied through the binding with the
+// given name. The name is empty if the policy could not be applied through any binding.
 func (r *applier) misconfigured(p *policy.Policy[Body], binding, message string) {
 	p.CountEvaluation(policy.Failed)
 	r.fail(p, binding, message, "")
@@ -124,7 +124,8 @@ func (r *applier) exempt(i *invocation) bool {
 	return true
 }
 
-// applyMutations applies the mutations that are due and returns their indexes. An error ends the request.
+// applyMutations applies the mutations that are due and returns their indexes. An error ends the
+// request.
 func (r *applier) applyMutations(i *invocation, due func(index int) bool) (invoked []int, _ error) {
 	for index := range i.Body.mutations {
 		if !due(index) {
@@ -177,9 +178,9 @@ func (r *applier) applyMutation(i *invocation, index int) error {
 	}
 }
 
-// failMutation adds the failure of a mutation, with the mutation's message and reason if it has them.
-// failurePolicy Ignore does not ignore an expression that refuses the request, because a refusal is a
-// decision, or a changed identity with which Kubernetes rejects the request.
+// failMutation adds the failure of a mutation, with the mutation's message and reason if it has
+// them. failurePolicy Ignore does not ignore an expression that refuses the request, because a
+// refusal is a decision, or a changed identity with which Kubernetes rejects the request.
 func (r *applier) failMutation(i *invocation, index int, err error) {
 	m := &i.Body.mutations[index]
 	refused := errors.Is(err, errRefused)

@@ -53,8 +53,8 @@ func (p configurationPatcher) patch(series *expression.Series, t target) (patche
 	return patched{merged, named}, err
 }
 
-// mergeFast merges a configuration with package structuredmerge. It returns nil if that does not support the object or the
-// configuration.
+// mergeFast merges a configuration with package structuredmerge. It returns nil if that does not
+// support the object or the configuration.
 func (t target) mergeFast(configuration *constructed.Object) (runtime.Object, error) {
 	base := t.object()
 	shape := t.shapeOf(base)
@@ -62,7 +62,8 @@ func (t target) mergeFast(configuration *constructed.Object) (runtime.Object, er
 		return nil, nil
 	}
 	if t.defaulted != base {
-		// Defaulting changes the merged object in place, also the parts that it shares with the base.
+		// Defaulting changes the merged object in place, also the parts that it shares with the
+		// base.
 		base = base.DeepCopyObject()
 	}
 	merged := structuredmerge.Merge(base, shape, configuration, MaxObjectBytes)
@@ -118,9 +119,9 @@ func fieldsOf(object *constructed.Object) (map[string]any, error) {
 	return fields, nil
 }
 
-// deepCopyContent deep-copies maps and lists that become part of a custom resource. Without the copy,
-// an expression that copies values from params or from the request's object would make the new
-// object share maps and lists with the informer's cache or with the request.
+// deepCopyContent deep-copies maps and lists that become part of a custom resource. Without the
+// copy, an expression that copies values from params or from the request's object would make the
+// new object share maps and lists with the informer's cache or with the request.
 func deepCopyContent(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -41,8 +41,8 @@ func (r *applier) applyPatch(i *invocation, m *mutation, record *Mutation) error
 			r.changed = true
 			return nil
 		}
-		// Another plugin may have produced the object and not set its defaults. Defaulting changes the
-		// object in place, so it needs a copy.
+		// Another plugin may have produced the object and not set its defaults. Defaulting changes
+		// the object in place, so it needs a copy.
 		after = before.DeepCopyObject()
 	}
 	if after, err = r.toKindType(after); err != nil {
@@ -64,8 +64,8 @@ func (r *applier) applyPatch(i *invocation, m *mutation, record *Mutation) error
 	return nil
 }
 
-// computePatch computes the patched object and turns a panic into an error. structured-merge-diff panics on CEL
-// values that it does not know, such as format objects.
+// computePatch computes the patched object and turns a panic into an error. structured-merge-diff
+// panics on CEL values that it does not know, such as format objects.
 func (r *applier) computePatch(i *invocation, m *mutation, t target) (_ patched, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -76,8 +76,8 @@ func (r *applier) computePatch(i *invocation, m *mutation, t target) (_ patched,
 	return m.patch.patch(r.series(i), t)
 }
 
-// converter returns the type converter of the object's kind. It returns a ServiceUnavailable error while
-// the schema is unknown.
+// converter returns the type converter of the object's kind. It returns a ServiceUnavailable error
+// while the schema is unknown.
 func (r *applier) converter() (managedfields.TypeConverter, error) {
 	kind := r.versioned.VersionedKind
 	if converter := r.engine.config.TypeConverters.GetTypeConverter(kind); converter != nil {
@@ -86,9 +86,9 @@ func (r *applier) converter() (managedfields.TypeConverter, error) {
 	return nil, apierrors.NewServiceUnavailable(fmt.Sprintf("Resource kind %s not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.", kind))
 }
 
-// toKindType returns a patched object of a built-in kind as the Go type of the kind, with its kind set.
-// structured-merge-diff returns unstructured objects for all kinds. A JSON patch may replace the kind, or remove it,
-// which leaves the Go type as it is.
+// toKindType returns a patched object of a built-in kind as the Go type of the kind, with its kind
+// set. structured-merge-diff returns unstructured objects for all kinds. A JSON patch may replace
+// the kind, or remove it, which leaves the Go type as it is.
 func (r *applier) toKindType(patched runtime.Object) (runtime.Object, error) {
 	before := r.versioned.VersionedObject.Object()
 	switch _, custom := before.(*unstructured.Unstructured); {
@@ -102,8 +102,8 @@ func (r *applier) toKindType(patched runtime.Object) (runtime.Object, error) {
 	}
 }
 
-// writeBack converts the mutated object to the version of the request and overwrites the request's object
-// with it. It asks the API server to reinvoke admission.
+// writeBack converts the mutated object to the version of the request and overwrites the request's
+// object with it. It asks the API server to reinvoke admission.
 func (r *applier) writeBack() error {
 	if !r.changed {
 		return nil

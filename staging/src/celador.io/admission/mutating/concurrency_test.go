@@ -61,8 +61,8 @@ func (p *paramVersions) List(string, labels.Selector) ([]*unstructured.Unstructu
 	return *p.current.Load(), nil
 }
 
-// TestUpdatesWhileRequestsRun changes policies, bindings, params and verdicts while requests run. Each
-// request is subject to a single version of each, which was in effect at some time during the
+// TestUpdatesWhileRequestsRun changes policies, bindings, params and verdicts while requests run.
+// Each request is subject to a single version of each, which was in effect at some time during the
 // request: two mutations of a policy have the same version, and so have two params.
 func TestUpdatesWhileRequestsRun(t *testing.T) {
 	celtest.CheckKept(t)
@@ -115,8 +115,8 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 	bind("params", "params", &v1.ParamRef{Selector: &metav1.LabelSelector{}})
 
 	request := func() {
-		// A request reads at least the last version that was set before it began, and at most the last
-		// version whose update began before the request ended.
+		// A request reads at least the last version that was set before it began, and at most the
+		// last version whose update began before the request ended.
 		oldest := [...]int64{policy.done.Load(), param.done.Load(), verdict.done.Load()}
 		toggled := binding.done.Load()
 		s := create(features, configMap("a", "1"))

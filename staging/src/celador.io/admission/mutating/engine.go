@@ -36,8 +36,8 @@ type Config struct {
 	// Namespaces looks up the namespaces of requests. Without it, requests for namespaced objects
 	// fail if a policy matches.
 	Namespaces matching.NamespaceGetter
-	// Params gives access to param objects. Without it, policies with a paramKind fail the requests that
-	// they match.
+	// Params gives access to param objects. Without it, policies with a paramKind fail the requests
+	// that they match.
 	Params params.Source
 	// Authorizer answers expressions that read 'authorizer'. Without it, such expressions fail.
 	Authorizer authorizer.UnconditionalAuthorizer
@@ -74,9 +74,10 @@ func (e *Engine) NewStore() *Store {
 	return policy.NewStore(e.kind, e.config.Params, e.config.Features[policyspec.TypeEnforcement])
 }
 
-// NewSnapshot returns a snapshot of the given policies and bindings of version v1, which must not be
-// changed afterwards. Their Go types are those of celador.io/api or of k8s.io/api. NewSnapshot returns
-// an error for objects of other types. A snapshot has no params, and its policies need no verdict.
+// NewSnapshot returns a snapshot of the given policies and bindings of version v1, which must not
+// be changed afterwards. Their Go types are those of celador.io/api or of k8s.io/api. NewSnapshot
+// returns an error for objects of other types. A snapshot has no params, and its policies need no
+// verdict.
 func (e *Engine) NewSnapshot(objects ...runtime.Object) (*Snapshot, error) {
 	policies, bindings, err := policyspec.Sort[*v1.MutatingAdmissionPolicy, *v1.MutatingAdmissionPolicyBinding](objects)
 	if err != nil {

@@ -34,8 +34,8 @@ type subject struct {
 	snapshot *mutating.Snapshot
 }
 
-// create returns a request to create the object, which is a pod, config map or Widget. Each policy has a
-// binding with the same name.
+// create returns a request to create the object, which is a pod, config map or Widget. Each policy
+// has a binding with the same name.
 func create(features policyspec.Features, object runtime.Object, policies ...*v1.MutatingAdmissionPolicy) subject {
 	engine := mutating.NewEngine(mutating.Config{
 		PluginName: "MutatingAdmissionPolicy", Namespaces: namespaces{}, TypeConverters: converters{applyconfigurations.NewTypeConverter(scheme.Scheme)}, Features: features,
@@ -126,8 +126,8 @@ func (c converters) GetTypeConverter(kind schema.GroupVersionKind) managedfields
 	return c.TypeConverter
 }
 
-// interfaces convert built-in types to themselves, as in a server whose storage version is the version
-// of the request.
+// interfaces convert built-in types to themselves, as in a server whose storage version is the
+// version of the request.
 var interfaces admission.ObjectInterfaces = func() objectInterfaces {
 	s := runtime.NewScheme()
 	if err := corev1.AddToScheme(s); err != nil {

@@ -17,17 +17,17 @@ import (
 // An identityError reports that a mutation changes the kind, name or namespace of an object.
 type identityError struct {
 	text string
-	// rejected is set if Kubernetes rejects the request because of the changed object, so that failurePolicy
-	// Ignore must not admit it.
+	// rejected is set if Kubernetes rejects the request because of the changed object, so that
+	// failurePolicy Ignore must not admit it.
 	rejected bool
 }
 
 // Error implements error.
 func (e *identityError) Error() string { return e.text }
 
-// checkIdentity returns an error if a mutation changes the kind, name or namespace of an object. The
-// request is authorized for the original ones only. A mutation may set the name of an object that
-// has none.
+// checkIdentity returns an error if a mutation changes the kind, name or namespace of an object.
+// The request is authorized for the original ones only. A mutation may set the name of an object
+// that has none.
 func (r *applier) checkIdentity(before, after runtime.Object) error {
 	if old, kind := before.GetObjectKind().GroupVersionKind(), after.GetObjectKind().GroupVersionKind(); old != kind {
 		return changedKind(old, kind, old.Kind != kind.Kind || !r.overwrites(after))
@@ -65,8 +65,8 @@ func (r *applier) overwrites(object runtime.Object) bool {
 	return r.objects.GetObjectConvertor().Convert(object.DeepCopyObject(), r.request.GetObject().DeepCopyObject(), nil) == nil
 }
 
-// checkKind returns an error if the JSON of a patched object, which cannot be decoded, has another kind than the object
-// before, or none. It explains why the JSON cannot be decoded.
+// checkKind returns an error if the JSON of a patched object, which cannot be decoded, has another
+// kind than the object before, or none. It explains why the JSON cannot be decoded.
 func checkKind(before runtime.Object, after []byte) error {
 	old := before.GetObjectKind().GroupVersionKind()
 	kind, err := serializer.DefaultMetaFactory.Interpret(after)

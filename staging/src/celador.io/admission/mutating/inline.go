@@ -19,8 +19,8 @@ import (
 var errRefused = errors.New("expression evaluated to false")
 
 // inlinePatcher evaluates spec.mutations[].expression (KEP-3962, "Return Values for Mutating
-// Expressions"). It applies a value of JSON patch operations, refuses the request for false, and leaves
-// the object unchanged for null and true.
+// Expressions"). It applies a value of JSON patch operations, refuses the request for false, and
+// leaves the object unchanged for null and true.
 type inlinePatcher struct{ expression.Compiled }
 
 func (p inlinePatcher) patch(series *expression.Series, t target) (patched, error) {

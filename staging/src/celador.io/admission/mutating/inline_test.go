@@ -16,7 +16,8 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// admitted holds the data of a config map after admission, and the failures. The data was {"a": "1"}.
+// admitted holds the data of a config map after admission, and the failures. The data was {"a":
+// "1"}.
 type admitted struct {
 	data     map[string]string
 	failures []mutating.Failure
@@ -46,8 +47,8 @@ func failure(message string, reason metav1.StatusReason, stated bool) []mutating
 
 var unchanged = map[string]string{"a": "1"}
 
-// An inline expression changes the object if it returns patch operations, and refuses the request if it
-// returns false.
+// An inline expression changes the object if it returns patch operations, and refuses the request
+// if it returns false.
 func TestInlineExpressions(t *testing.T) {
 	for source, want := range map[string]admitted{
 		`JSONPatch{op: "add", path: "/data/b", value: "2"}`:                                             {data: map[string]string{"a": "1", "b": "2"}},
@@ -107,8 +108,8 @@ func conditional(m v1.Mutation, condition string) v1.Mutation {
 	return with(m, func(m *v1.Mutation) { m.Condition = &condition })
 }
 
-// A mutation applies only if its condition is true. The condition reads the object with the mutations
-// before it.
+// A mutation applies only if its condition is true. The condition reads the object with the
+// mutations before it.
 func TestConditions(t *testing.T) {
 	changed := map[string]string{"a": "1", "b": "2"}
 	for condition, want := range map[string]admitted{
@@ -136,8 +137,8 @@ func TestConditions(t *testing.T) {
 	})
 }
 
-// Without the feature gate, the fields of the feature are ignored. A mutation that has no other fields
-// fails.
+// Without the feature gate, the fields of the feature are ignored. A mutation that has no other
+// fields fails.
 func TestInlineExpressionsOff(t *testing.T) {
 	off := policyspec.Features{}
 	stated := with(policytest.SetData("b", "object.data.missing"), func(m *v1.Mutation) { m.Message, m.Reason = new("no"), new(metav1.StatusReasonForbidden) })

@@ -36,8 +36,8 @@ func (c *cancelling) Authorize(context.Context, authorizer.Attributes) (authoriz
 	return authorizer.DecisionAllow, "", nil
 }
 
-// A request fails when its context ends, whatever failurePolicy is. No further mutation is applied, and
-// the object is unchanged.
+// A request fails when its context ends, whatever failurePolicy is. No further mutation is applied,
+// and the object is unchanged.
 func TestInterruption(t *testing.T) {
 	// Each check has a different name, because decisions are cached.
 	check := func(name string) string {
@@ -64,8 +64,8 @@ func TestInterruption(t *testing.T) {
 		"in the last expression": {[]*v1.MutatingAdmissionPolicy{of("p", policytest.SetData("k", "string("+check("'a'")+" && "+endless+")"))}, 0, 1, false},
 		"in a match condition":   {[]*v1.MutatingAdmissionPolicy{matching(of("p", policytest.SetData("k", "'v'")), check("'a'")+" && "+endless)}, 0, 1, false},
 		"in a condition":         {[]*v1.MutatingAdmissionPolicy{of("p", conditional(policytest.SetData("k", "'v'"), check("'a'")+" && "+endless))}, 0, 1, false},
-		// Each round checks another name, the current length: 0 before reinvocation, 1 when reinvoked, and
-		// 2 and more in the rounds of settle.
+		// Each round checks another name, the current length: 0 before reinvocation, 1 when
+		// reinvoked, and 2 and more in the rounds of settle.
 		"between rounds": {[]*v1.MutatingAdmissionPolicy{
 			of("p", policytest.JSONPatch(check("string(object.data.a.size())")+`? [JSONPatch{op: "add", path: "/data/a", value: object.data.a + "x"}] : []`)),
 		}, 4, 5, true},

@@ -15,7 +15,8 @@ import (
 	"celador.io/admission/policytest"
 )
 
-// A patch that makes an object that cannot be read is a failure of its policy, which failurePolicy applies to, whatever the patch type is.
+// A patch that makes an object that cannot be read is a failure of its policy, which failurePolicy
+// applies to, whatever the patch type is.
 func TestInvalidResults(t *testing.T) {
 	for path, values := range map[string][]string{
 		"/data":                {`"text"`, `1`, `[1]`, `{"a": dyn(1)}`, `{"a": dyn({"b": "c"})}`, `true`},

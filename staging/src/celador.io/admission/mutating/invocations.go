@@ -46,8 +46,9 @@ func (i *invocation) key(index int) key {
 	return k
 }
 
-// collect adds the invocations of the policies of a snapshot that match the request. All invocations
-// are collected before the first policy is applied, so mutations do not affect which policies match.
+// collect adds the invocations of the policies of a snapshot that match the request. All
+// invocations are collected before the first policy is applied, so mutations do not affect which
+// policies match.
 func (r *applier) collect(snapshot *Snapshot) {
 	for match := range r.matches.In(snapshot) {
 		if match.Err != nil {
@@ -86,8 +87,8 @@ type kindError struct {
 	err error
 }
 
-// convertible returns an error if the request's object cannot be converted to a kind. The conversion
-// runs once for each kind, and the first result becomes r.versioned.
+// convertible returns an error if the request's object cannot be converted to a kind. The
+// conversion runs once for each kind, and the first result becomes r.versioned.
 func (r *applier) convertible(kind schema.GroupVersionKind) error {
 	for _, k := range r.kinds {
 		if k.GroupVersionKind == kind {

@@ -109,7 +109,8 @@ func jsonOf(value ref.Val) ([]byte, error) {
 
 var operationType = reflect.TypeFor[*celmutation.JSONPatchVal]()
 
-// applyJSONPatch applies a JSON patch to the object. A failing test operation skips the whole patch.
+// applyJSONPatch applies a JSON patch to the object. A failing test operation skips the whole
+// patch.
 func applyJSONPatch(operations jsonpatch.Patch, t target) (patched, error) {
 	codec := t.codec()
 	before, err := runtime.Encode(codec, t.object())

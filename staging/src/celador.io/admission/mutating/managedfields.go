@@ -16,8 +16,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// checkManagedFields returns an error if a mutation changes metadata.managedFields. The API server records there who
-// set which fields, and server-side apply finds conflicts and fields to remove by it.
+// checkManagedFields returns an error if a mutation changes metadata.managedFields. The API server
+// records there who set which fields, and server-side apply finds conflicts and fields to remove by
+// it.
 func checkManagedFields(before, after runtime.Object) error {
 	if !sameManagedFields(before, after) {
 		return errors.New("may not change metadata.managedFields")
@@ -55,7 +56,8 @@ func isEmptyList(content any) bool {
 	return content == nil || ok && len(list) == 0
 }
 
-// sameEntry compares two entries, the second of which may have been encoded as JSON and decoded again.
+// sameEntry compares two entries, the second of which may have been encoded as JSON and decoded
+// again.
 func sameEntry(a, b metav1.ManagedFieldsEntry) bool {
 	if !sameFields(a.FieldsV1, b.FieldsV1) {
 		return false

@@ -17,8 +17,8 @@ import (
 	"celador.io/admission/policytest"
 )
 
-// managed returns the object with managed fields as the API server writes them: with fractions of seconds, and fields that JSON
-// encodes in several ways.
+// managed returns the object with managed fields as the API server writes them: with fractions of
+// seconds, and fields that JSON encodes in several ways.
 func managed[T metav1.Object](object T) T {
 	now := metav1.NewTime(time.Date(2026, 11, 25, 12, 0, 0, 123456789, time.UTC))
 	object.SetManagedFields([]metav1.ManagedFieldsEntry{
@@ -37,7 +37,8 @@ func jsonPatch(expression string) v1.Mutation {
 	return v1.Mutation{PatchType: v1.PatchTypeJSONPatch, JSONPatch: &v1.JSONPatch{Expression: expression}}
 }
 
-// A mutation that changes metadata.managedFields fails, however it does that, and one that writes them as they are does not.
+// A mutation that changes metadata.managedFields fails, however it does that, and one that writes
+// them as they are does not.
 func TestManagedFields(t *testing.T) {
 	for name, test := range map[string]struct {
 		mutation v1.Mutation
@@ -90,7 +91,8 @@ func TestManagedFields(t *testing.T) {
 	}
 }
 
-// A mutation must not add managed fields to an object without any, which a server does not track. An empty list is none.
+// A mutation must not add managed fields to an object without any, which a server does not track.
+// An empty list is none.
 func TestNoManagedFields(t *testing.T) {
 	for expression, changes := range map[string]bool{
 		`[JSONPatch{op: "add", path: "/metadata/managedFields", value: [{"manager": "me", "operation": "Apply"}]}]`: true,

@@ -61,7 +61,8 @@ func (p mergePatcher) patch(series *expression.Series, t target) (patched, error
 	return patched{object, func() []string { return fieldPathsOfJSON(patch) }}, nil
 }
 
-// mergePatchOf returns the JSON of a merge patch: an Object that an expression constructed, or a map.
+// mergePatchOf returns the JSON of a merge patch: an Object that an expression constructed, or a
+// map.
 func mergePatchOf(value ref.Val) ([]byte, error) {
 	if object, ok := value.(*constructed.Object); ok {
 		fields, err := fieldsOf(object)
@@ -77,8 +78,8 @@ func mergePatchOf(value ref.Val) ([]byte, error) {
 	return jsonOf(value)
 }
 
-// jsonContent replaces CEL's null by nil in the content of an Object, in place, so that it is encoded as
-// null. It returns an error for values that JSON cannot represent, such as durations.
+// jsonContent replaces CEL's null by nil in the content of an Object, in place, so that it is
+// encoded as null. It returns an error for values that JSON cannot represent, such as durations.
 func jsonContent(v any) (any, error) {
 	switch v := v.(type) {
 	case structpb.NullValue:

@@ -23,8 +23,8 @@ func strategic(expression string) v1.Mutation {
 	return v1.Mutation{PatchType: v1.PatchTypeStrategicMergePatch, StrategicMergePatch: &v1.StrategicMergePatch{Expression: expression}}
 }
 
-// A JSON merge patch sets fields, removes null fields and replaces lists. A strategic merge patch merges
-// lists by their keys.
+// A JSON merge patch sets fields, removes null fields and replaces lists. A strategic merge patch
+// merges lists by their keys.
 func TestMergePatches(t *testing.T) {
 	web, proxy := corev1.Container{Name: "web", Image: "web:1", Args: []string{"a"}}, corev1.Container{Name: "proxy", Image: "proxy:1"}
 	newer := web

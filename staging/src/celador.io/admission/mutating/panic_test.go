@@ -12,8 +12,8 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// CEL values on which structured-merge-diff panics, or which JSON cannot represent, are failures of the
-// mutation.
+// CEL values on which structured-merge-diff panics, or which JSON cannot represent, are failures of
+// the mutation.
 func TestUnsupportedValues(t *testing.T) {
 	for _, expression := range []string{
 		`Object{data: format.dns1123Label()}`,

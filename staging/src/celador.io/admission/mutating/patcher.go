@@ -18,7 +18,8 @@ import (
 type patcher interface {
 	// patch returns the patched object. It returns the target's object itself if the patch changes
 	// nothing, and never changes that object. A *apierrors.StatusError rejects the request whatever
-	// the failurePolicy is, and so do errRefused and some identityErrors. failurePolicy Ignore ignores all other errors.
+	// the failurePolicy is, and so do errRefused and some identityErrors. failurePolicy Ignore
+	// ignores all other errors.
 	patch(*expression.Series, target) (patched, error)
 }
 
@@ -44,8 +45,8 @@ func newPatcher(patchType v1.PatchType, compiled expression.Compiled) patcher {
 // patched is a patched object.
 type patched struct {
 	object runtime.Object
-	// fields returns the JSON pointers of the fields that the patch names. It is nil if the patch changes
-	// nothing.
+	// fields returns the JSON pointers of the fields that the patch names. It is nil if the patch
+	// changes nothing.
 	fields func() []string
 }
 
@@ -61,16 +62,16 @@ type target struct {
 // objectCache holds facts about the current object of a request, so that they are not computed for
 // each mutation.
 type objectCache struct {
-	// defaulted is the object that the last mutation produced. It has its defaults and shares nothing
-	// with the request, params or caches.
+	// defaulted is the object that the last mutation produced. It has its defaults and shares
+	// nothing with the request, params or caches.
 	defaulted runtime.Object
-	// valid is the last object that was found to fit its schema, by the converter validFor. shape is its
-	// shape, or nil if structuredmerge does not support it.
+	// valid is the last object that was found to fit its schema, by the converter validFor. shape
+	// is its shape, or nil if structuredmerge does not support it.
 	valid    runtime.Object
 	validFor managedfields.TypeConverter
 	shape    *structuredmerge.Shape
-	// size is the JSON size of the object after the last patch that encoded it, plus the sizes of the
-	// apply configurations since then.
+	// size is the JSON size of the object after the last patch that encoded it, plus the sizes of
+	// the apply configurations since then.
 	size int
 }
 

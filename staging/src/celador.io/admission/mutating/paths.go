@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// fieldPaths returns the sorted JSON pointers of the fields of a JSON object. Nested objects are replaced
-// by their fields, unless they are empty.
+// fieldPaths returns the sorted JSON pointers of the fields of a JSON object. Nested objects are
+// replaced by their fields, unless they are empty.
 func fieldPaths(fields map[string]any) []string { return fieldPathsBelow("", fields) }
 
 func fieldPathsBelow(path string, fields map[string]any) []string {

@@ -21,8 +21,8 @@ import (
 	"celador.io/admission/policy"
 )
 
-// Result is the result of applying the policies that match a request. Err and AuditAnnotations return
-// the parts of an API server's response.
+// Result is the result of applying the policies that match a request. Err and AuditAnnotations
+// return the parts of an API server's response.
 type Result struct {
 	attributes admission.Attributes
 	// Mutations holds the mutations that were applied or that failed, in order.
@@ -47,8 +47,8 @@ type Mutation struct {
 	Err error
 	// Elapsed is the duration of the mutation, including the evaluation of its expressions.
 	Elapsed time.Duration
-	// Changed is set if the mutation changed the object, by a deep comparison, and Options.Changes is
-	// set.
+	// Changed is set if the mutation changed the object, by a deep comparison, and Options.Changes
+	// is set.
 	Changed bool
 	// Fields holds JSON pointers to the fields that the patch names, in the order of the patch
 	// and at most MaxFields. It is nil unless Changed is set.
@@ -131,8 +131,8 @@ func (r Result) Err() error {
 	return first
 }
 
-// annotationPrefix is the prefix of the keys of audit annotations. A key ends with the round and with
-// the position in Result.Mutations, such as "round_0_index_2".
+// annotationPrefix is the prefix of the keys of audit annotations. A key ends with the round and
+// with the position in Result.Mutations, such as "round_0_index_2".
 const annotationPrefix = "mutation.policy.admission.celador.io/"
 
 // AuditAnnotations returns the annotations of the request's audit event: one for each mutation that

@@ -118,7 +118,8 @@ func TestErr(t *testing.T) {
 	}
 }
 
-// All failures are causes. The first that is not ignored gives the message, the reason and the code.
+// All failures are causes. The first that is not ignored gives the message, the reason and the
+// code.
 func TestErrOfFailures(t *testing.T) {
 	s := create(on, configMap("a", "1"), policytest.Mutating("p", inline("false")))
 	result, err := s.mutate(t)

@@ -88,8 +88,8 @@ var kindsOfMutation = map[string]func(key string) v1.Mutation{
 	"strategic merge patch": func(key string) v1.Mutation { return strategic(`{"data": {"` + key + `": "v"}}`) },
 }
 
-// The engine holds only a fixed number of intermediate objects, however many mutations apply, and none
-// after the request.
+// The engine holds only a fixed number of intermediate objects, however many mutations apply, and
+// none after the request.
 func TestIntermediateObjectsAreCollected(t *testing.T) {
 	const (
 		mutations = 30
@@ -137,8 +137,8 @@ func TestIntermediateObjectsAreCollected(t *testing.T) {
 	})
 }
 
-// createWithParams returns a request to create the object. A policy applies the JSON patch once for each
-// of n params.
+// createWithParams returns a request to create the object. A policy applies the JSON patch once for
+// each of n params.
 func createWithParams(object apiruntime.Object, n int, patch string) subject {
 	s := create(on, object)
 	p := policytest.Mutating("p", policytest.JSONPatch(patch))

@@ -44,7 +44,8 @@ func (r *applier) subject(i *invocation, view *view) activation.Subject {
 	return activation.Subject{Input: input, Namespace: r.namespace, Params: r.params}
 }
 
-// series returns a series for one expression of a mutation. Each expression has its own cost budget.
+// series returns a series for one expression of a mutation. Each expression has its own cost
+// budget.
 func (r *applier) series(i *invocation) *expression.Series {
 	return i.NewSeries(r.ctx, r.subject(i, r.view(i.target.Kind)), policyspec.Patch, expression.NewBudget(celconfig.RuntimeCELCostBudget))
 }

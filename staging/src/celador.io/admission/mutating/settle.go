@@ -17,9 +17,9 @@ import (
 // maxRounds is the maximum number of additional rounds of settle.
 const maxRounds = 10
 
-// settle reinvokes mutations with reinvocationPolicy IfNeeded until a round changes nothing. A policy
-// that still changes the object in the last round fails, because the object would depend on the
-// number of rounds (KEP-3962, "Preventing recursion in mutations").
+// settle reinvokes mutations with reinvocationPolicy IfNeeded until a round changes nothing. A
+// policy that still changes the object in the last round fails, because the object would depend on
+// the number of rounds (KEP-3962, "Preventing recursion in mutations").
 func (r *applier) settle() error {
 	if !r.engine.config.Features[policyspec.InlineExpressions] || !r.reinvoked {
 		return nil
@@ -43,13 +43,14 @@ func (r *applier) settle() error {
 		u.found(policy.Failed)
 		r.fail(u.Policy, u.binding.Name(), message, metav1.StatusReasonInvalid)
 	}
-	// If failurePolicy ignores the failures, the request continues with the object before the rounds.
+	// If failurePolicy ignores the failures, the request continues with the object before the
+	// rounds.
 	*r.versioned, r.result.Mutations = before, r.result.Mutations[:mutations]
 	return nil
 }
 
-// reinvoke applies the reinvocable mutations that were applied before, and returns the invocations that
-// changed the object.
+// reinvoke applies the reinvocable mutations that were applied before, and returns the invocations
+// that changed the object.
 func (r *applier) reinvoke() (changed []*invocation, _ error) {
 	for n := range r.invocations {
 		i := &r.invocations[n]

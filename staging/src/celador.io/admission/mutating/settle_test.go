@@ -26,8 +26,8 @@ func matching(p *v1.MutatingAdmissionPolicy, expression string) *v1.MutatingAdmi
 	return p
 }
 
-// Mutations with reinvocationPolicy IfNeeded are reinvoked until the object no longer changes. After too
-// many rounds, the policies that still change the object fail.
+// Mutations with reinvocationPolicy IfNeeded are reinvoked until the object no longer changes.
+// After too many rounds, the policies that still change the object fail.
 func TestMutationsSettle(t *testing.T) {
 	endless := func(policies string) string {
 		return "mutations never settle: after 10 more rounds the object is still changed by policy " + policies
@@ -52,7 +52,8 @@ func TestMutationsSettle(t *testing.T) {
 		}, "xxxx/y", []string{"p", "r"}, endless("'p' with binding 'p', policy 'r' with binding 'r'")},
 		"policies overwrite each other": {on, []*v1.MutatingAdmissionPolicy{ifNeeded(policytest.Mutating("p", policytest.SetData("a", "'p'"))), ifNeeded(policytest.Mutating("q", policytest.SetData("a", "'q'")))}, "q/",
 			[]string{"p", "q"}, endless("'p' with binding 'p', policy 'q' with binding 'q'")},
-		// A policy that did not apply before reinvocation does not apply later, as without the gate.
+		// A policy that did not apply before reinvocation does not apply later, as without the
+		// gate.
 		"not applied at first": {on, []*v1.MutatingAdmissionPolicy{
 			ifNeeded(matching(policytest.Mutating("p", policytest.SetData("b", "'late'")), "object.data.a.size() > 3")), ifNeeded(policytest.Mutating("q", grow("a", "7"))),
 		}, "xxxxxxx/", nil, ""},
@@ -84,8 +85,8 @@ func TestMutationsSettle(t *testing.T) {
 	}
 }
 
-// If failurePolicy ignores that mutations do not settle, the object is as it was before the additional
-// rounds, and the result does not list the mutations of the rounds.
+// If failurePolicy ignores that mutations do not settle, the object is as it was before the
+// additional rounds, and the result does not list the mutations of the rounds.
 func TestIgnoredUnsettled(t *testing.T) {
 	p := ifNeeded(policytest.Mutating("p", grow("a", "1000")))
 	p.Spec.FailurePolicy = new(v1.Ignore)

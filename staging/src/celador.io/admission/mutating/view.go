@@ -28,8 +28,8 @@ type view struct {
 
 // A reading is the CEL value of one object, and the form from which it was converted.
 type reading struct {
-	// form is the form of value. fixed is set once an expression has read the object, after which the
-	// form stays until the object is replaced.
+	// form is the form of value. fixed is set once an expression has read the object, after which
+	// the form stays until the object is replaced.
 	form  activation.Form
 	fixed bool
 	// value is the CEL value of object, nil until it is read.

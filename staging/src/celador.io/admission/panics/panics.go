@@ -1,8 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package panics counts and logs the panics that Celador recovers. A recovered panic fails one expression, one object or one policy
-// instead of the process, so without a trace nobody would find its cause.
+// Package panics counts and logs the panics that Celador recovers. A recovered panic fails one
+// expression, one object or one policy instead of the process, so without a trace nobody would find
+// its cause.
 package panics
 
 import (
@@ -19,7 +20,8 @@ import (
 type Component int
 
 const (
-	// Evaluator is Celador's evaluator, for an expression that cel-go then evaluates without a panic.
+	// Evaluator is Celador's evaluator, for an expression that cel-go then evaluates without a
+	// panic.
 	Evaluator Component = iota
 	// Interpreter is cel-go, which turns panics of functions into errors of the expression.
 	Interpreter
@@ -50,14 +52,17 @@ var counts [components]atomic.Uint64
 const interval = 10 * time.Second
 
 var (
-	// next holds the times in nanoseconds from which components may log again, and suppressed what they have not logged since.
+	// next holds the times in nanoseconds from which components may log again, and suppressed what
+	// they have not logged since.
 	next       [components]atomic.Int64
 	suppressed [components]atomic.Uint64
 )
 
-// Record counts a panic, and logs it with the stack and with keysAndValues, unless the component has logged another one in the last ten
-// seconds. The log goes to klog's logger. Call it in the deferred function that has recovered cause, so that the stack is the one of the
-// panic. An evaluation that was cancelled, for example by a cost limit, is no panic. It is safe for concurrent use.
+// Record counts a panic, and logs it with the stack and with keysAndValues, unless the component
+// has logged another one in the last ten seconds. The log goes to klog's logger. Call it in the
+// deferred function that has recovered cause, so that the stack is the one of the panic. An
+// evaluation that was cancelled, for example by a cost limit, is no panic. It is safe for
+// concurrent use.
 func Record(component Component, cause any, keysAndValues ...any) {
 	if !count(component, cause) {
 		return
@@ -84,7 +89,8 @@ func log(component Component, cause any, stack []byte, keysAndValues []any) {
 	klog.Background().Error(fmt.Errorf("panic: %v", cause), "Recovered from a panic", keysAndValues...)
 }
 
-// An Expression is a compiled expression whose panics are logged once. It is safe for concurrent use after Source is set.
+// An Expression is a compiled expression whose panics are logged once. It is safe for concurrent
+// use after Source is set.
 type Expression struct {
 	// Source is the text of the expression.
 	Source string
@@ -92,8 +98,9 @@ type Expression struct {
 	logged atomic.Uint32
 }
 
-// Record counts a panic of the expression, and logs the first one of each component with the expression and the stack. Other expressions
-// do not keep it from the log. It calls stack only if it logs.
+// Record counts a panic of the expression, and logs the first one of each component with the
+// expression and the stack. Other expressions do not keep it from the log. It calls stack only if
+// it logs.
 func (e *Expression) Record(component Component, cause any, stack func() []byte) {
 	if !count(component, cause) {
 		return
@@ -103,7 +110,8 @@ func (e *Expression) Record(component Component, cause any, stack func() []byte)
 	}
 }
 
-// Counts calls observe with the number of panics that each component has recovered since the process started.
+// Counts calls observe with the number of panics that each component has recovered since the
+// process started.
 func Counts(observe func(component Component, recovered uint64)) {
 	for c := range components {
 		observe(c, counts[c].Load())

@@ -62,7 +62,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// Each panic of an expression counts. The first one of each component is logged, whatever was logged before.
+// Each panic of an expression counts. The first one of each component is logged, whatever was
+// logged before.
 func TestExpression(t *testing.T) {
 	var log bytes.Buffer
 	klog.SetLogger(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(&log))))
@@ -86,7 +87,8 @@ func TestExpression(t *testing.T) {
 	}
 }
 
-// silent lists the functions that recover panics which they raise themselves, or whose panics the user of a tool sees.
+// silent lists the functions that recover panics which they raise themselves, or whose panics the
+// user of a tool sees.
 var silent = map[string]string{
 	"admission/cel/internal/evaluator/program.go": "package programs records the panic, unless cel-go panics, too",
 	"admission/cel/internal/programs/panic.go":    "it evaluates a recorded panic once more, for the stack",
@@ -98,7 +100,8 @@ var silent = map[string]string{
 	"../../../pkg/localserver/etcdcheck.go":       "the error of celador serve has the panic",
 }
 
-// TestEveryRecoverLeavesATrace finds the functions in all modules that call recover, and not Record.
+// TestEveryRecoverLeavesATrace finds the functions in all modules that call recover, and not
+// Record.
 func TestEveryRecoverLeavesATrace(t *testing.T) {
 	found := map[string]bool{}
 	for _, root := range []string{"../../admission", "../../apiextensions-apiserver", "../../offline", "../../../../../pkg", "../../../../../plugin", "../../../../../cmd"} {

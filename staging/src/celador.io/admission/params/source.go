@@ -18,7 +18,8 @@ type Source interface {
 	Open(kind schema.GroupVersionKind) Handle
 }
 
-// A Handle keeps the objects of one kind watched until it is closed. Implementations are safe for concurrent use.
+// A Handle keeps the objects of one kind watched until it is closed. Implementations are safe for
+// concurrent use.
 type Handle interface {
 	// Lister returns a lister for the resource that serves the kind now. It returns an error if no
 	// resource does, and may wait briefly for discovery.
@@ -40,7 +41,7 @@ type Lister interface {
 	// object, the error satisfies apierrors.IsNotFound.
 	Get(ctx context.Context, namespace, name string) (*unstructured.Unstructured, error)
 	// List returns the objects whose labels match, sorted by name. namespace is empty for
-	// cluster-scoped kinds. The slice is shared like its objects. The text of the selector identifies
-	// it, so it must not be labels.Nothing, which has the text of labels.Everything.
+	// cluster-scoped kinds. The slice is shared like its objects. The text of the selector
+	// identifies it, so it must not be labels.Nothing, which has the text of labels.Everything.
 	List(namespace string, selector labels.Selector) ([]*unstructured.Unstructured, error)
 }

@@ -13,8 +13,8 @@ type Annotation struct {
 	Value string
 }
 
-// NewJSONAnnotation returns an annotation whose value is the JSON of content. If content has no JSON form, the value is the error, because an
-// audit event must not be lost.
+// NewJSONAnnotation returns an annotation whose value is the JSON of content. If content has no
+// JSON form, the value is the error, because an audit event must not be lost.
 func NewJSONAnnotation(key string, content any) Annotation {
 	value, err := json.Marshal(content)
 	if err != nil {

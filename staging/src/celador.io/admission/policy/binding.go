@@ -22,7 +22,8 @@ type BindingSpec struct {
 	MatchResources *v1.MatchResources
 	// Actions is nil for kinds without validationActions.
 	Actions []v1.ValidationAction
-	// Fallback is set if the binding applies to a request only if no other binding of its policy does.
+	// Fallback is set if the binding applies to a request only if no other binding of its policy
+	// does.
 	Fallback bool
 }
 
@@ -36,13 +37,14 @@ type Binding struct {
 // terms is the part of a binding's spec that many bindings share.
 type terms struct {
 	actions []v1.ValidationAction
-	// criteria is nil if the binding does not narrow the match constraints of its policy. It is compiled
-	// from resources, by which bindings that arrive later find the terms.
+	// criteria is nil if the binding does not narrow the match constraints of its policy. It is
+	// compiled from resources, by which bindings that arrive later find the terms.
 	criteria  *matching.Criteria
 	resources *v1.MatchResources
 	// params is nil if the binding has no paramRef.
 	params *params.Ref
-	// fallback is set if the binding applies to a request only if no other binding of its policy does.
+	// fallback is set if the binding applies to a request only if no other binding of its policy
+	// does.
 	fallback bool
 }
 
@@ -52,8 +54,8 @@ func (b *Binding) Name() string { return b.name }
 // Criteria implements matching.Item.
 func (b *Binding) Criteria() *matching.Criteria { return b.criteria }
 
-// Actions returns the validationActions of the binding. They are Deny for a Singleton. The slice must
-// not be changed.
+// Actions returns the validationActions of the binding. They are Deny for a Singleton. The slice
+// must not be changed.
 func (b *Binding) Actions() []v1.ValidationAction { return b.actions }
 
 // unbound is the binding of Singletons.

@@ -46,8 +46,8 @@ func TestOpenKinds(t *testing.T) {
 	}
 }
 
-// A binding that changes is in effect all the time, in its old or its new form. Kinds that are still
-// needed stay open, because requests would have to wait for their informers again.
+// A binding that changes is in effect all the time, in its old or its new form. Kinds that are
+// still needed stay open, because requests would have to wait for their informers again.
 func TestChangedBinding(t *testing.T) {
 	var steps []string
 	source := newSource()

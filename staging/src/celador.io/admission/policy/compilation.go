@@ -53,7 +53,8 @@ func compile(compiler *expression.Compiler, anatomy *policyspec.Anatomy) *Compil
 	return c
 }
 
-// programs returns the programs of the variables and of all expressions but messages. Expressions that do not compile have none.
+// programs returns the programs of the variables and of all expressions but messages. Expressions
+// that do not compile have none.
 func (c *Compilation) programs() []*expression.Program {
 	result := make([]*expression.Program, 0, len(c.compiled))
 	for i := range c.variables {

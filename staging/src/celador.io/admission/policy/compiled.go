@@ -11,11 +11,11 @@ import (
 	"celador.io/admission/internal/matchconditions"
 )
 
-// Compiled holds the compiled expressions of a policy. Body holds the part that differs between kinds.
-// Immutable.
+// Compiled holds the compiled expressions of a policy. Body holds the part that differs between
+// kinds. Immutable.
 //
-// Expressions that do not compile stay in the policy with their errors, and requests that evaluate them
-// fail.
+// Expressions that do not compile stay in the policy with their errors, and requests that evaluate
+// them fail.
 type Compiled[Body any] struct {
 	Conditions matchconditions.Conditions
 	Variables  []expression.Variable
@@ -31,9 +31,9 @@ type Compiled[Body any] struct {
 	programs []*expression.Program
 }
 
-// lazy compiles the expressions of a policy on first use. Compiling takes a millisecond for a policy with
-// few expressions, so a server that starts with thousands of policies must not wait for it. Safe for
-// concurrent use.
+// lazy compiles the expressions of a policy on first use. Compiling takes a millisecond for a
+// policy with few expressions, so a server that starts with thousands of policies must not wait for
+// it. Safe for concurrent use.
 type lazy[Body any] struct {
 	compiled atomic.Pointer[Compiled[Body]]
 	// evaluated is set when a request first evaluates the policy.

@@ -68,8 +68,9 @@ func TestUncompiledPolicies(t *testing.T) {
 	expect("another is compiled", "b", "a", "unbound")
 }
 
-// A policy counts as evaluated from the first request that its bindings match until some time after it is
-// replaced, however often. Its compilation alone is no evaluation, and neither is a verdict a replacement.
+// A policy counts as evaluated from the first request that its bindings match until some time after
+// it is replaced, however often. Its compilation alone is no evaluation, and neither is a verdict a
+// replacement.
 func TestEvaluated(t *testing.T) { synctest.Test(t, testEvaluated) }
 
 func testEvaluated(t *testing.T) {

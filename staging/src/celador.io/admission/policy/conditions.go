@@ -26,9 +26,9 @@ type ConditionReport struct {
 }
 
 // CheckConditions evaluates the match conditions of the policy. It returns nil if all are true. If
-// one is false, the request is exempt from the policy and the error is nil. If none is false and one
-// failed, the error is the failure. The report names no binding, because bindings share evaluations. The
-// series is memory for the evaluation.
+// one is false, the request is exempt from the policy and the error is nil. If none is false and
+// one failed, the error is the failure. The report names no binding, because bindings share
+// evaluations. The series is memory for the evaluation.
 func (p *Policy[Body]) CheckConditions(ctx context.Context, series *activation.Series, s activation.Subject) (*ConditionReport, error) {
 	compiled := p.Compiled()
 	if len(compiled.Conditions) == 0 {

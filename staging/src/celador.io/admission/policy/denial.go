@@ -21,9 +21,9 @@ var statusCodes = map[metav1.StatusReason]int32{
 	metav1.StatusReasonRequestEntityTooLarge: http.StatusRequestEntityTooLarge,
 }
 
-// NewDenial returns the API error of a denied request, with the given reason and its status code. The
-// reason Invalid replaces an empty one. The caller may change the error. If the attributes of the request
-// do not allow an API error, err is the error to return instead.
+// NewDenial returns the API error of a denied request, with the given reason and its status code.
+// The reason Invalid replaces an empty one. The caller may change the error. If the attributes of
+// the request do not allow an API error, err is the error to return instead.
 func NewDenial(a admission.Attributes, cause error, reason metav1.StatusReason) (denial *apierrors.StatusError, err error) {
 	if err := admission.NewForbidden(a, cause); !errors.As(err, &denial) {
 		return nil, err

@@ -9,15 +9,15 @@ import (
 	"sync/atomic"
 )
 
-// Outcome is the outcome of an evaluation: of a policy for one request, through one binding and with one
-// param. Worse outcomes are greater.
+// Outcome is the outcome of an evaluation: of a policy for one request, through one binding and
+// with one param. Worse outcomes are greater.
 type Outcome int
 
 const (
 	// Admitted means that the policy has no violation.
 	Admitted Outcome = iota
-	// Denied means that a validation is not satisfied or a mutation refuses the request, whatever the
-	// validationActions of the binding are.
+	// Denied means that a validation is not satisfied or a mutation refuses the request, whatever
+	// the validationActions of the binding are.
 	Denied
 	// Failed means that a part of the policy could not be evaluated, whatever the failurePolicy is.
 	Failed
@@ -33,15 +33,15 @@ func (o Outcome) String() string { return outcomeNames[o] }
 // tally counts the evaluations of a policy by outcome.
 type tally [outcomes]atomic.Uint64
 
-// CountEvaluation counts an evaluation of the policy. Requests that match conditions exempt from the
-// policy are not evaluations.
+// CountEvaluation counts an evaluation of the policy. Requests that match conditions exempt from
+// the policy are not evaluations.
 func (p *Policy[Body]) CountEvaluation(o Outcome) { p.evaluations[o].Add(1) }
 
 // An EvaluationObserver is called with the number of evaluations of a policy that had one outcome.
 type EvaluationObserver func(policy string, outcome Outcome, n uint64)
 
-// observeEvaluations calls observe for each outcome if there were evaluations. It includes outcomes that did
-// not occur, because rates start at zero.
+// observeEvaluations calls observe for each outcome if there were evaluations. It includes outcomes
+// that did not occur, because rates start at zero.
 func (p *Policy[Body]) observeEvaluations(observe EvaluationObserver) {
 	var counts [outcomes]uint64
 	for o := range p.evaluations {
@@ -55,8 +55,8 @@ func (p *Policy[Body]) observeEvaluations(observe EvaluationObserver) {
 	}
 }
 
-// ObserveEvaluations calls observe for the stored policies that were evaluated, once for each outcome. A
-// policy that replaced another one with the same name has the evaluations of both.
+// ObserveEvaluations calls observe for the stored policies that were evaluated, once for each
+// outcome. A policy that replaced another one with the same name has the evaluations of both.
 func (s *Store[PolicyObject, BindingObject, Body]) ObserveEvaluations(observe EvaluationObserver) {
 	s.lock.Lock()
 	policies := slices.Collect(maps.Values(s.policies))
@@ -66,8 +66,8 @@ func (s *Store[PolicyObject, BindingObject, Body]) ObserveEvaluations(observe Ev
 	}
 }
 
-// ObserveEvaluations calls observe for the policies of the snapshot that were evaluated, once for each
-// outcome.
+// ObserveEvaluations calls observe for the policies of the snapshot that were evaluated, once for
+// each outcome.
 func (s *Snapshot[Body]) ObserveEvaluations(observe EvaluationObserver) {
 	for _, p := range s.policies {
 		p.observeEvaluations(observe)

@@ -3,8 +3,8 @@
 
 package policy
 
-// Ineffective returns the names of the policies that need a binding and have none, and of the bindings whose policy does not exist, in any order. It
-// returns none while changes are held.
+// Ineffective returns the names of the policies that need a binding and have none, and of the
+// bindings whose policy does not exist, in any order. It returns none while changes are held.
 func (s *Store[PolicyObject, BindingObject, Body]) Ineffective() (policies, bindings []string) {
 	s.lock.Lock()
 	defer s.lock.Unlock()

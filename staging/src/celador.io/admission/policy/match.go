@@ -24,13 +24,14 @@ import (
 type Matches[Body any] struct {
 	ctx     context.Context
 	request *matching.Request
-	// log explains at V(5) why a policy or binding does not apply. explains is set if it is enabled.
+	// log explains at V(5) why a policy or binding does not apply. explains is set if it is
+	// enabled.
 	log      klog.Logger
 	explains bool
 	// constraints and bindings remember the result for the criteria of the last policy and binding.
 	constraints, bindings matching.Memo
-	// own is the resource and kind of the request, which are the target of most policies. others holds the other
-	// targets.
+	// own is the resource and kind of the request, which are the target of most policies. others
+	// holds the other targets.
 	own    matching.Target
 	others []*matching.Target
 	// match is the current Match. It is reused, because thousands of policies may match.
@@ -44,9 +45,9 @@ func NewMatches[Body any](ctx context.Context, request *matching.Request) Matche
 	return Matches[Body]{ctx: ctx, request: request, log: log, explains: log.Enabled(), own: own}
 }
 
-// NoneMatch reports whether it is certain that no policy of the snapshots matches the request. Most requests
-// match none, and this costs them less than to make Matches. It returns false if the reasons for which
-// policies do not match are logged.
+// NoneMatch reports whether it is certain that no policy of the snapshots matches the request. Most
+// requests match none, and this costs them less than to make Matches. It returns false if the
+// reasons for which policies do not match are logged.
 func NoneMatch[Body any](ctx context.Context, request *matching.Request, snapshots []*Snapshot[Body]) bool {
 	for _, s := range snapshots {
 		if len(s.index.Candidates(request)) > 0 {
@@ -59,11 +60,11 @@ func NoneMatch[Body any](ctx context.Context, request *matching.Request, snapsho
 // Match is a policy that matches a request.
 type Match[Body any] struct {
 	*Policy[Body]
-	// Target is the resource and kind in which the policy reads the object. The Matches have one address for each
-	// target, which saves comparisons.
+	// Target is the resource and kind in which the policy reads the object. The Matches have one
+	// address for each target, which saves comparisons.
 	Target *matching.Target
-	// Err is the error with which the policy fails for all bindings, or nil. If it is set, Bindings must not
-	// be called.
+	// Err is the error with which the policy fails for all bindings, or nil. If it is set, Bindings
+	// must not be called.
 	Err error
 
 	matches *Matches[Body]
@@ -85,8 +86,8 @@ type BindingMatch[Body any] struct {
 	lacksParams bool
 }
 
-// In ranges over the policies of the snapshot that match the request, in the order of names. A Match
-// is valid until the next iteration.
+// In ranges over the policies of the snapshot that match the request, in the order of names. A
+// Match is valid until the next iteration.
 func (m *Matches[Body]) In(s *Snapshot[Body]) iter.Seq[*Match[Body]] {
 	return func(yield func(*Match[Body]) bool) {
 		candidates := m.candidates(s)
@@ -184,8 +185,8 @@ func (m *Match[Body]) Bindings(yield func(*BindingMatch[Body]) bool) {
 	}
 }
 
-// bindings calls yield for each of the given bindings that matches the request. applied reports whether a
-// binding applied, and more whether yield returned true for all of them.
+// bindings calls yield for each of the given bindings that matches the request. applied reports
+// whether a binding applied, and more whether yield returned true for all of them.
 func (m *Match[Body]) bindings(of matching.NamespaceIndex[*Binding], yield func(*BindingMatch[Body]) bool) (applied, more bool) {
 	request := m.matches.request
 	candidates := of.All
@@ -233,14 +234,14 @@ func (m *Match[Body]) log(b *Binding, reason any) {
 
 func misconfigured(err error) error { return fmt.Errorf("failed to configure binding: %w", err) }
 
-// withoutParams has one nil element, so that a policy without params is evaluated once. Expressions that
-// read 'params' read null.
+// withoutParams has one nil element, so that a policy without params is evaluated once. Expressions
+// that read 'params' read null.
 var withoutParams = []*unstructured.Unstructured{nil}
 
-// Params returns the param objects for each of which the policy is evaluated. It returns a single nil if
-// the policy has no paramKind or the binding has no paramRef. It returns no element if paramRef selects no
-// object; the binding then does not apply. The objects are shared and must not be changed. If Params
-// returns an error, the policy fails for the binding.
+// Params returns the param objects for each of which the policy is evaluated. It returns a single
+// nil if the policy has no paramKind or the binding has no paramRef. It returns no element if
+// paramRef selects no object; the binding then does not apply. The objects are shared and must not
+// be changed. If Params returns an error, the policy fails for the binding.
 func (b *BindingMatch[Body]) Params() ([]*unstructured.Unstructured, error) {
 	m := b.match
 	if m.lister == nil || b.params == nil {

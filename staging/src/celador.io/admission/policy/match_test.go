@@ -100,8 +100,8 @@ func three() *snapshot {
 	return s.Snapshot()
 }
 
-// visit iterates over the policies and bindings of a snapshot. Either iteration ends at an item that
-// is last. It returns the names of the visited items.
+// visit iterates over the policies and bindings of a snapshot. Either iteration ends at an item
+// that is last. It returns the names of the visited items.
 func visit(ctx context.Context, s *snapshot, last func(name string) bool) []string {
 	var names []string
 	matches := policy.NewMatches[string](ctx, request(ctx))

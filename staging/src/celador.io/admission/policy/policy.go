@@ -18,8 +18,8 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// Policy is a policy whose expressions are compiled when Compiled is first called. Safe for concurrent
-// use.
+// Policy is a policy whose expressions are compiled when Compiled is first called. Safe for
+// concurrent use.
 type Policy[Body any] struct {
 	Name string
 	// FailurePolicy defaults to Fail.
@@ -37,14 +37,15 @@ type Policy[Body any] struct {
 	// uid and generation identify the version of the object.
 	uid        types.UID
 	generation int64
-	// enforced is set if the policy needs a nil verdict to decide, because its typeChecking is Enforced.
+	// enforced is set if the policy needs a nil verdict to decide, because its typeChecking is
+	// Enforced.
 	enforced bool
 	// verdict is nil until there is a verdict on this or an earlier generation.
 	verdict *verdict
 	// evaluations is shared by all copies of the policy, and by the versions of a stored policy.
 	evaluations *tally
-	// evaluatedUntil is when the policy ceases to count as evaluated because of an earlier version. The store
-	// sets it.
+	// evaluatedUntil is when the policy ceases to count as evaluated because of an earlier version.
+	// The store sets it.
 	evaluatedUntil time.Time
 	// singleton is set if the policy applies without a binding.
 	singleton bool
@@ -58,8 +59,9 @@ type ParamKind struct {
 
 var errNoMatchConstraints = errors.New("policy contained no match constraints, a required field")
 
-// New returns the policy of an object with the given anatomy. When the policy is compiled, body is called
-// with the compiled expressions and returns the policy's body, unless the policy fails every request.
+// New returns the policy of an object with the given anatomy. When the policy is compiled, body is
+// called with the compiled expressions and returns the policy's body, unless the policy fails every
+// request.
 func New[Body any](compiler *expression.Compiler, object metav1.Object, anatomy *policyspec.Anatomy, body func(*Compilation) Body) *Policy[Body] {
 	result := &Policy[Body]{
 		Name: object.GetName(), uid: object.GetUID(), generation: object.GetGeneration(),
@@ -89,8 +91,8 @@ func New[Body any](compiler *expression.Compiler, object metav1.Object, anatomy 
 	return result
 }
 
-// Compiled returns the compiled expressions of the policy to a request that evaluates them. The first call
-// compiles them unless the store has done so, and concurrent calls wait for it.
+// Compiled returns the compiled expressions of the policy to a request that evaluates them. The
+// first call compiles them unless the store has done so, and concurrent calls wait for it.
 func (p *Policy[Body]) Compiled() *Compiled[Body] {
 	if !p.expressions.evaluated.Load() { // a store in each request would take the cache line from other processors
 		p.expressions.evaluated.Store(true)
@@ -101,8 +103,8 @@ func (p *Policy[Body]) Compiled() *Compiled[Body] {
 // IsCompiled reports whether the expressions are compiled, so that Compiled returns at once.
 func (p *Policy[Body]) IsCompiled() bool { return p.expressions.compiled.Load() != nil }
 
-// Errors compiles the policy and returns the errors with which the policy fails requests of any kind, such
-// as compilation errors. The error of a field begins with the field's path.
+// Errors compiles the policy and returns the errors with which the policy fails requests of any
+// kind, such as compilation errors. The error of a field begins with the field's path.
 func (p *Policy[Body]) Errors() []error {
 	if p.invalid != nil {
 		return []error{p.invalid}
@@ -110,7 +112,8 @@ func (p *Policy[Body]) Errors() []error {
 	return p.expressions.get().errors
 }
 
-// failsRequests reports whether the policy is misconfigured, or an expression is known not to compile.
+// failsRequests reports whether the policy is misconfigured, or an expression is known not to
+// compile.
 func (p *Policy[Body]) failsRequests() bool {
 	compiled := p.expressions.compiled.Load()
 	return p.misconfiguration() != nil || compiled != nil && len(compiled.errors) > 0

@@ -9,9 +9,10 @@ import "celador.io/admission/matching"
 // the processor's first cache when they are evaluated.
 const prefetched = 16
 
-// prefetch brings candidates into the processor's caches, where the policies of a server mostly are not. An evaluation waits for one part of a
-// policy after the other, because each part holds the address of the next. Here the parts of one policy do not depend on those of another,
-// so the processor waits for several policies at the same time.
+// prefetch brings candidates into the processor's caches, where the policies of a server mostly are
+// not. An evaluation waits for one part of a policy after the other, because each part holds the
+// address of the next. Here the parts of one policy do not depend on those of another, so the
+// processor waits for several policies at the same time.
 func (s *Snapshot[Body]) prefetch(candidates []matching.Candidate) {
 	for _, c := range candidates {
 		p := s.policies[c.Position]

@@ -20,8 +20,8 @@ type Snapshot[Body any] struct {
 	index    *matching.Index
 }
 
-// FailsClosed reports whether a policy with failurePolicy Fail may match the request. It does not look at selectors and match
-// conditions.
+// FailsClosed reports whether a policy with failurePolicy Fail may match the request. It does not
+// look at selectors and match conditions.
 func (s *Snapshot[Body]) FailsClosed(r *matching.Request) bool {
 	for _, c := range s.index.Candidates(r) {
 		if s.policies[c.Position].FailurePolicy == v1.Fail {
@@ -46,8 +46,8 @@ func (s *Snapshot[Body]) FailClosedParams(r *matching.Request) iter.Seq[params.H
 type boundPolicy[Body any] struct {
 	*Policy[Body]
 	*bindings
-	// only is the binding of the policy if it has a single one, and nil otherwise. It saves a request the
-	// walk through the lists of bindings.
+	// only is the binding of the policy if it has a single one, and nil otherwise. It saves a
+	// request the walk through the lists of bindings.
 	only *Binding
 	// params is nil without a paramKind.
 	params params.Handle

@@ -43,7 +43,8 @@ type Store[PolicyObject, BindingObject metav1.Object, Body any] struct {
 	// held is set while changes are not published.
 	held     bool
 	policies map[string]*Policy[Body]
-	// verdicts holds the verdicts on policies that are not stored yet. It is nil if verdicts are ignored.
+	// verdicts holds the verdicts on policies that are not stored yet. It is nil if verdicts are
+	// ignored.
 	verdicts map[string]*verdict
 	bindings map[string]*Binding
 	// byPolicy holds the bindings of each policy that has any.
@@ -51,8 +52,8 @@ type Store[PolicyObject, BindingObject metav1.Object, Body any] struct {
 }
 
 // NewStore returns an empty store. It opens the paramKinds of the policies in effect in source, and
-// closes them when no policy needs them. Without a source, policies with a paramKind fail the requests
-// that they match. Verdicts are ignored unless enforceTypes is set.
+// closes them when no policy needs them. Without a source, policies with a paramKind fail the
+// requests that they match. Verdicts are ignored unless enforceTypes is set.
 func NewStore[PolicyObject, BindingObject metav1.Object, Body any](descriptor Descriptor[PolicyObject, BindingObject, Body], source params.Source, enforceTypes bool) *Store[PolicyObject, BindingObject, Body] {
 	s := &Store[PolicyObject, BindingObject, Body]{
 		descriptor: descriptor,
@@ -68,8 +69,8 @@ func NewStore[PolicyObject, BindingObject metav1.Object, Body any](descriptor De
 	return s
 }
 
-// NewSnapshot returns a snapshot of the given policies and bindings. It has no params, and its policies
-// need no verdict.
+// NewSnapshot returns a snapshot of the given policies and bindings. It has no params, and its
+// policies need no verdict.
 func NewSnapshot[PolicyObject, BindingObject metav1.Object, Body any](descriptor Descriptor[PolicyObject, BindingObject, Body], policies []PolicyObject, bindings []BindingObject) *Snapshot[Body] {
 	s := NewStore(descriptor, nil, false)
 	for _, b := range bindings {
@@ -86,8 +87,9 @@ func (s *Store[PolicyObject, BindingObject, Body]) Snapshot() *Snapshot[Body] {
 	return s.snapshot.Load()
 }
 
-// Hold stops the publication of changes until the caller calls release, which publishes all of them. To
-// publish thousands of objects one by one takes seconds, because each snapshot has a list of all policies.
+// Hold stops the publication of changes until the caller calls release, which publishes all of
+// them. To publish thousands of objects one by one takes seconds, because each snapshot has a list
+// of all policies.
 func (s *Store[PolicyObject, BindingObject, Body]) Hold() (release func()) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -106,8 +108,8 @@ func (s *Store[PolicyObject, BindingObject, Body]) Hold() (release func()) {
 }
 
 // SetPolicy compiles a policy, and adds it or replaces the policy with the same name. A policy with
-// expressions that do not compile is added, too: its failurePolicy decides about the requests that it
-// matches.
+// expressions that do not compile is added, too: its failurePolicy decides about the requests that
+// it matches.
 func (s *Store[PolicyObject, BindingObject, Body]) SetPolicy(p PolicyObject) { s.Compile(p)() }
 
 // Compile compiles a policy without changing the store, and returns a function that adds or
@@ -119,14 +121,14 @@ func (s *Store[PolicyObject, BindingObject, Body]) Compile(p PolicyObject) (put 
 	return func() { s.setPolicy(policy) }
 }
 
-// SetUncompiled adds or replaces a policy like SetPolicy, but leaves it to CompileAll or to the first
-// request that evaluates the policy to compile it.
+// SetUncompiled adds or replaces a policy like SetPolicy, but leaves it to CompileAll or to the
+// first request that evaluates the policy to compile it.
 func (s *Store[PolicyObject, BindingObject, Body]) SetUncompiled(p PolicyObject) {
 	s.setPolicy(s.descriptor.Policy(p))
 }
 
-// CompileAll compiles the policies that are in effect at the time of the call, one after the other, until
-// ctx ends.
+// CompileAll compiles the policies that are in effect at the time of the call, one after the other,
+// until ctx ends.
 func (s *Store[PolicyObject, BindingObject, Body]) CompileAll(ctx context.Context) {
 	for _, p := range s.Snapshot().policies {
 		if ctx.Err() != nil {
@@ -136,12 +138,13 @@ func (s *Store[PolicyObject, BindingObject, Body]) CompileAll(ctx context.Contex
 	}
 }
 
-// afterEvaluation is how long a policy counts as evaluated because a version that requests evaluated was
-// replaced. Requests that come every second or so are expected to evaluate the new version soon.
+// afterEvaluation is how long a policy counts as evaluated because a version that requests
+// evaluated was replaced. Requests that come every second or so are expected to evaluate the new
+// version soon.
 const afterEvaluation = 2 * time.Second
 
-// Evaluated reports whether requests evaluate the policy with the name: one has done so since the policy was
-// stored, or had done so with a version that was replaced up to 2 seconds ago.
+// Evaluated reports whether requests evaluate the policy with the name: one has done so since the
+// policy was stored, or had done so with a version that was replaced up to 2 seconds ago.
 func (s *Store[PolicyObject, BindingObject, Body]) Evaluated(name string) bool {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -149,8 +152,8 @@ func (s *Store[PolicyObject, BindingObject, Body]) Evaluated(name string) bool {
 	return p != nil && (p.expressions.evaluated.Load() || time.Now().Before(p.evaluatedUntil))
 }
 
-// inheritEvaluation makes a policy that replaces old count as evaluated for some time if old does, and
-// continue to count the evaluations of old.
+// inheritEvaluation makes a policy that replaces old count as evaluated for some time if old does,
+// and continue to count the evaluations of old.
 func (p *Policy[Body]) inheritEvaluation(old *Policy[Body]) {
 	if old == nil {
 		return
@@ -221,7 +224,8 @@ func (s *Store[PolicyObject, BindingObject, Body]) unbind(b *Binding) string {
 	return policy
 }
 
-// publish publishes a new snapshot with the current state of the named policies, unless changes are held.
+// publish publishes a new snapshot with the current state of the named policies, unless changes are
+// held.
 func (s *Store[PolicyObject, BindingObject, Body]) publish(names ...string) {
 	if s.held {
 		return

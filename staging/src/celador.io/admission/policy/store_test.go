@@ -102,8 +102,8 @@ func TestSnapshotStays(t *testing.T) {
 	}
 }
 
-// While the store changes concurrently, each request reads one consistent snapshot. A change is in effect
-// when the method that makes it returns.
+// While the store changes concurrently, each request reads one consistent snapshot. A change is in
+// effect when the method that makes it returns.
 func TestStoreConcurrently(t *testing.T) {
 	s := newStore(false, nil, denyingWith("fixed", "always"), policytest.Binding("fixed", "fixed"))
 	var writers, readers sync.WaitGroup

@@ -8,7 +8,8 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// announce tells the tracer of the compiler, if there is one, which program evaluates which field of the policy.
+// announce tells the tracer of the compiler, if there is one, which program evaluates which field
+// of the policy.
 func (c *Compilation) announce(compiler *expression.Compiler, policy string) {
 	tracer := compiler.Tracer()
 	if tracer == nil {

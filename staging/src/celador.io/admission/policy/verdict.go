@@ -18,8 +18,8 @@ type verdict struct {
 	err        error
 }
 
-// SetVerdict implements typecheck.VerdictStore. It ignores verdicts unless types are enforced. It keeps
-// the verdict on a policy or a generation that is not stored yet, until the policy is stored.
+// SetVerdict implements typecheck.VerdictStore. It ignores verdicts unless types are enforced. It
+// keeps the verdict on a policy or a generation that is not stored yet, until the policy is stored.
 func (s *Store[PolicyObject, BindingObject, Body]) SetVerdict(name string, uid types.UID, generation int64, err error) {
 	if s.verdicts == nil {
 		return
@@ -40,8 +40,8 @@ func (s *Store[PolicyObject, BindingObject, Body]) SetVerdict(name string, uid t
 	}
 }
 
-// ForgetVerdict implements typecheck.VerdictStore. A verdict that arrives after the deletion of its policy
-// would otherwise be kept forever.
+// ForgetVerdict implements typecheck.VerdictStore. A verdict that arrives after the deletion of its
+// policy would otherwise be kept forever.
 func (s *Store[PolicyObject, BindingObject, Body]) ForgetVerdict(name string) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -57,8 +57,9 @@ func misconfigurationChanged[Body any](old, current *Policy[Body]) bool {
 	return before.Error() != after.Error()
 }
 
-// takeVerdict returns the verdict on a policy that is about to replace the stored policy with its name: a
-// verdict that arrived before the policy, otherwise the verdict on an earlier generation, otherwise nil.
+// takeVerdict returns the verdict on a policy that is about to replace the stored policy with its
+// name: a verdict that arrived before the policy, otherwise the verdict on an earlier generation,
+// otherwise nil.
 func (s *Store[PolicyObject, BindingObject, Body]) takeVerdict(p *Policy[Body]) *verdict {
 	if waiting := s.verdicts[p.Name]; waiting != nil && waiting.uid == p.uid && waiting.generation <= p.generation {
 		delete(s.verdicts, p.Name)

@@ -14,11 +14,12 @@ var resources = []string{
 	"mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "validatingadmissionpolicies", "validatingadmissionpolicybindings",
 }
 
-// Resources returns the names of the resources of policies and bindings. The caller owns the result.
+// Resources returns the names of the resources of policies and bindings. The caller owns the
+// result.
 func Resources() []string { return slices.Clone(resources) }
 
-// IsExempt reports whether a resource is one of policies or bindings. Policies of the API do not apply to requests
-// for them, so that clients can always delete a policy that denies everything.
+// IsExempt reports whether a resource is one of policies or bindings. Policies of the API do not
+// apply to requests for them, so that clients can always delete a policy that denies everything.
 func IsExempt(resource schema.GroupResource) bool {
 	// Most resources are in other groups.
 	return resource.Group == v1.GroupName && slices.Contains(resources, resource.Resource)

@@ -22,8 +22,8 @@ type apiField struct {
 	number int
 }
 
-// fill sets all fields of the types of group admissionregistration in v, which are below path. Lists get one element, and
-// strings their path. It returns the fields.
+// fill sets all fields of the types of group admissionregistration in v, which are below path.
+// Lists get one element, and strings their path. It returns the fields.
 func fill(v reflect.Value, path string) []apiField {
 	var fields []apiField
 	switch v.Kind() {

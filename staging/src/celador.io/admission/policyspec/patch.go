@@ -13,8 +13,8 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// patchTypes declares the patch types. Mutations with spec.mutations[].expression have an empty patch type
-// (KEP-3962, "Return Values for Mutating Expressions").
+// patchTypes declares the patch types. Mutations with spec.mutations[].expression have an empty
+// patch type (KEP-3962, "Return Values for Mutating Expressions").
 var patchTypes = map[v1.PatchType]struct {
 	returns []*cel.Type
 	// check is nil if any type of returns is valid.

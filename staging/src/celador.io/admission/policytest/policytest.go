@@ -1,7 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package policytest makes policies and bindings for tests. All objects have the defaults of the API.
+// Package policytest makes policies and bindings for tests. All objects have the defaults of the
+// API.
 package policytest
 
 import (
@@ -52,8 +53,8 @@ func Mutating(name string, mutations ...v1.Mutation) *v1.MutatingAdmissionPolicy
 	return MutatingSpec(name, v1.MutatingAdmissionPolicySpec{Mutations: mutations})
 }
 
-// MutatingSpec returns a policy with the given spec. It matches everything unless the spec has match
-// constraints, and its reinvocationPolicy is Never unless the spec has one.
+// MutatingSpec returns a policy with the given spec. It matches everything unless the spec has
+// match constraints, and its reinvocationPolicy is Never unless the spec has one.
 func MutatingSpec(name string, spec v1.MutatingAdmissionPolicySpec) *v1.MutatingAdmissionPolicy {
 	if spec.MatchConstraints == nil {
 		spec.MatchConstraints = Everything()

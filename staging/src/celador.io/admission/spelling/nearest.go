@@ -1,7 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package spelling finds the names that misspelt names in expressions and field paths were probably meant to be.
+// Package spelling finds the names that misspelt names in expressions and field paths were probably
+// meant to be.
 package spelling
 
 import (
@@ -10,14 +11,16 @@ import (
 )
 
 const (
-	// longName is the length in bytes above which names are not compared, because comparing takes quadratic time.
+	// longName is the length in bytes above which names are not compared, because comparing takes
+	// quadratic time.
 	longName = 128
 	// maxDistance is how many letters of a misspelt name may be wrong.
 	maxDistance = 3
 )
 
-// Nearest returns the candidate that a name was probably meant to be: one that differs in at most three letters, and in less than
-// half of the letters of the name. Case does not count. It returns "" if there is none.
+// Nearest returns the candidate that a name was probably meant to be: one that differs in at most
+// three letters, and in less than half of the letters of the name. Case does not count. It returns
+// "" if there is none.
 func Nearest(name string, candidates iter.Seq[string]) string {
 	if len(name) > longName {
 		return ""

@@ -15,8 +15,8 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// checkAssignments returns an issue for each field of a constructor whose value is not assignable to
-// the field, or nil if there is none. It returns at most maxIssues. given holds the types of all
+// checkAssignments returns an issue for each field of a constructor whose value is not assignable
+// to the field, or nil if there is none. It returns at most maxIssues. given holds the types of all
 // subexpressions.
 func (c *constructors) checkAssignments(parsed *cel.Ast, given map[int64]*cel.Type) *cel.Issues {
 	var errs []*common.Error

@@ -57,7 +57,8 @@ func (b *budget) charge(assessments []assessment) {
 }
 
 // exhausted reports whether checking another type is expected to exceed the budget. The expected
-// cost of a type is the average so far. The first type is always allowed, unless the budget is strict.
+// cost of a type is the average so far. The first type is always allowed, unless the budget is
+// strict.
 func (b *budget) exhausted() bool {
 	if b.types == 0 {
 		return b.strict && b.base > b.limit

@@ -15,8 +15,8 @@ import (
 	"celador.io/admission/typecheck"
 )
 
-// The cost of checking a policy with many types is bounded, even if its expressions are long or have
-// large types.
+// The cost of checking a policy with many types is bounded, even if its expressions are long or
+// have large types.
 func TestTypesOfPolicy(t *testing.T) {
 	described := schemas{}
 	mapper := mapperFor()

@@ -60,10 +60,11 @@ func (c *Checker) With(types Types) *Checker {
 	return &with
 }
 
-// Within returns a checker that spends at most about the given cost on a policy, if that is less than what other checkers
-// spend. Checking an expression against a type costs 100 units and one for each byte, more for very long expressions and
-// very large types; a unit takes about a microsecond. Types, and policies, that cost more are not checked: the result lists
-// them as TooManyTypes. The checker shares the environments of c and is cheap to create.
+// Within returns a checker that spends at most about the given cost on a policy, if that is less
+// than what other checkers spend. Checking an expression against a type costs 100 units and one for
+// each byte, more for very long expressions and very large types; a unit takes about a microsecond.
+// Types, and policies, that cost more are not checked: the result lists them as TooManyTypes. The
+// checker shares the environments of c and is cheap to create.
 func (c *Checker) Within(cost int) *Checker {
 	within := *c
 	within.maxCost = min(cost, c.maxCost)

@@ -112,8 +112,8 @@ func (c *constructors) FindStructType(name string) (*types.Type, bool) {
 	return types.NewTypeTypeWithParam(types.NewObjectType(name)), len(c.typesOf(name)) > 0
 }
 
-// FindStructFieldType implements types.Provider. Fields of constructors are dynamic, because CEL has
-// no type for several alternatives; checkAssignments checks them.
+// FindStructFieldType implements types.Provider. Fields of constructors are dynamic, because CEL
+// has no type for several alternatives; checkAssignments checks them.
 func (c *constructors) FindStructFieldType(name, field string) (*types.FieldType, bool) {
 	if !isConstructor(name) {
 		return c.typeTable.FindStructFieldType(name, field)

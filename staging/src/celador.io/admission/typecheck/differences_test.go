@@ -15,8 +15,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// TestUnlikeUpstream covers the expressions for which Kubernetes' findings are incorrect: it warns about
-// an expression that works, or does not warn about one that fails for every object. The test
+// TestUnlikeUpstream covers the expressions for which Kubernetes' findings are incorrect: it warns
+// about an expression that works, or does not warn about one that fails for every object. The test
 // evaluates each expression to prove it.
 func TestUnlikeUpstream(t *testing.T) {
 	described := builtIn.with(widget, widgetSpec(map[string]spec.Schema{

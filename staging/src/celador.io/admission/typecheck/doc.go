@@ -37,11 +37,11 @@
 // checked as follows:
 //
 //   - Object has the fields of the matched type, Object.spec the fields of its field spec, and so
-//     on. For a list or map, the constructor has the fields of the elements or values; a map may also be
-//     constructed as an object with its keys as fields. Field names are not escaped.
+//     on. For a list or map, the constructor has the fields of the elements or values; a map may
+//     also be constructed as an object with its keys as fields. Field names are not escaped.
 //   - The value of a field must have the type of the field. A field of object type takes its
-//     constructor, a map, or an object that the expression reads. A numeric field takes any number. A
-//     string field takes any value that is a string in JSON, such as a timestamp.
+//     constructor, a map, or an object that the expression reads. A numeric field takes any number.
+//     A string field takes any value that is a string in JSON, such as a timestamp.
 //   - Null is assignable to every field, since it deletes in merge patches, and so are dynamic
 //     values.
 //   - A constructor is assignable only to its own field, also in lists and in the value of a JSON

@@ -17,10 +17,12 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
-// Rules of CustomResourceDefinitions read the field "max-size" as self.max__dash__size. Policies read objects without
-// schemas, where no name is escaped: object.max__dash__size is a field that no object has, and has() of it is false.
+// Rules of CustomResourceDefinitions read the field "max-size" as self.max__dash__size. Policies
+// read objects without schemas, where no name is escaped: object.max__dash__size is a field that no
+// object has, and has() of it is false.
 
-// unescaped returns the name that a rule of a CustomResourceDefinition reads by the given name, and whether it is another name.
+// unescaped returns the name that a rule of a CustomResourceDefinition reads by the given name, and
+// whether it is another name.
 func unescaped(name string) (string, bool) {
 	meant, ok := apiservercel.Unescape(name)
 	return meant, ok && meant != name
@@ -28,7 +30,8 @@ func unescaped(name string) (string, bool) {
 
 var identifier = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
-// spelled returns a name as a selection or a constructor spells it, in backticks if it is not an identifier.
+// spelled returns a name as a selection or a constructor spells it, in backticks if it is not an
+// identifier.
 func spelled(name string) string {
 	switch name {
 	case "true", "false", "null", "in":
@@ -40,9 +43,10 @@ func spelled(name string) string {
 	return "`" + name + "`"
 }
 
-// findEscapes adds an issue for each escaped name with which an expression reads or constructs a field, unless the
-// value has a field of that very name. They replace the issues of the type checker about these fields. given holds the
-// types of all subexpressions; without it, findEscapes finds nothing.
+// findEscapes adds an issue for each escaped name with which an expression reads or constructs a
+// field, unless the value has a field of that very name. They replace the issues of the type
+// checker about these fields. given holds the types of all subexpressions; without it, findEscapes
+// finds nothing.
 func (s *scope) findEscapes(tree *cel.Ast, given map[int64]*cel.Type, issues *cel.Issues) (*cel.Issues, *escapes) {
 	found := &escapes{scope: s, given: given, source: tree.NativeRep().SourceInfo(), ids: map[int64]bool{}}
 	if given != nil {
@@ -57,7 +61,8 @@ func (s *scope) findEscapes(tree *cel.Ast, given map[int64]*cel.Type, issues *ce
 	return cel.NewIssues(common.NewErrors(tree.Source()).Append(append(others, found.errs...))), found
 }
 
-// undefinedField is the beginning of cel-go's message about a field that a type does not have. The name follows in quotes.
+// undefinedField is the beginning of cel-go's message about a field that a type does not have. The
+// name follows in quotes.
 const undefinedField = "undefined field '"
 
 // escapes collects the escaped names in an expression.
@@ -93,8 +98,8 @@ func (x *escapes) selected(id int64, t *cel.Type, name string) {
 	}
 }
 
-// called checks optional selections like selections. A literal key is an error only if the type cannot have that key,
-// and has the one that is meant.
+// called checks optional selections like selections. A literal key is an error only if the type
+// cannot have that key, and has the one that is meant.
 func (x *escapes) called(e ast.Expr) {
 	call := e.AsCall()
 	if len(call.Args()) != 2 {
@@ -125,7 +130,8 @@ func (x *escapes) called(e ast.Expr) {
 	}
 }
 
-// constructed checks the fields of a constructor, and the names of the fields in the constructor's own name.
+// constructed checks the fields of a constructor, and the names of the fields in the constructor's
+// own name.
 func (x *escapes) constructed(e ast.Expr) {
 	constructor := strings.TrimPrefix(e.AsStruct().TypeName(), ".")
 	if !isConstructor(constructor) {
@@ -153,8 +159,8 @@ func (x *escapes) add(id int64, message string) {
 	x.errs = append(x.errs, &common.Error{ExprID: id, Location: x.source.GetStartLocation(id), Message: message})
 }
 
-// valueType returns the type of the value of an optional, and other types as they are. A selection from an optional
-// selects from its value.
+// valueType returns the type of the value of an optional, and other types as they are. A selection
+// from an optional selects from its value.
 func valueType(t *cel.Type) *cel.Type {
 	for t != nil && isOptional(t) {
 		t = t.Parameters()[0]
@@ -162,8 +168,8 @@ func valueType(t *cel.Type) *cel.Type {
 	return t
 }
 
-// declares reports whether a type has a field of that very name. The names of variables are those of the policy, which
-// are no names of fields.
+// declares reports whether a type has a field of that very name. The names of variables are those
+// of the policy, which are no names of fields.
 func (x *escapes) declares(t *cel.Type, name string) bool {
 	if t = valueType(t); t == nil || t.Kind() != types.StructKind {
 		return false
@@ -188,7 +194,8 @@ func (x *escapes) isClosed(t *cel.Type) bool {
 	return !ok || !o.open && additionalOf(o.Schema) == nil
 }
 
-// constructs reports whether a type that the constructor stands for declares a field of that very name.
+// constructs reports whether a type that the constructor stands for declares a field of that very
+// name.
 func (x *escapes) constructs(constructor, name string) bool {
 	return slices.ContainsFunc(x.constructors.typesOf(constructor), func(t *cel.Type) bool { return x.declares(t, name) })
 }

@@ -18,7 +18,8 @@ import (
 	"celador.io/admission/typecheck"
 )
 
-// escapable are names of each kind that rules of CustomResourceDefinitions escape, each keyword of CEL included.
+// escapable are names of each kind that rules of CustomResourceDefinitions escape, each keyword of
+// CEL included.
 var escapable = append([]string{"a-b", "a.b", "a/b", "a__b", "app.kubernetes.io/name-of-it", "-", "in-in"}, keywords...)
 
 var keywords = []string{
@@ -46,7 +47,8 @@ var reads = map[string]string{
 	"list and comparison": "[%[1]s.%[2]s].exists(x, x == 'v')",
 }
 
-// fieldsOf returns the schema of an object with a field of each name, directly and in an item, a map and so on.
+// fieldsOf returns the schema of an object with a field of each name, directly and in an item, a
+// map and so on.
 func fieldsOf(names []string) *spec.Schema {
 	named := map[string]spec.Schema{}
 	for _, name := range names {
@@ -74,8 +76,9 @@ func contentOf(name string) map[string]any {
 	}
 }
 
-// TestEscapes reads fields with each kind of name in all ways from values of all kinds of types. Expressions
-// that escape the name have a finding with the right spelling. Expressions with that spelling work.
+// TestEscapes reads fields with each kind of name in all ways from values of all kinds of types.
+// Expressions that escape the name have a finding with the right spelling. Expressions with that
+// spelling work.
 func TestEscapes(t *testing.T) {
 	checker := checker(t, mapperFor(widget), schemas{widget: fieldsOf(escapable)})
 	widgets := rule("example.com", "v1", "widgets")

@@ -28,8 +28,8 @@ type fieldExpression struct {
 	declarations expression.Declarations
 }
 
-// expressionsOf returns the expressions of a policy in the order of its anatomy, in which a variable
-// comes before the expressions that read it.
+// expressionsOf returns the expressions of a policy in the order of its anatomy, in which a
+// variable comes before the expressions that read it.
 func expressionsOf(policy *policyspec.Anatomy) []fieldExpression {
 	var matchConditions []int
 	// mutationConditions holds the index of the condition of each mutation that has one.

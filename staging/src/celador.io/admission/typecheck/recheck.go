@@ -20,11 +20,13 @@ import (
 // with maps or with another object type.
 //
 // It checks the expression again with the operands of failed subexpressions wrapped: {"": dyn(x)}
-// in place of an object x, [{"": dyn(x)}] in place of a list of objects. Issues that only the second
-// check has are left out, since they concern results whose types the first check did not know.
+// in place of an object x, [{"": dyn(x)}] in place of a list of objects. Issues that only the
+// second check has are left out, since they concern results whose types the first check did not
+// know.
 //
-// recheck returns all issues if it cannot tell which remain: one of the two lists may be incomplete,
-// or the second check reports an issue of a subexpression that the expression does not have.
+// recheck returns all issues if it cannot tell which remain: one of the two lists may be
+// incomplete, or the second check reports an issue of a subexpression that the expression does not
+// have.
 //
 // If mix is set, the elements of a list, the values of a map and the alternatives of a conditional
 // may have different types; recheck wraps each of them as dyn(x).
@@ -174,9 +176,9 @@ func (w *wrapper) visitCall(call ast.CallExpr) {
 	}
 }
 
-// visitElements wraps the elements of a list or the values of a map if one of them has failed, since
-// it may have failed because of the type of another. optional reports whether a value is an optional
-// entry.
+// visitElements wraps the elements of a list or the values of a map if one of them has failed,
+// since it may have failed because of the type of another. optional reports whether a value is an
+// optional entry.
 func (w *wrapper) visitElements(values []ast.Expr, optional func(int) bool) {
 	if !slices.ContainsFunc(values, func(e ast.Expr) bool { return w.failed[e.ID()] }) {
 		return
@@ -190,7 +192,8 @@ func (w *wrapper) visitElements(values []ast.Expr, optional func(int) bool) {
 	}
 }
 
-// wrap replaces e by the expression that by returns for its type and a copy of e, unless that is nil.
+// wrap replaces e by the expression that by returns for its type and a copy of e, unless that is
+// nil.
 func (w *wrapper) wrap(e ast.Expr, by func(*types.Type, ast.Expr) ast.Expr) {
 	inner := w.NewUnspecifiedExpr(w.id())
 	inner.SetKindCase(e)
@@ -200,7 +203,8 @@ func (w *wrapper) wrap(e ast.Expr, by func(*types.Type, ast.Expr) ast.Expr) {
 	}
 }
 
-// asMaps returns e with the objects of its type replaced by maps, or nil for a type without objects.
+// asMaps returns e with the objects of its type replaced by maps, or nil for a type without
+// objects.
 func (w *wrapper) asMaps(t *types.Type, e ast.Expr) ast.Expr {
 	switch t.Kind() {
 	case types.StructKind:

@@ -29,19 +29,19 @@ type Result struct {
 type Finding struct {
 	// Field is the field path of the expression, such as "spec.validations[0].expression".
 	Field string
-	// Type is the type of 'object' and 'oldObject'. It is empty if no type was checked: the errors are then those of every
-	// type.
+	// Type is the type of 'object' and 'oldObject'. It is empty if no type was checked: the errors
+	// are then those of every type.
 	Type schema.GroupVersionKind
 	// Params is the type of 'params' if there are no errors once 'params' is of dynamic type, and
 	// empty otherwise.
 	Params schema.GroupVersionKind
-	// Message is the text of the compiler, of several lines and up to about 8 kB. It has at most ten
-	// errors, and the number of errors that are left out.
+	// Message is the text of the compiler, of several lines and up to about 8 kB. It has at most
+	// ten errors, and the number of errors that are left out.
 	Message string
 	// Issues are the errors in Message, each in one line.
 	Issues []Issue
-	// Guarded is set if no subexpression with an error is evaluated for objects of Type: has() guards
-	// it with a field that Type lacks and another type of the policy has or may have.
+	// Guarded is set if no subexpression with an error is evaluated for objects of Type: has()
+	// guards it with a field that Type lacks and another type of the policy has or may have.
 	Guarded bool
 }
 
@@ -57,8 +57,8 @@ func (f *Finding) On() string {
 type Issue struct {
 	// Line and Column are the position in the expression, both from 1.
 	Line, Column int
-	// Message is the text of the type checker in one line. For a field that the type does not have, it ends with the name
-	// that was probably meant, if there is one.
+	// Message is the text of the type checker in one line. For a field that the type does not have,
+	// it ends with the name that was probably meant, if there is one.
 	Message string
 }
 
@@ -67,8 +67,8 @@ type Unchecked struct {
 	// Field is the field path that names the type: "spec.paramKind", or a rule or one of a rule's
 	// fields, such as "spec.matchConstraints.resourceRules[0].apiGroups".
 	Field string
-	// Resource is the resource that was looked up. It is empty for a paramKind, and for reasons that
-	// concern a rule as a whole: Wildcard, Subresource, and TooManyTypes of a rule.
+	// Resource is the resource that was looked up. It is empty for a paramKind, and for reasons
+	// that concern a rule as a whole: Wildcard, Subresource, and TooManyTypes of a rule.
 	Resource schema.GroupVersionResource
 	// Kind is the kind of the resource or of the params, if known.
 	Kind schema.GroupVersionKind
@@ -94,8 +94,8 @@ const (
 	Wildcard Reason = "Wildcard"
 	// Subresource means that the rule names a subresource.
 	Subresource Reason = "Subresource"
-	// TooManyTypes means that a limit was reached before the type: ten types of a rule, 50 types of a
-	// policy (fewer if its expressions are very long or create very large types), or 10,000
+	// TooManyTypes means that a limit was reached before the type: ten types of a rule, 50 types of
+	// a policy (fewer if its expressions are very long or create very large types), or 10,000
 	// combinations of groups, versions and resources of a policy.
 	TooManyTypes Reason = "TooManyTypes"
 )

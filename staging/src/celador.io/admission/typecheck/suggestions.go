@@ -17,8 +17,8 @@ import (
 	"celador.io/admission/spelling"
 )
 
-// issuesOf returns the first issues of an expression, each in one line, with suggestions for misspelt fields. given holds
-// the types of subexpressions, and may be nil.
+// issuesOf returns the first issues of an expression, each in one line, with suggestions for
+// misspelt fields. given holds the types of subexpressions, and may be nil.
 func (s *scope) issuesOf(tree *cel.Ast, given map[int64]*cel.Type, issues *cel.Issues) []Issue {
 	suggestions := suggestions{s, given, map[int64]iter.Seq[string]{}}
 	for _, e := range issues.Errors() {
@@ -49,7 +49,8 @@ func undefinedName(message string) (string, bool) {
 	return name, undefined && isWhole
 }
 
-// suggestions finds the fields that an expression may read or construct instead of those that it does.
+// suggestions finds the fields that an expression may read or construct instead of those that it
+// does.
 type suggestions struct {
 	*scope
 	given map[int64]*cel.Type
@@ -87,7 +88,8 @@ func (x suggestions) visit(e ast.Expr) {
 // maxNames is the number of fields above which there are no suggestions, because each is compared.
 const maxNames = 1000
 
-// fieldsOf returns the names of the fields of an object type, or of the variables. It returns none if there are too many.
+// fieldsOf returns the names of the fields of an object type, or of the variables. It returns none
+// if there are too many.
 func (x suggestions) fieldsOf(t *cel.Type) iter.Seq[string] {
 	t = valueType(t)
 	if t != nil && t.Kind() == types.StructKind {

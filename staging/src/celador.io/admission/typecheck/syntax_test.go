@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Characters beyond ASCII are expensive to parse. An expression is parsed once, with or without type
-// errors, and however many types there are.
+// Characters beyond ASCII are expensive to parse. An expression is parsed once, with or without
+// type errors, and however many types there are.
 func TestCostOfText(t *testing.T) {
 	c := checker(t, mapperFor(deployment, replicaSet, pod, configMap, secret), builtIn)
 	allocations := func(expression string, kinds ...string) float64 {

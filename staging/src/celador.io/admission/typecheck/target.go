@@ -65,8 +65,8 @@ func (c *Checker) findTargets(constraints *v1.MatchResources, result *Result) []
 	})
 }
 
-// addTargets adds the types of a rule to found. It returns an error if a limit is reached, after which
-// no further rules are checked.
+// addTargets adds the types of a rule to found. It returns an error if a limit is reached, after
+// which no further rules are checked.
 func (c *Checker) addTargets(path *field.Path, rule *v1.Rule, lookups *int, found map[schema.GroupVersionKind]target, result *Result) error {
 	count := 0
 	for resource := range resources(path, rule, result) {

@@ -46,8 +46,8 @@ func (c *Checker) resolve(kind schema.GroupVersionKind) (resolvedType, error) {
 	return resolvedType{kind, s}, err
 }
 
-// findParams returns the type of 'params', or nil if the policy has no paramKind. If the type cannot
-// be resolved, it is dynamic and the result lists it as unchecked.
+// findParams returns the type of 'params', or nil if the policy has no paramKind. If the type
+// cannot be resolved, it is dynamic and the result lists it as unchecked.
 func (c *Checker) findParams(declared *v1.ParamKind, result *Result) *resolvedType {
 	if declared == nil {
 		return nil

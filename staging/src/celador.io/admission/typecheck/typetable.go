@@ -25,9 +25,9 @@ const (
 	maxNesting = 32
 )
 
-// typeTable is a type provider that converts schemas to CEL types. It converts the schema of a field
-// when an expression first reads the field, so that the size of a schema and recursion in it do not
-// matter. It is not safe for concurrent use.
+// typeTable is a type provider that converts schemas to CEL types. It converts the schema of a
+// field when an expression first reads the field, so that the size of a schema and recursion in it
+// do not matter. It is not safe for concurrent use.
 type typeTable struct {
 	// Provider has the types that do not come from schemas.
 	types.Provider
@@ -167,8 +167,8 @@ func (t *typeTable) fieldOf(name string, o object, field string) *cel.Type {
 	}
 }
 
-// describesMetadata reports whether the schema is a full schema of ObjectMeta. A custom resource can
-// only specify restrictions on name and generateName.
+// describesMetadata reports whether the schema is a full schema of ObjectMeta. A custom resource
+// can only specify restrictions on name and generateName.
 func describesMetadata(s *spec.Schema) bool {
 	for property := range s.Properties {
 		if property != "name" && property != "generateName" {

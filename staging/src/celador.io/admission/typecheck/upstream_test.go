@@ -38,8 +38,8 @@ func checker(t testing.TB, mapper meta.RESTMapper, schemas resolver.SchemaResolv
 	return c
 }
 
-// upstreamWarnings returns the warnings of Kubernetes' type checker. It removes random digits from the
-// names of object types.
+// upstreamWarnings returns the warnings of Kubernetes' type checker. It removes random digits from
+// the names of object types.
 func upstreamWarnings(t testing.TB, mapper meta.RESTMapper, schemas resolver.SchemaResolver, policy *v1.ValidatingAdmissionPolicy) []v1.ExpressionWarning {
 	t.Helper()
 	content, err := json.Marshal(policy)

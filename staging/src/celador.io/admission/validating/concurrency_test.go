@@ -56,8 +56,8 @@ func (p *paramVersions) List(string, labels.Selector) ([]*unstructured.Unstructu
 	return *p.current.Load(), nil
 }
 
-// TestUpdatesWhileRequestsRun changes policies, bindings, params and verdicts while requests run. Each
-// request is subject to a single version of each, which was in effect at some time during the
+// TestUpdatesWhileRequestsRun changes policies, bindings, params and verdicts while requests run.
+// Each request is subject to a single version of each, which was in effect at some time during the
 // request: two validations of a policy have the same version, and so have two params.
 func TestUpdatesWhileRequestsRun(t *testing.T) {
 	celtest.CheckKept(t)
@@ -110,8 +110,8 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 	}
 
 	request := func() {
-		// A request reads at least the last version that was set before it began, and at most the last
-		// version whose update began before the request ended.
+		// A request reads at least the last version that was set before it began, and at most the
+		// last version whose update began before the request ended.
 		oldest := map[string]int64{"policy": policy.done.Load(), "params": param.done.Load(), "checked": verdict.done.Load()}
 		toggled := binding.done.Load()
 		decisions := evaluate(t, newServer(), create(1), store.Snapshot()).Decisions()

@@ -4,6 +4,7 @@
 // Package validating is the engine of ValidatingAdmissionPolicy (KEP-3488).
 //
 // A Store holds compiled policies and bindings, and provides immutable Snapshots of them. An Engine
-// evaluates the policies of a snapshot for one request. It returns a Result that lists the decisions of
-// the policies. Callers reject the request, send warnings, write audit events and count metrics.
+// evaluates the policies of a snapshot for one request. It returns a Result that lists the
+// decisions of the policies. Callers reject the request, send warnings, write audit events and
+// count metrics.
 package validating

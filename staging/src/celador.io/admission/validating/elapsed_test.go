@@ -26,7 +26,8 @@ func (s slowServer) Authorize(ctx context.Context, a authorizer.Attributes) (aut
 	return s.server.Authorize(ctx, a)
 }
 
-// The time of a decision is that of the validations of its policy. The policy "a" comes first and is satisfied.
+// The time of a decision is that of the validations of its policy. The policy "a" comes first and
+// is satisfied.
 func TestElapsed(t *testing.T) {
 	asks := func(verb string) string { return "authorizer.requestResource.check('" + verb + "').allowed() || true" }
 	refuses := func(verb string) string { return "authorizer.requestResource.check('" + verb + "').allowed() && false" }

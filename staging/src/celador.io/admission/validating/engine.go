@@ -18,8 +18,8 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// Config configures an Engine. The zero value suffices for policies that use neither namespaces, params
-// nor the authorizer.
+// Config configures an Engine. The zero value suffices for policies that use neither namespaces,
+// params nor the authorizer.
 type Config struct {
 	// Features are the enabled features. Fields that need another feature are ignored.
 	Features policyspec.Features
@@ -28,8 +28,8 @@ type Config struct {
 	// Namespaces looks up the namespaces of requests. Without it, requests for namespaced objects
 	// fail if a policy with a namespaceSelector may match or an expression is evaluated.
 	Namespaces matching.NamespaceGetter
-	// Params gives access to param objects. Without it, policies with a paramKind fail the requests that
-	// they match.
+	// Params gives access to param objects. Without it, policies with a paramKind fail the requests
+	// that they match.
 	Params params.Source
 	// Authorizer answers expressions that read 'authorizer'. Without it, such expressions fail.
 	Authorizer authorizer.UnconditionalAuthorizer
@@ -62,9 +62,10 @@ func (e *Engine) NewStore() *Store {
 	return policy.NewStore(e.kind, e.config.Params, e.config.Features[policyspec.TypeEnforcement])
 }
 
-// NewSnapshot returns a snapshot of the given policies and bindings of version v1, which must not be
-// changed afterwards. Their Go types are those of celador.io/api or of k8s.io/api. NewSnapshot returns
-// an error for objects of other types. A snapshot has no params, and its policies need no verdict.
+// NewSnapshot returns a snapshot of the given policies and bindings of version v1, which must not
+// be changed afterwards. Their Go types are those of celador.io/api or of k8s.io/api. NewSnapshot
+// returns an error for objects of other types. A snapshot has no params, and its policies need no
+// verdict.
 func (e *Engine) NewSnapshot(objects ...runtime.Object) (*Snapshot, error) {
 	policies, bindings, err := policyspec.Sort[*v1.ValidatingAdmissionPolicy, *v1.ValidatingAdmissionPolicyBinding](objects)
 	if err != nil {
@@ -79,9 +80,9 @@ func (e *Engine) Errors(p *v1.ValidatingAdmissionPolicy) []error { return e.poli
 
 // Evaluate returns the result of evaluating the policies of the snapshots for a request, one
 // snapshot after the other. Failures of a policy are part of the result. The caller must reject the
-// request with the error, if there is one, whatever the policies' failurePolicy is. Evaluate returns an
-// error if the namespace of the request is not found or its context is done. The caller may call
-// Result.Free.
+// request with the error, if there is one, whatever the policies' failurePolicy is. Evaluate
+// returns an error if the namespace of the request is not found or its context is done. The caller
+// may call Result.Free.
 func (e *Engine) Evaluate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces, snapshots ...*Snapshot) (Result, error) {
 	request := matching.NewRequest(ctx, a, objects, e.config.Namespaces)
 	if policy.NoneMatch(ctx, request, snapshots) {

@@ -170,8 +170,8 @@ func TestAbsentNamespace(t *testing.T) {
 	wantDecisions(t, got.Decisions(), []validating.Decision{{Policy: "p", Index: -1, Actions: []v1.ValidationAction{v1.Deny}, Outcome: validating.Failed, Misconfigured: true, Message: `failed to configure policy: namespaces "nowhere" not found`}})
 }
 
-// A policy is evaluated once for all of its bindings. All policies share the cached decisions of the
-// authorizer.
+// A policy is evaluated once for all of its bindings. All policies share the cached decisions of
+// the authorizer.
 func TestSharedEvaluation(t *testing.T) {
 	policy := v1.ValidatingAdmissionPolicySpec{
 		Validations:      []v1.Validation{{Expression: "authorizer.requestResource.check('write').allowed()", Message: "no"}},

@@ -242,8 +242,8 @@ func TestFailingAnnotationDenies(t *testing.T) {
 	}
 }
 
-// Searching a string in itself costs the square of a tenth of its length: 950 thousand units here. The
-// budget of match conditions is 2.5 million units, and the other budgets are 10 million.
+// Searching a string in itself costs the square of a tenth of its length: 950 thousand units here.
+// The budget of match conditions is 2.5 million units, and the other budgets are 10 million.
 func TestBudgets(t *testing.T) {
 	variables := []v1.Variable{{Name: "text", Expression: "'" + strings.Repeat("a", 9_750) + "'"}}
 	const search = "variables.text.contains(variables.text)"

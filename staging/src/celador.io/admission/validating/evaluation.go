@@ -19,8 +19,8 @@ import (
 	"celador.io/admission/policy"
 )
 
-// evaluation evaluates policies for one request, and holds the result. Its memory is reused for other
-// requests, so it must not be referred to after free.
+// evaluation evaluates policies for one request, and holds the result. Its memory is reused for
+// other requests, so it must not be referred to after free.
 type evaluation struct {
 	ctx     context.Context
 	request matching.Request
@@ -29,17 +29,19 @@ type evaluation struct {
 	matches policy.Matches[Body]
 	// authorizer is shared by all expressions.
 	authorizer activation.Authorizer
-	// inputs has one entry for each resource and kind in which policies read the object. Between its length
-	// and its capacity are entries of earlier requests, and nil.
+	// inputs has one entry for each resource and kind in which policies read the object. Between
+	// its length and its capacity are entries of earlier requests, and nil.
 	inputs []*targetInput
 	// namespace is set when the first policy is evaluated.
 	namespace    activation.Namespace
 	hasNamespace bool
 	// series is the memory of one series of expressions after the other.
 	series activation.Series
-	// timer measures the validations that object. Work between two validations that may take long stops it.
+	// timer measures the validations that object. Work between two validations that may take long
+	// stops it.
 	timer stopwatch.Stopwatch
-	// withoutParam is the result of the current policy without a param, and withParams are those with params.
+	// withoutParam is the result of the current policy without a param, and withParams are those
+	// with params.
 	withoutParam paramResult
 	withParams   paramResults
 	// param is the value of the current param.
@@ -60,8 +62,8 @@ func newEvaluation(ctx context.Context, e *Engine, request *matching.Request, ob
 	return result
 }
 
-// free clears the evaluation and makes its memory available to other requests. If evaluations are traced, the memory is left to the garbage
-// collector, because tracers keep values.
+// free clears the evaluation and makes its memory available to other requests. If evaluations are
+// traced, the memory is left to the garbage collector, because tracers keep values.
 func (e *evaluation) free() {
 	if e.engine.config.Compiler.Tracer() != nil {
 		return
@@ -151,9 +153,9 @@ func (e *evaluation) apply(p *policyEvaluation, b *policy.BindingMatch[Body]) er
 	return nil
 }
 
-// find returns the result of the policy for a param, which is valid until the next call. It evaluates
-// the policy only once for all params that are equal in what the policy reads of them. Bindings share
-// results, because expressions do not read them.
+// find returns the result of the policy for a param, which is valid until the next call. It
+// evaluates the policy only once for all params that are equal in what the policy reads of them.
+// Bindings share results, because expressions do not read them.
 func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured) *paramResult {
 	if p.Compiled == nil {
 		if !p.IsCompiled() {
@@ -181,8 +183,8 @@ func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured)
 	return &found.paramResult
 }
 
-// input returns the input for a target. It converts the objects of the request if no policy with the same
-// target was evaluated before.
+// input returns the input for a target. It converts the objects of the request if no policy with
+// the same target was evaluated before.
 func (e *evaluation) input(target *matching.Target) (*activation.Input, error) {
 	for _, in := range e.inputs {
 		if in.target == target {
@@ -207,8 +209,8 @@ func (e *evaluation) input(target *matching.Target) (*activation.Input, error) {
 
 var denyOnly = []v1.ValidationAction{v1.Deny}
 
-// misconfigured adds the decision of a policy that could not be applied through the binding with the given name. The
-// name is empty if the policy could not be applied through any binding.
+// misconfigured adds the decision of a policy that could not be applied through the binding with
+// the given name. The name is empty if the policy could not be applied through any binding.
 func (e *evaluation) misconfigured(p *policy.Policy[Body], binding string, err error) {
 	p.CountEvaluation(policy.Failed)
 	e.result.addFailure(Decision{

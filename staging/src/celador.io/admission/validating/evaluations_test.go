@@ -68,8 +68,8 @@ func TestOutcomesOfEvaluations(t *testing.T) {
 	}
 }
 
-// Each binding counts. A changed policy continues to count, a policy that was not evaluated has no counts, and
-// a deleted policy loses its counts.
+// Each binding counts. A changed policy continues to count, a policy that was not evaluated has no
+// counts, and a deleted policy loses its counts.
 func TestEvaluationsOfVersions(t *testing.T) {
 	deciding := func(name, expression string) *v1.ValidatingAdmissionPolicy {
 		return policytest.Validating(name, v1.ValidatingAdmissionPolicySpec{Validations: policytest.Validations(expression)})

@@ -94,8 +94,8 @@ func TestValidationFailurePolicy(t *testing.T) {
 	}
 }
 
-// The failurePolicy of a validation does not apply to failures of match conditions, params and other
-// parts of the policy.
+// The failurePolicy of a validation does not apply to failures of match conditions, params and
+// other parts of the policy.
 func TestValidationFailurePolicyScope(t *testing.T) {
 	p := limiting(limits)
 	p.Spec.Validations[0].FailurePolicy = new(v1.Ignore)

@@ -88,8 +88,8 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// The expressions of a policy that matches an equivalent version read the object and the request in that
-// version. Match conditions read the resource of the original request.
+// The expressions of a policy that matches an equivalent version read the object and the request in
+// that version. Match conditions read the resource of the original request.
 func TestConversion(t *testing.T) {
 	spec := v1.ValidatingAdmissionPolicySpec{
 		MatchConstraints: policytest.Match(v1.Equivalent, ruleFor(legacyDeployments)),

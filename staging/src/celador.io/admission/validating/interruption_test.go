@@ -21,8 +21,8 @@ import (
 	"celador.io/admission/validating"
 )
 
-// cancelling is an authorizer that counts checks and cancels the context of the request during one. It
-// is also a params.Source.
+// cancelling is an authorizer that counts checks and cancels the context of the request during one.
+// It is also a params.Source.
 type cancelling struct {
 	cancel context.CancelFunc
 	// completed is the number of checks before the check that cancels the context.

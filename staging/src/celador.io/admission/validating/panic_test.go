@@ -45,8 +45,9 @@ func (e *exploding) Authorize(context.Context, authorizer.Attributes) (authorize
 
 func explode(ref.Val) ref.Val { panic("no luck") }
 
-// An expression that panics fails the validation. Each panic counts. The first one of an expression is logged with its stack and with the
-// expression, right after the panic of another expression, too.
+// An expression that panics fails the validation. Each panic counts. The first one of an expression
+// is logged with its stack and with the expression, right after the panic of another expression,
+// too.
 func TestPanicLeavesATrace(t *testing.T) {
 	celtest.ExpectPanics(t)
 	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(environment.VersionedOptions{

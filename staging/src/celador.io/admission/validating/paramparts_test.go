@@ -15,8 +15,8 @@ import (
 	"celador.io/admission/policytest"
 )
 
-// Params share results if they are equal in what a policy reads. A policy must decide about many params as it does about each
-// of them alone, whatever form its expressions have.
+// Params share results if they are equal in what a policy reads. A policy must decide about many
+// params as it does about each of them alone, whatever form its expressions have.
 func TestParamsTogetherAndAlone(t *testing.T) {
 	var items []*unstructured.Unstructured
 	for i, fields := range []string{

@@ -28,12 +28,14 @@ import (
 // truncated.
 const maxAnnotationBytes = 10 * 1024
 
-// paramResult is the result of evaluating a policy for an object and a param. All bindings share it.
+// paramResult is the result of evaluating a policy for an object and a param. All bindings share
+// it.
 type paramResult struct {
 	// validations is the number of validations that were evaluated. It is 0 if the policy failed
 	// altogether.
 	validations int
-	// violations holds the decisions that are not Admitted. They lack names, because bindings share them.
+	// violations holds the decisions that are not Admitted. They lack names, because bindings share
+	// them.
 	violations  []Decision
 	annotations []annotationResult
 	// conditions is set if match conditions ended the evaluation.
@@ -55,8 +57,8 @@ func (f *paramResult) cleared() paramResult {
 	return paramResult{violations: f.violations[:0], annotations: f.annotations[:0]}
 }
 
-// outcome returns the outcome of the evaluation. evaluated is false if match conditions exempt the request
-// from the policy.
+// outcome returns the outcome of the evaluation. evaluated is false if match conditions exempt the
+// request from the policy.
 func (f *paramResult) outcome() (_ policy.Outcome, evaluated bool) {
 	outcome := policy.Admitted
 	if f.ignored > 0 {
@@ -111,8 +113,8 @@ func (p compiledPolicy) evaluate(ctx context.Context, series *activation.Series,
 	}
 }
 
-// validate evaluates the validations, and the messages of those that are not satisfied. An error ends
-// the evaluation of the policy.
+// validate evaluates the validations, and the messages of those that are not satisfied. An error
+// ends the evaluation of the policy.
 func (p compiledPolicy) validate(ctx context.Context, memory *activation.Series, timer *stopwatch.Stopwatch, s activation.Subject, found *paramResult) error {
 	if len(p.Body.validations) == 0 {
 		return nil
@@ -167,8 +169,8 @@ func (p compiledPolicy) explain(ctx context.Context, memory *activation.Series, 
 	}
 }
 
-// failMessages makes the decisions of all validations failures, because the message expressions exceed
-// the cost budget. Validations that failed by themselves keep their errors.
+// failMessages makes the decisions of all validations failures, because the message expressions
+// exceed the cost budget. Validations that failed by themselves keep their errors.
 func (p compiledPolicy) failMessages(found *paramResult, err error) {
 	violations := slices.Clone(found.violations)
 	found.violations = found.violations[:0]
@@ -213,8 +215,9 @@ type messageResult struct {
 	err   error
 }
 
-// message returns the message of a validation that is not satisfied: the value of messageExpression if
-// it is usable, otherwise the validation's message, otherwise a message that quotes the expression.
+// message returns the message of a validation that is not satisfied: the value of messageExpression
+// if it is usable, otherwise the validation's message, otherwise a message that quotes the
+// expression.
 func (v *validation) message(ctx context.Context, computed messageResult) string {
 	logger := klog.FromContext(ctx).V(2)
 	switch text, isText := stringValue(computed.value); {

@@ -9,8 +9,8 @@ import (
 	"celador.io/admission/policy"
 )
 
-// paramResults holds the results of one policy for params. Params with equal values in all parts that the policy reads
-// share a result. The zero value is ready for use.
+// paramResults holds the results of one policy for params. Params with equal values in all parts
+// that the policy reads share a result. The zero value is ready for use.
 type paramResults struct {
 	// positions are the positions in results.
 	positions map[paramParts]int
@@ -27,12 +27,13 @@ type paramParts struct {
 
 type keptResult struct {
 	paramResult
-	// only is set if the result has a message that reads further parts of params. The result then holds only for
-	// this param.
+	// only is set if the result has a message that reads further parts of params. The result then
+	// holds only for this param.
 	only *unstructured.Unstructured
 }
 
-// of returns the result for a param, which is valid until the next call. If known is false, the caller must set it.
+// of returns the result for a param, which is valid until the next call. If known is false, the
+// caller must set it.
 func (f *paramResults) of(param *unstructured.Unstructured, reads *policy.ParamReads) (found *keptResult, known bool) {
 	scalar, text := reads.Of(param, f.buffer)
 	if text != nil {

@@ -156,8 +156,8 @@ func withParams(b *v1.ValidatingAdmissionPolicyBinding, ref *v1.ParamRef) *v1.Va
 	return b
 }
 
-// limiting returns a policy that denies a deployment with more replicas than a param allows. The message
-// names the param.
+// limiting returns a policy that denies a deployment with more replicas than a param allows. The
+// message names the param.
 func limiting(kind schema.GroupVersionKind) *v1.ValidatingAdmissionPolicy {
 	return policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{ParamKind: paramKindOf(kind), Validations: []v1.Validation{{
 		Expression:        "params != null && object.spec.replicas <= params.max",
@@ -264,13 +264,14 @@ func TestAnnotationsOfParams(t *testing.T) {
 	}
 }
 
-// storeWithTwoSelectors returns a store in which the policy p has a binding for all params and one for those of the tier gold.
+// storeWithTwoSelectors returns a store in which the policy p has a binding for all params and one
+// for those of the tier gold.
 func storeWithTwoSelectors(p *v1.ValidatingAdmissionPolicy) *validating.Store {
 	return storeWith(policyspec.Features{}, newObjects(), p, withParams(policytest.Binding("a", "p"), selected("", "")), withParams(policytest.Binding("b", "p"), selected("", "gold")))
 }
 
-// A policy whose expressions do not read params is evaluated once, and its decision is reported for each
-// param.
+// A policy whose expressions do not read params is evaluated once, and its decision is reported for
+// each param.
 func TestEvaluationsByParam(t *testing.T) {
 	for expression, checks := range map[string]int{
 		"authorizer.path('/a').check('write').allowed()":                                           1,
@@ -346,8 +347,8 @@ func TestMessagesOfEqualParams(t *testing.T) {
 	}
 }
 
-// A param without the field that a policy reads fails the evaluation as the field's absence requires, next to params that
-// have it.
+// A param without the field that a policy reads fails the evaluation as the field's absence
+// requires, next to params that have it.
 func TestAbsentParts(t *testing.T) {
 	without := func(name string, object map[string]any) *unstructured.Unstructured {
 		u := &unstructured.Unstructured{Object: object}

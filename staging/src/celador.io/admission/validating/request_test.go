@@ -41,8 +41,8 @@ var (
 	nodes             = corev1.SchemeGroupVersion.WithResource("nodes")
 )
 
-// server is a fake API server. It serves deployments in two versions and has the namespaces blue and
-// red. It counts calls.
+// server is a fake API server. It serves deployments in two versions and has the namespaces blue
+// and red. It counts calls.
 type server struct {
 	admission.RuntimeObjectInterfaces
 	conversions, namespaces, checks int

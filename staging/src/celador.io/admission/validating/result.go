@@ -32,8 +32,8 @@ type Result struct {
 	// Annotations holds the audit annotations of the policies, in the order of policy name and
 	// spec.auditAnnotations.
 	Annotations []Annotation
-	// Conditions has an entry for each binding and param with which match conditions ended the evaluation
-	// of a policy.
+	// Conditions has an entry for each binding and param with which match conditions ended the
+	// evaluation of a policy.
 	Conditions []ConditionReport
 	// Ignored holds the policy name of each failure of match conditions or of an audit annotation
 	// that the policy's failurePolicy ignores.
@@ -59,11 +59,13 @@ type Decision struct {
 	Policy, Binding string
 	// Actions are the binding's validationActions. They must not be changed.
 	Actions []v1.ValidationAction
-	// Index is the position of the validation in spec.validations. It is -1 if the decision is not of one validation: a
-	// match condition or an audit annotation failed, the policy exceeded its cost budget, or Misconfigured is set.
+	// Index is the position of the validation in spec.validations. It is -1 if the decision is not
+	// of one validation: a match condition or an audit annotation failed, the policy exceeded its
+	// cost budget, or Misconfigured is set.
 	Index   int
 	Outcome Outcome
-	// Misconfigured is set if the policy or the binding could not be applied at all. The outcome is then Failed.
+	// Misconfigured is set if the policy or the binding could not be applied at all. The outcome is
+	// then Failed.
 	Misconfigured bool
 	// Ignored is set on failures that the failurePolicy ignores.
 	Ignored bool
@@ -75,10 +77,10 @@ type Decision struct {
 	// Reason is the validation's reason, for Denied.
 	Reason metav1.StatusReason
 	// Elapsed is the latency that Kubernetes' metrics report for the decision: the time from the
-	// policy's previous decision in Violations, or from its first validation, to this one. Evaluating
-	// messages does not count. Short validations are not timed one by one, so Elapsed may include
-	// satisfied validations of earlier policies whose CEL cost is at most 1,000 units together. It is 0
-	// for Admitted.
+	// policy's previous decision in Violations, or from its first validation, to this one.
+	// Evaluating messages does not count. Short validations are not timed one by one, so Elapsed
+	// may include satisfied validations of earlier policies whose CEL cost is at most 1,000 units
+	// together. It is 0 for Admitted.
 	Elapsed time.Duration
 }
 
@@ -88,14 +90,14 @@ type Annotation = policy.Annotation
 // ConditionReport describes match conditions that ended the evaluation of a policy.
 type ConditionReport = policy.ConditionReport
 
-// bindingDecisions describes the decisions of a policy through a binding. Only decisions that are not Admitted
-// are stored, because almost all are Admitted.
+// bindingDecisions describes the decisions of a policy through a binding. Only decisions that are
+// not Admitted are stored, because almost all are Admitted.
 type bindingDecisions struct {
 	// policy and binding are nil if there are no validations.
 	policy  *policy.Policy[Body]
 	binding *policy.Binding
-	// validations is the number of validations that were evaluated, and violations the number of decisions
-	// in Result.Violations.
+	// validations is the number of validations that were evaluated, and violations the number of
+	// decisions in Result.Violations.
 	validations, violations int
 }
 
@@ -112,7 +114,8 @@ func (r *Result) add(p *policy.Policy[Body], b *policy.Binding, found *paramResu
 	}
 }
 
-// addFailure adds a decision that belongs to no validation: a policy that could not be applied, or a
+// addFailure adds a decision that belongs to no validation: a policy that could not be applied, or
+// a
 func (r *Result) addFailure(d Decision) {
 	d.Index = -1
 	r.byBinding = append(r.byBinding, bindingDecisions{violations: 1})
@@ -132,8 +135,8 @@ func (r *Result) cleared() Result {
 	}
 }
 
-// Free makes the memory of the result available to other requests. Neither the result nor its slices may
-// be used afterwards. Results that are not freed are left to the garbage collector.
+// Free makes the memory of the result available to other requests. Neither the result nor its
+// slices may be used afterwards. Results that are not freed are left to the garbage collector.
 func (r Result) Free() {
 	if r.memory != nil {
 		r.memory.free()
@@ -160,9 +163,9 @@ func (r Result) Decisions() []Decision {
 	return all
 }
 
-// Err returns the API error with which the request must be rejected, or nil. The error has the message
-// of the first decision that denies the request, and the reason and status code of its validation. Err
-// also returns an error for an unknown validationAction.
+// Err returns the API error with which the request must be rejected, or nil. The error has the
+// message of the first decision that denies the request, and the reason and status code of its
+// validation. Err also returns an error for an unknown validationAction.
 func (r Result) Err() error {
 	var denial *Decision
 	for i := range r.Violations {
@@ -233,8 +236,8 @@ type failure struct {
 }
 
 // AuditAnnotations returns the annotations of the request's audit event: Annotations, and one that
-// lists the decisions with action Audit. omitted is the number of decisions that the list leaves out,
-// because it has at most 50.
+// lists the decisions with action Audit. omitted is the number of decisions that the list leaves
+// out, because it has at most 50.
 func (r Result) AuditAnnotations() (annotations []Annotation, omitted int) {
 	audited := r.enforced(v1.Audit)
 	if len(audited) == 0 {

@@ -21,7 +21,8 @@ import (
 	"celador.io/admission/validating"
 )
 
-// producers holds expressions for values of every type. Values that cel-go or Kubernetes' libraries change in place come first.
+// producers holds expressions for values of every type. Values that cel-go or Kubernetes' libraries
+// change in place come first.
 var producers = []string{
 	"bytes(object.metadata.name)", "b'' + bytes(object.metadata.name)", "bytes(object.metadata.name + '-and-a-longer-name')", "b'ab'", "b'a' + b'b'",
 	"quantity(string(object.spec.replicas))", "quantity('1Gi')", "quantity(string(object.spec.replicas)).add(1)", "quantity('123456789012345678901234567890')",
@@ -56,7 +57,8 @@ func sharing(name, producer string, operations ...string) *v1.ValidatingAdmissio
 	for i, operation := range operations {
 		variable := fmt.Sprintf("r%d", i)
 		spec.Variables = append(spec.Variables, v1.Variable{Name: variable, Expression: applied(operation, "variables.v")})
-		// In this order, all operations are applied before the first comparison of the last validation.
+		// In this order, all operations are applied before the first comparison of the last
+		// validation.
 		spec.Validations = append(spec.Validations, policytest.Validations("dyn(variables."+variable+") == dyn("+applied(operation, producer)+")")...)
 	}
 	all := make([]string, len(operations))
@@ -80,8 +82,8 @@ func violations(result validating.Result) []validating.Decision {
 	return slices.DeleteFunc(result.Decisions(), func(d validating.Decision) bool { return d.Outcome == validating.Admitted })
 }
 
-// Policies that share values have the same verdict as each of them alone, whatever the others do with the values, in all requests and
-// in several requests at the same time.
+// Policies that share values have the same verdict as each of them alone, whatever the others do
+// with the values, in all requests and in several requests at the same time.
 func TestPoliciesThatShareValues(t *testing.T) {
 	celtest.CheckKept(t)
 	applicable := map[string]int{}

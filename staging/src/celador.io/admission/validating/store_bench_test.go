@@ -15,8 +15,8 @@ import (
 	"celador.io/admission/validating"
 )
 
-// BenchmarkStore measures the update of one of 100,000 bindings, alone and together with a request that
-// matches only the changed binding.
+// BenchmarkStore measures the update of one of 100,000 bindings, alone and together with a request
+// that matches only the changed binding.
 func BenchmarkStore(b *testing.B) {
 	for _, shape := range []struct{ policies, bindings int }{{1000, 100}, {1, 100_000}} {
 		s := store(manyPolicies(shape.policies, shape.bindings)...)
@@ -44,8 +44,8 @@ func BenchmarkStore(b *testing.B) {
 	}
 }
 
-// manyPolicies returns policies and their bindings. The first policy matches deployments, the others
-// match widgets. Each binding selects another namespace.
+// manyPolicies returns policies and their bindings. The first policy matches deployments, the
+// others match widgets. Each binding selects another namespace.
 func manyPolicies(policies, bindings int) []any {
 	var objects []any
 	for i := range policies {

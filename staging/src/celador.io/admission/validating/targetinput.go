@@ -15,8 +15,8 @@ import (
 	"celador.io/admission/matching"
 )
 
-// targetInput is the input that all policies with the same target share. Its memory is reused for other
-// requests. Not safe for concurrent use.
+// targetInput is the input that all policies with the same target share. Its memory is reused for
+// other requests. Not safe for concurrent use.
 type targetInput struct {
 	// target is nil if the memory is not in use.
 	target *matching.Target
@@ -50,18 +50,20 @@ func (in *targetInput) clear() {
 	in.oldObject.clear()
 }
 
-// convertedObject converts one object after the other. It reuses the memory of the object before if both have
-// the same kind, as built-in objects take a kilobyte or more. It implements admission.ObjectInterfaces during a
-// conversion.
+// convertedObject converts one object after the other. It reuses the memory of the object before if
+// both have the same kind, as built-in objects take a kilobyte or more. It implements
+// admission.ObjectInterfaces during a conversion.
 type convertedObject struct {
 	admission.ObjectInterfaces
-	// scheme has created object, which is of the given kind. Both are nil until there is memory to reuse.
+	// scheme has created object, which is of the given kind. Both are nil until there is memory to
+	// reuse.
 	scheme *runtime.Scheme
 	object runtime.Object
 	kind   schema.GroupVersionKind
 }
 
-// convert returns the object in the given version, which is valid until clear. It returns nil for nil.
+// convert returns the object in the given version, which is valid until clear. It returns nil for
+// nil.
 func (c *convertedObject) convert(object runtime.Object, to schema.GroupVersionKind, objects admission.ObjectInterfaces) (runtime.Object, error) {
 	if object == nil {
 		return nil, nil
@@ -73,8 +75,8 @@ func (c *convertedObject) convert(object runtime.Object, to schema.GroupVersionK
 // GetObjectCreater implements admission.ObjectInterfaces.
 func (c *convertedObject) GetObjectCreater() runtime.ObjectCreater { return c }
 
-// New implements runtime.ObjectCreater. Only objects of a scheme are reused: they are structs without
-// references to other owners once they are zero.
+// New implements runtime.ObjectCreater. Only objects of a scheme are reused: they are structs
+// without references to other owners once they are zero.
 func (c *convertedObject) New(kind schema.GroupVersionKind) (runtime.Object, error) {
 	creater := c.ObjectInterfaces.GetObjectCreater()
 	scheme, ok := creater.(*runtime.Scheme)

@@ -58,8 +58,8 @@ func TestConvertedObjectsOfSeveralRequests(t *testing.T) {
 	}
 }
 
-// The memory of the values of an object is reused. Results that are not freed keep theirs, and the texts of a freed result stay
-// valid.
+// The memory of the values of an object is reused. Results that are not freed keep theirs, and the
+// texts of a freed result stay valid.
 func TestValuesOfSeveralRequests(t *testing.T) {
 	s := newServer()
 	engine := validating.NewEngine(validating.Config{Namespaces: s})
@@ -119,7 +119,8 @@ func TestValuesOfSeveralRequests(t *testing.T) {
 	}
 }
 
-// Policies may read the object of a request in any number of versions. The memory of each version is reused.
+// Policies may read the object of a request in any number of versions. The memory of each version
+// is reused.
 func TestManyVersions(t *testing.T) {
 	s := newServer()
 	objects, want := []any{}, []string{}

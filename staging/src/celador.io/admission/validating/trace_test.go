@@ -40,7 +40,8 @@ func (e *evaluations) Evaluated(_ context.Context, program *expression.Program, 
 	}
 }
 
-// TestTracer compares the results of a traced engine with those of another one, and with what the tracer sees.
+// TestTracer compares the results of a traced engine with those of another one, and with what the
+// tracer sees.
 func TestTracer(t *testing.T) {
 	policy := func(name string) *v1.ValidatingAdmissionPolicy {
 		return policytest.Validating(name, v1.ValidatingAdmissionPolicySpec{

@@ -15,8 +15,8 @@ import (
 
 const maxAuditAnnotations = 20
 
-// printedAnnotation formats an annotation in the error for too many annotations. Kubernetes prints the Go
-// field names instead of the JSON names.
+// printedAnnotation formats an annotation in the error for too many annotations. Kubernetes prints
+// the Go field names instead of the JSON names.
 type printedAnnotation struct{ Key, ValueExpression string }
 
 func checkAuditAnnotations(path *field.Path, policy string, annotations []v1.AuditAnnotation, expressions expressionErrors) field.ErrorList {
@@ -39,7 +39,8 @@ func checkAuditAnnotations(path *field.Path, policy string, annotations []v1.Aud
 	})...)
 }
 
-// checkAuditKey checks the key of the annotation in the audit event: the policy's name, a slash and key.
+// checkAuditKey checks the key of the annotation in the audit event: the policy's name, a slash and
+// key.
 func checkAuditKey(path *field.Path, policy, key string) field.ErrorList {
 	if policy == "" {
 		return invalid(path, key, "requires metadata.name be non-empty")

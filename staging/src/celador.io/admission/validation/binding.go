@@ -12,14 +12,15 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// ValidateValidatingAdmissionPolicyBinding returns the errors in metadata and spec of a binding that is to
-// be created. The policy that it names need not exist.
+// ValidateValidatingAdmissionPolicyBinding returns the errors in metadata and spec of a binding
+// that is to be created. The policy that it names need not exist.
 func ValidateValidatingAdmissionPolicyBinding(binding *v1.ValidatingAdmissionPolicyBinding) field.ErrorList {
 	return distinct(checkBinding(binding, nil))
 }
 
-// ValidateValidatingAdmissionPolicyBindingUpdate returns the errors in metadata and spec of a binding that
-// is to replace old. No field is immutable. An unknown bindingType is valid if it equals the type of old.
+// ValidateValidatingAdmissionPolicyBindingUpdate returns the errors in metadata and spec of a
+// binding that is to replace old. No field is immutable. An unknown bindingType is valid if it
+// equals the type of old.
 func ValidateValidatingAdmissionPolicyBindingUpdate(binding, old *v1.ValidatingAdmissionPolicyBinding) field.ErrorList {
 	return distinct(checkBinding(binding, old))
 }
@@ -28,9 +29,9 @@ func checkBinding(binding, old *v1.ValidatingAdmissionPolicyBinding) field.Error
 	spec, path := &binding.Spec, field.NewPath("spec")
 	policyName, actions := path.Child("policyName"), path.Child("validationActions")
 
-	// Kubernetes reports missing required fields by declarative validation, whose errors come last and
-	// have no detail. Declarative validation skips a field that was empty in old. The hand-written
-	// validation then reports the field.
+	// Kubernetes reports missing required fields by declarative validation, whose errors come last
+	// and have no detail. Declarative validation skips a field that was empty in old. The
+	// hand-written validation then reports the field.
 	noName, noActions := spec.PolicyName == "", len(spec.ValidationActions) == 0
 	hadNoName := old != nil && old.Spec.PolicyName == ""
 	hadNoActions := old != nil && len(old.Spec.ValidationActions) == 0

@@ -26,8 +26,8 @@ func optional[T any](path *field.Path, value *T, checkValue check[T]) field.Erro
 	return checkValue(path, value)
 }
 
-// unlessStored returns a check that accepts the stored values, because a later version of the server may have
-// accepted a value that this version does not know.
+// unlessStored returns a check that accepts the stored values, because a later version of the
+// server may have accepted a value that this version does not know.
 func unlessStored[T comparable](checkValue check[T], stored ...*T) check[T] {
 	return func(path *field.Path, value *T) field.ErrorList {
 		for _, known := range stored {
@@ -80,8 +80,8 @@ func invalid(path *field.Path, value any, messages ...string) field.ErrorList {
 	return errs
 }
 
-// distinct removes errors with the same text as an earlier one. Two labels with the same invalid value
-// have such errors.
+// distinct removes errors with the same text as an earlier one. Two labels with the same invalid
+// value have such errors.
 func distinct(errs field.ErrorList) field.ErrorList {
 	return errs.Filter() // Filter without matchers only removes duplicates
 }

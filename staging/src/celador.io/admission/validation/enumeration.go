@@ -30,7 +30,8 @@ func (e enumeration[T]) required(path *field.Path, value *T) field.ErrorList {
 	return e.check(path, value)
 }
 
-// missing returns the error for a required value that is missing. Kubernetes' error does not list the values.
+// missing returns the error for a required value that is missing. Kubernetes' error does not list
+// the values.
 func (e enumeration[T]) missing(path *field.Path) field.ErrorList {
 	quoted := make([]string, len(e))
 	for i, value := range e {

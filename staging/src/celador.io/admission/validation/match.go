@@ -13,8 +13,8 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// checkMatchConstraints checks the match constraints of a policy. Unlike the match resources of a binding,
-// they need a rule, because type checking derives the types of 'object' from rules.
+// checkMatchConstraints checks the match constraints of a policy. Unlike the match resources of a
+// binding, they need a rule, because type checking derives the types of 'object' from rules.
 func checkMatchConstraints(path *field.Path, match *v1.MatchResources) field.ErrorList {
 	return slices.Concat(
 		checkMatchResources(path, match),

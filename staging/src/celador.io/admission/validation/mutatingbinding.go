@@ -11,8 +11,8 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// ValidateMutatingAdmissionPolicyBinding returns the errors in metadata and spec of a binding that is to be
-// created or updated. The policy that it names need not exist. No field is immutable.
+// ValidateMutatingAdmissionPolicyBinding returns the errors in metadata and spec of a binding that
+// is to be created or updated. The policy that it names need not exist. No field is immutable.
 func ValidateMutatingAdmissionPolicyBinding(binding *v1.MutatingAdmissionPolicyBinding) field.ErrorList {
 	spec, path := &binding.Spec, field.NewPath("spec")
 	policyName, match := path.Child("policyName"), path.Child("matchResources")

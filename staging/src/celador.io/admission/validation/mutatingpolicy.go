@@ -19,10 +19,10 @@ func ValidateMutatingAdmissionPolicy(policy *v1.MutatingAdmissionPolicy, feature
 	return distinct(checkMutatingPolicy(policy, nil, features))
 }
 
-// ValidateMutatingAdmissionPolicyUpdate returns the errors in metadata and spec of a policy that is to
-// replace old. The policy may also have the patch types of features that old uses. Expressions that
-// old contains may use every CEL feature. Match conditions are checked only if they or paramKind
-// change. The fields of features may keep their values.
+// ValidateMutatingAdmissionPolicyUpdate returns the errors in metadata and spec of a policy that is
+// to replace old. The policy may also have the patch types of features that old uses. Expressions
+// that old contains may use every CEL feature. Match conditions are checked only if they or
+// paramKind change. The fields of features may keep their values.
 func ValidateMutatingAdmissionPolicyUpdate(policy, old *v1.MutatingAdmissionPolicy, features policyspec.Features) field.ErrorList {
 	return distinct(checkMutatingPolicy(policy, old, features))
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package validation validates policies and bindings. Error types, field paths, messages and the order
-// of errors are the same as in Kubernetes, because clients depend on them.
+// Package validation validates policies and bindings. Error types, field paths, messages and the
+// order of errors are the same as in Kubernetes, because clients depend on them.
 //
 // All functions return nil for a valid object, do not change their arguments, and are safe for
 // concurrent use. They accept any object that can be decoded, with or without defaults.
@@ -20,15 +20,15 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// ValidateValidatingAdmissionPolicy returns the errors in metadata and spec of a policy that is to be
-// created. Expressions must compile with the CEL features of the previous minor version, so that a
-// rollback is possible.
+// ValidateValidatingAdmissionPolicy returns the errors in metadata and spec of a policy that is to
+// be created. Expressions must compile with the CEL features of the previous minor version, so that
+// a rollback is possible.
 func ValidateValidatingAdmissionPolicy(policy *v1.ValidatingAdmissionPolicy) field.ErrorList {
 	return distinct(checkPolicy(policy, nil))
 }
 
-// ValidateValidatingAdmissionPolicyUpdate returns the errors in metadata and spec of a policy that is
-// to replace old. Expressions that old contains may use every CEL feature. Match conditions are
+// ValidateValidatingAdmissionPolicyUpdate returns the errors in metadata and spec of a policy that
+// is to replace old. Expressions that old contains may use every CEL feature. Match conditions are
 // checked only if they or paramKind change. The fields of features may keep their values.
 func ValidateValidatingAdmissionPolicyUpdate(policy, old *v1.ValidatingAdmissionPolicy) field.ErrorList {
 	return distinct(checkPolicy(policy, old))

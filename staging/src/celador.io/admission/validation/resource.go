@@ -13,8 +13,8 @@ import (
 )
 
 // checkResources checks the resources of a rule: "pods" or "pods/status", and the wildcards "*",
-// "pods/*", "*/scale" and "*/*". A pattern with a subresource must not follow a wildcard that includes
-// it. "*/*" must be the only pattern.
+// "pods/*", "*/scale" and "*/*". A pattern with a subresource must not follow a wildcard that
+// includes it. "*/*" must be the only pattern.
 func checkResources(path *field.Path, patterns []string) field.ErrorList {
 	if len(patterns) == 0 {
 		return missing(path, "")

@@ -48,8 +48,8 @@ func checkExpressionWarning(path *field.Path, warning *v1.ExpressionWarning) fie
 	)
 }
 
-// checkFieldRef checks the syntax of a JSONPath. The fields need not exist, because another version of the
-// server may know fields that this version does not.
+// checkFieldRef checks the syntax of a JSONPath. The fields need not exist, because another version
+// of the server may know fields that this version does not.
 func checkFieldRef(path *field.Path, ref string) field.ErrorList {
 	if ref == "" {
 		return missing(path, "")

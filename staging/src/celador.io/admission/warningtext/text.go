@@ -10,9 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// Of returns a text that a Warning header can carry. API servers drop a warning with a control character, such as a line break or a
-// tab, or with invalid UTF-8, and do not tell anybody. Of collapses white space with a line break or another control
-// character into one space, and replaces other control characters and invalid bytes by U+FFFD. It does not change other texts.
+// Of returns a text that a Warning header can carry. API servers drop a warning with a control
+// character, such as a line break or a tab, or with invalid UTF-8, and do not tell anybody. Of
+// collapses white space with a line break or another control character into one space, and replaces
+// other control characters and invalid bytes by U+FFFD. It does not change other texts.
 func Of(text string) string {
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl) {
 		return text

@@ -104,8 +104,8 @@ func set(webhooks ...v1.ValidatingWebhook) *webhook.Set {
 	return webhook.NewSet(compiled)
 }
 
-// match decides whether the webhook at a position of the set is called. The decision is empty if the webhook is
-// no candidate.
+// match decides whether the webhook at a position of the set is called. The decision is empty if
+// the webhook is no candidate.
 func match(r *webhook.Request, position int) (webhook.MatchResult, error) {
 	for _, c := range r.Candidates() {
 		if c.Position == position {

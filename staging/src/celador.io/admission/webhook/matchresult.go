@@ -35,8 +35,8 @@ type MatchResult struct {
 	Elapsed time.Duration
 }
 
-// Candidates returns the webhooks of the set that may be called for the request, by their positions,
-// in the order of the set. The others are not called. The result must not be changed.
+// Candidates returns the webhooks of the set that may be called for the request, by their
+// positions, in the order of the set. The others are not called. The result must not be changed.
 func (r *Request) Candidates() []matching.Candidate { return r.set.index.Candidates(r.matchable()) }
 
 // Match decides whether a candidate is called for the request.

@@ -15,7 +15,8 @@ import (
 	"celador.io/admission/webhook"
 )
 
-// Requests that reuse the memory of others read their own objects, and decisions outlive the memory.
+// Requests that reuse the memory of others read their own objects, and decisions outlive the
+// memory.
 func TestFree(t *testing.T) {
 	t.Parallel()
 	webhooks := set(

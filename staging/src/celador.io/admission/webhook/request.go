@@ -29,8 +29,9 @@ type Config struct {
 	Authorizer authorizer.UnconditionalAuthorizer
 }
 
-// A Request is an admission request to match with the webhooks of a set. The webhooks share namespace lookups,
-// converted objects, and the values of equal match conditions. Not safe for concurrent use.
+// A Request is an admission request to match with the webhooks of a set. The webhooks share
+// namespace lookups, converted objects, and the values of equal match conditions. Not safe for
+// concurrent use.
 type Request struct {
 	set        *Set
 	config     Config
@@ -56,7 +57,8 @@ type Request struct {
 // version holds the request with its objects converted to one kind.
 type version struct {
 	attributes *admission.VersionedAttributes
-	// series evaluates match conditions, in memory. Both are nil until they are first needed, and after a change.
+	// series evaluates match conditions, in memory. Both are nil until they are first needed, and
+	// after a change.
 	series *expression.Series
 	memory *conditionMemory
 }
@@ -66,8 +68,8 @@ func (s *Set) NewRequest(ctx context.Context, a admission.Attributes, o admissio
 	return &Request{set: s, config: c, ctx: ctx, attributes: a, own: matching.Target{Resource: a.GetResource(), Kind: a.GetKind()}, objects: o}
 }
 
-// Free makes the memory of match conditions available to other requests. Call it after the last Match, unless
-// evaluations are traced. Decisions and versioned attributes stay valid.
+// Free makes the memory of match conditions available to other requests. Call it after the last
+// Match, unless evaluations are traced. Decisions and versioned attributes stay valid.
 func (r *Request) Free() {
 	for i := range r.versions {
 		if v := &r.versions[i]; v.memory != nil {

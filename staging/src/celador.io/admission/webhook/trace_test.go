@@ -29,7 +29,8 @@ func (e *evaluations) Evaluated(_ context.Context, program *expression.Program, 
 	e.seen = append(e.seen, fmt.Sprintf("%s: %v", e.fields[program], steps[len(steps)-1].Value))
 }
 
-// TestTracer checks that a tracer sees the match conditions of each webhook, also those that untraced webhooks evaluate once.
+// TestTracer checks that a tracer sees the match conditions of each webhook, also those that
+// untraced webhooks evaluate once.
 func TestTracer(t *testing.T) {
 	e := &evaluations{fields: map[*expression.Program]string{}}
 	compiler := expression.Default().Traced(e)

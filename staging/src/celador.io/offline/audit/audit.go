@@ -49,8 +49,10 @@ func (e *UnreadError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *UnreadError) Unwrap() error { return e.Err }
 
-// Audit evaluates the policies over objects, several at a time. It holds only a few objects in memory. An *UnreadError of the source
-// is part of the report. Audit returns the first other error of the source, or that of the context. progress is called with the number of objects that were read so far; calls do not overlap.
+// Audit evaluates the policies over objects, several at a time. It holds only a few objects in
+// memory. An *UnreadError of the source is part of the report. Audit returns the first other error
+// of the source, or that of the context. progress is called with the number of objects that were
+// read so far; calls do not overlap.
 func (a *Auditor) Audit(ctx context.Context, objects iter.Seq2[Object, error], progress func(read int)) (*Report, error) {
 	type job struct {
 		sequence int
@@ -97,7 +99,8 @@ func (a *Auditor) Audit(ctx context.Context, objects iter.Seq2[Object, error], p
 	return c.result(), nil
 }
 
-// evaluate evaluates the policies over one object, if one may apply. It returns the error of the context; other errors are part of the report.
+// evaluate evaluates the policies over one object, if one may apply. It returns the error of the
+// context; other errors are part of the report.
 func (a *Auditor) evaluate(ctx context.Context, c *collector, sequence int, object *Object) error {
 	reference := object.reference()
 	located, err := a.cluster.Locate(object.Unstructured)

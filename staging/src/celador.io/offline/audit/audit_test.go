@@ -41,7 +41,8 @@ func runAudit(t testing.TB, config audit.Config, objects ...*unstructured.Unstru
 	return report
 }
 
-// lines describes a report in a few words for each policy, finding and object without an evaluation.
+// lines describes a report in a few words for each policy, finding and object without an
+// evaluation.
 func lines(report *audit.Report) (lines []string) {
 	for _, p := range report.Policies {
 		if p.NotAuditable != "" {
@@ -218,7 +219,8 @@ dta: {}`)
 	}
 }
 
-// TestAuditOfFiles audits objects as files have them, with policies, bindings and namespaces that replace those of a server.
+// TestAuditOfFiles audits objects as files have them, with policies, bindings and namespaces that
+// replace those of a server.
 func TestAuditOfFiles(t *testing.T) {
 	policy := strings.Replace(auditPolicy("p", "  validations:\n  - {expression: \"object.metadata.namespace == 'default'\", message: namespace}\n"+
 		"  - {expression: \"object.metadata.name.startsWith('web-')\", message: name}"), "resources: [configmaps]", "resources: [configmaps/*]", 1)

@@ -22,17 +22,20 @@ import (
 type Config struct {
 	// Backend is that of the cluster that the policies are evaluated in.
 	Backend cluster.Backend
-	// Stored are policies, bindings and other objects that policies read, as a server stores them. Added are those that are not on a
-	// server, such as those of files. An added one takes the place of a stored one with the same type, namespace and name.
+	// Stored are policies, bindings and other objects that policies read, as a server stores them.
+	// Added are those that are not on a server, such as those of files. An added one takes the
+	// place of a stored one with the same type, namespace and name.
 	Stored, Added []*unstructured.Unstructured
 	// Select reports whether to evaluate a policy. Nil selects all.
 	Select func(policy string) bool
-	// Namespace is the only namespace whose objects are evaluated. Objects without a namespace are then left out. Empty means all.
+	// Namespace is the only namespace whose objects are evaluated. Objects without a namespace are
+	// then left out. Empty means all.
 	Namespace string
-	// MaxViolations is the number of violations that a report has of each policy and binding. Those that are left out are
-	// counted. 0 means no limit.
+	// MaxViolations is the number of violations that a report has of each policy and binding. Those
+	// that are left out are counted. 0 means no limit.
 	MaxViolations int
-	// SinceBinding leaves out objects that nobody has written since the binding of a policy was created.
+	// SinceBinding leaves out objects that nobody has written since the binding of a policy was
+	// created.
 	SinceBinding bool
 }
 
@@ -43,12 +46,14 @@ type Auditor struct {
 	maxFindings int
 	policies    []PolicyResult
 	needs       Needs
-	// since has the times from which on objects count, by the names of bindings. It is nil if all objects count.
+	// since has the times from which on objects count, by the names of bindings. It is nil if all
+	// objects count.
 	since map[string]time.Time
 }
 
-// New returns an auditor of the policies among the objects. A policy without a binding is audited as if it were bound to everything that its
-// constraints match. Errors are those of cluster.Base.Restore; an *cluster.ObjectError has the position in Added.
+// New returns an auditor of the policies among the objects. A policy without a binding is audited
+// as if it were bound to everything that its constraints match. Errors are those of
+// cluster.Base.Restore; an *cluster.ObjectError has the position in Added.
 func New(ctx context.Context, config Config) (*Auditor, error) {
 	a := &Auditor{namespace: config.Namespace, maxFindings: config.MaxViolations}
 	if config.SinceBinding {
@@ -107,11 +112,12 @@ func bindToAll(policy string, index int) *unstructured.Unstructured {
 	}}
 }
 
-// Policies returns the policies of the audit with each of their bindings, sorted by name and binding. Counts and findings are
-// empty. The caller owns the result.
+// Policies returns the policies of the audit with each of their bindings, sorted by name and
+// binding. Counts and findings are empty. The caller owns the result.
 func (a *Auditor) Policies() []PolicyResult { return slices.Clone(a.policies) }
 
-// Matches reports whether an audited policy may apply to objects of the resource. See Needs.Matches.
+// Matches reports whether an audited policy may apply to objects of the resource. See
+// Needs.Matches.
 func (a *Auditor) Matches(resource schema.GroupResource) bool { return a.needs.Matches(resource) }
 
 // auditor is the user who is said to create the objects. Policies that read it are not auditable.

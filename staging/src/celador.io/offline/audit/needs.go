@@ -20,7 +20,8 @@ type Needs struct {
 	paramKinds []schema.GroupVersionKind
 }
 
-// NeedsOf returns the needs of the validating policies among the objects. It returns an error if one cannot be decoded.
+// NeedsOf returns the needs of the validating policies among the objects. It returns an error if
+// one cannot be decoded.
 func NeedsOf(objects []*unstructured.Unstructured) (*Needs, error) {
 	n := &Needs{}
 	for _, object := range objects {
@@ -57,8 +58,9 @@ func (n *Needs) Reads(kind schema.GroupKind) bool {
 	return slices.ContainsFunc(n.paramKinds, func(k schema.GroupVersionKind) bool { return k.GroupKind() == kind })
 }
 
-// Matches reports whether a policy may apply to objects of the resource. It looks at the group and the name of the resource only, because
-// policies match equivalent versions. Without a name, it reports whether a policy may apply to any resource of the group.
+// Matches reports whether a policy may apply to objects of the resource. It looks at the group and
+// the name of the resource only, because policies match equivalent versions. Without a name, it
+// reports whether a policy may apply to any resource of the group.
 func (n *Needs) Matches(resource schema.GroupResource) bool {
 	return slices.ContainsFunc(n.rules, func(rule v1.NamedRuleWithOperations) bool {
 		return (slices.Contains(rule.APIGroups, resource.Group) || slices.Contains(rule.APIGroups, "*")) &&
@@ -68,7 +70,8 @@ func (n *Needs) Matches(resource schema.GroupResource) bool {
 	})
 }
 
-// isWhole reports whether a name in a rule stands for objects as a whole, such as pods or pods/*, and not only for a subresource.
+// isWhole reports whether a name in a rule stands for objects as a whole, such as pods or pods/*,
+// and not only for a subresource.
 func isWhole(name string) bool {
 	_, subresource, _ := strings.Cut(name, "/")
 	return subresource == "" || subresource == "*"

@@ -16,8 +16,8 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// obstacle returns why objects at rest cannot tell what the policy decides, or an empty string. An audit knows neither who writes an
-// object nor what was there before.
+// obstacle returns why objects at rest cannot tell what the policy decides, or an empty string. An
+// audit knows neither who writes an object nor what was there before.
 func obstacle(p *v1.ValidatingAdmissionPolicy) string {
 	if !matchesCreate(p.Spec.MatchConstraints) {
 		return "spec.matchConstraints: the policy matches no CREATE of an object, and an audit presents objects as created"
@@ -51,8 +51,9 @@ const (
 	userInfo   = "userInfo"
 )
 
-// unknown returns the first part of a request that the expression reads and an audit does not know, or an empty string. An expression that is not
-// valid reads nothing: it fails when it is evaluated, or before.
+// unknown returns the first part of a request that the expression reads and an audit does not know,
+// or an empty string. An expression that is not valid reads nothing: it fails when it is evaluated,
+// or before.
 func unknown(source string) (found string) {
 	parsed, issues := parser().Parse(source)
 	if issues.Err() != nil {

@@ -24,17 +24,19 @@ type Report struct {
 	Objects int
 	// Policies has an entry for each policy and each of its bindings, sorted by name and binding.
 	Policies []PolicyResult
-	// Unevaluated are objects that could not be evaluated, in the order of the source, as many as MaxViolations. UnevaluatedCount counts all.
+	// Unevaluated are objects that could not be evaluated, in the order of the source, as many as
+	// MaxViolations. UnevaluatedCount counts all.
 	Unevaluated      []Unevaluated
 	UnevaluatedCount int
 	// Unread are the resources whose objects could not be read.
 	Unread []error
-	// Namespaces has the sums over all policies and bindings by the namespaces of the objects. Objects without a namespace are in "".
+	// Namespaces has the sums over all policies and bindings by the namespaces of the objects.
+	// Objects without a namespace are in "".
 	Namespaces map[string]*Counts
 }
 
-// Counts are numbers of objects: those that satisfy all validations, those that violate one, and those
-// that violate none, but for which a validation could not be evaluated.
+// Counts are numbers of objects: those that satisfy all validations, those that violate one, and
+// those that violate none, but for which a validation could not be evaluated.
 type Counts struct{ Passed, Violated, Failed int }
 
 // Violations returns the number of pairs of an object and a binding of a policy that denies it.
@@ -45,8 +47,8 @@ func (r *Report) Violations() (n int) {
 	return n
 }
 
-// Errors returns the number of pairs of an object and a binding of a policy that could not be evaluated, of objects that could not, and of
-// resources that could not be read.
+// Errors returns the number of pairs of an object and a binding of a policy that could not be
+// evaluated, of objects that could not, and of resources that could not be read.
 func (r *Report) Errors() int {
 	n := r.UnevaluatedCount + len(r.Unread)
 	for i := range r.Policies {
@@ -65,7 +67,8 @@ type PolicyResult struct {
 	NotAuditable string
 	// Counts are the numbers of objects that the policy matches.
 	Counts
-	// Violations are sorted in the order of the objects' source. There may be more of them than MaxViolations; ViolationsCount counts all.
+	// Violations are sorted in the order of the objects' source. There may be more of them than
+	// MaxViolations; ViolationsCount counts all.
 	Violations      []Violation
 	ViolationsCount int
 }
@@ -73,7 +76,8 @@ type PolicyResult struct {
 // A Violation is a validation that an object violates, or that could not be evaluated.
 type Violation struct {
 	Object Reference
-	// Index is the position of the validation in spec.validations, or -1 if the violation is not of one validation.
+	// Index is the position of the validation in spec.validations, or -1 if the violation is not of
+	// one validation.
 	Index   int
 	Outcome validating.Outcome
 	Message string
@@ -119,7 +123,8 @@ func (a *Auditor) newCollector() *collector {
 	return c
 }
 
-// add adds the decisions about an object. sequence is its position in the source, and written the time when it was last written.
+// add adds the decisions about an object. sequence is its position in the source, and written the
+// time when it was last written.
 func (c *collector) add(sequence int, object Reference, written time.Time, decisions []validating.Decision) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -180,7 +185,8 @@ func (c *collector) namespace(name string) *Counts {
 	return counts
 }
 
-// positions returns the positions of a policy's entries. A decision that is not about one binding is about all.
+// positions returns the positions of a policy's entries. A decision that is not about one binding
+// is about all.
 func (c *collector) positions(policy, binding string) []int {
 	if i, ok := c.policies[[2]string{policy, binding}]; ok {
 		return []int{i}

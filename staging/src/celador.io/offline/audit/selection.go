@@ -30,8 +30,8 @@ type selection struct {
 
 const bindingKind = cluster.ValidatingKind + "Binding"
 
-// IsPolicy reports whether objects of the kind are validating policies or their bindings. They are what an audit evaluates, not what it evaluates
-// them over.
+// IsPolicy reports whether objects of the kind are validating policies or their bindings. They are
+// what an audit evaluates, not what it evaluates them over.
 func IsPolicy(kind schema.GroupKind) bool {
 	return kind.Group == v1.GroupName && (kind.Kind == cluster.ValidatingKind || kind.Kind == bindingKind)
 }
@@ -73,7 +73,8 @@ func (s *selection) use(p *v1.ValidatingAdmissionPolicy, bindings []*v1.Validati
 	}
 }
 
-// cluster returns a cluster with the objects of the Config, except for policies and bindings that are not used.
+// cluster returns a cluster with the objects of the Config, except for policies and bindings that
+// are not used.
 func (s *selection) cluster(ctx context.Context, config Config) (*cluster.Cluster, error) {
 	stored, _ := s.keep(config.Stored)
 	added, indexes := s.keep(config.Added)

@@ -26,9 +26,9 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// Admit returns the review of a request. It does not change the cluster. It returns an error if the request
-// is not one that a client can send, such as one for an unknown resource or with an unknown field. An object that the API
-// rejects for another reason is part of the review.
+// Admit returns the review of a request. It does not change the cluster. It returns an error if the
+// request is not one that a client can send, such as one for an unknown resource or with an unknown
+// field. An object that the API rejects for another reason is part of the review.
 func (c *Cluster) Admit(ctx context.Context, request *Request) (*Review, error) {
 	return c.admit(ctx, request, newRecord(&c.policies))
 }
@@ -209,7 +209,8 @@ func (c *call) withBody(request *Request, options any) error {
 	return nil
 }
 
-// decodeOptions decodes the options of the request into a pointer to CreateOptions, UpdateOptions or DeleteOptions.
+// decodeOptions decodes the options of the request into a pointer to CreateOptions, UpdateOptions
+// or DeleteOptions.
 func decodeOptions(request *Request, options any) error {
 	content := map[string]any{}
 	for key, value := range request.Options {
@@ -234,8 +235,8 @@ func decodeOptions(request *Request, options any) error {
 	return nil
 }
 
-// withVersion returns the body of an Update with the resource version of the stored object, unless it has one. Clients
-// read an object before they update it.
+// withVersion returns the body of an Update with the resource version of the stored object, unless
+// it has one. Clients read an object before they update it.
 func (c *Cluster) withVersion(call *call, l *layer) (any, error) {
 	parent, err := c.resource(call.GroupVersionResource, "")
 	if err != nil {
@@ -273,7 +274,8 @@ func (c *call) withDeleteOptions(request *Request) error {
 	return nil
 }
 
-// withConnectOptions sets the method and query of a Connect. The object of the request holds the options.
+// withConnectOptions sets the method and query of a Connect. The object of the request holds the
+// options.
 func (c *Cluster) withConnectOptions(call *call, request *Request) error {
 	if call.connecter == nil {
 		return fmt.Errorf("resource %s does not accept CONNECT", call.path())

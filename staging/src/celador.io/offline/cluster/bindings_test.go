@@ -19,7 +19,8 @@ import (
 // boundBinding is a binding of the policies of TestBindingsInCompany.
 type boundBinding struct {
 	name, spec string
-	// mismatch is why the binding does not apply to the request, whatever the policy and its other bindings are.
+	// mismatch is why the binding does not apply to the request, whatever the policy and its other
+	// bindings are.
 	mismatch string
 	fallback bool
 }
@@ -77,8 +78,8 @@ metadata: {name: d, namespace: default, labels: {set: mixed}}
 data: {skip: "false"}
 `
 
-// TestBindingsInCompany tests that the review of a policy through a binding does not depend on the policy's other bindings, except that a
-// fallback does not apply beside a binding that does.
+// TestBindingsInCompany tests that the review of a policy through a binding does not depend on the
+// policy's other bindings, except that a fallback does not apply beside a binding that does.
 func TestBindingsInCompany(t *testing.T) {
 	restore, err := clustertest.Backend.EnableFeatures(map[string]bool{"ValidatingAdmissionPolicyFallbackBinding": true})
 	if err != nil {
@@ -127,7 +128,8 @@ spec:
 	}
 }
 
-// testBindings compares the review of each binding alone with its review beside all others, and with pairs also beside each other one.
+// testBindings compares the review of each binding alone with its review beside all others, and
+// with pairs also beside each other one.
 func testBindings(t *testing.T, kind, policy string, bindings []boundBinding, pairs bool) {
 	alone := map[string]cluster.PolicyReview{}
 	for _, b := range bindings {

@@ -23,13 +23,15 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
-// A Cluster holds objects, policies among them, and reviews requests. It is safe for concurrent use.
+// A Cluster holds objects, policies among them, and reviews requests. It is safe for concurrent
+// use.
 type Cluster struct {
 	*Base
 	// objects are read-only once New returned.
 	objects  *layer
 	policies policySet
-	// access answers the checks of expressions and access reviews from the roles and bindings among the objects.
+	// access answers the checks of expressions and access reviews from the roles and bindings among
+	// the objects.
 	access Authorizer
 	// customResources are the custom resources of the CustomResourceDefinitions among the objects.
 	customResources map[schema.GroupResource]*customResource
@@ -40,18 +42,20 @@ func New(ctx context.Context, backend Backend, objects ...*unstructured.Unstruct
 	return NewBase(backend).New(ctx, objects...)
 }
 
-// New returns a cluster with the given objects: policies, bindings, params, namespaces and others. It creates each object
-// as a server would, so objects are defaulted and validated, but subject to no policy. A namespace that is not among
-// the objects has only the label kubernetes.io/metadata.name. If objects are invalid, New returns an error that joins
-// an *ObjectError for each of them. The caller keeps ownership of the objects.
+// New returns a cluster with the given objects: policies, bindings, params, namespaces and others.
+// It creates each object as a server would, so objects are defaulted and validated, but subject to
+// no policy. A namespace that is not among the objects has only the label
+// kubernetes.io/metadata.name. If objects are invalid, New returns an error that joins an *ObjectError
+// for each of them. The caller keeps ownership of the objects.
 func (b *Base) New(ctx context.Context, objects ...*unstructured.Unstructured) (*Cluster, error) {
 	return b.Restore(ctx, nil, objects)
 }
 
-// Restore returns a cluster with objects that a server has stored, such as those that a client has read, and with those that
-// are then added as New does. An added object takes the place of a stored one with the same type, namespace and
-// name. Stored objects are not validated. If objects are invalid, Restore returns an error that joins an *ObjectError for each added one.
-// The caller keeps ownership of the objects.
+// Restore returns a cluster with objects that a server has stored, such as those that a client has
+// read, and with those that are then added as New does. An added object takes the place of a stored
+// one with the same type, namespace and name. Stored objects are not validated. If objects are
+// invalid, Restore returns an error that joins an *ObjectError for each added one. The caller keeps
+// ownership of the objects.
 func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstructured) (*Cluster, error) {
 	c := &Cluster{Base: b, customResources: map[schema.GroupResource]*customResource{}}
 	c.objects = &layer{cluster: c, objects: map[string]runtime.Object{}}
@@ -102,13 +106,15 @@ type Identity struct {
 	Namespace, Name string
 }
 
-// Identify returns the identity of an object. An object without a namespace is in the namespace default, or its type has none at all.
+// Identify returns the identity of an object. An object without a namespace is in the namespace
+// default, or its type has none at all.
 func Identify(object *unstructured.Unstructured) Identity {
 	namespace := cmp.Or(object.GetNamespace(), corev1.NamespaceDefault)
 	return Identity{object.GroupVersionKind().GroupKind(), namespace, object.GetName()}
 }
 
-// accept puts an object into the cluster. If it is a CustomResourceDefinition, the cluster serves its custom resources afterwards.
+// accept puts an object into the cluster. If it is a CustomResourceDefinition, the cluster serves
+// its custom resources afterwards.
 func (c *Cluster) accept(ctx context.Context, object *unstructured.Unstructured, put func(context.Context, *unstructured.Unstructured) error) error {
 	if err := put(ctx, object); err != nil || !IsDefinition(object) {
 		return err
@@ -161,7 +167,8 @@ func (c *Cluster) restore(_ context.Context, object *unstructured.Unstructured) 
 	return c.store(c.objects, r, namespaceOf(r, object), object)
 }
 
-// store puts an object into a layer, with defaults and the system fields that every stored object has.
+// store puts an object into a layer, with defaults and the system fields that every stored object
+// has.
 func (c *Cluster) store(l *layer, r *resource, namespace string, object *unstructured.Unstructured) error {
 	data, err := json.Marshal(object.Object)
 	if err != nil {
@@ -206,7 +213,8 @@ func setSystemFields(m metav1.Object) {
 // firstUID is the UID of stored objects whose manifests have none.
 const firstUID types.UID = "00000000-0000-0000-0000-000000000001"
 
-// namespaceOf returns the namespace of an object, which is "default" unless the manifest names another.
+// namespaceOf returns the namespace of an object, which is "default" unless the manifest names
+// another.
 func namespaceOf(r *resource, object *unstructured.Unstructured) string {
 	if !r.namespaced {
 		return ""

@@ -67,7 +67,8 @@ func (c *Cluster) define(ctx context.Context, object *unstructured.Unstructured)
 	return c.serveCustom(ctx, crd, expressions, nil)
 }
 
-// serveCustom serves the custom resources of a CustomResourceDefinition that establish has changed. Without a tracer, it is nil.
+// serveCustom serves the custom resources of a CustomResourceDefinition that establish has changed.
+// Without a tracer, it is nil.
 func (c *Cluster) serveCustom(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, tracer schemaexpression.Tracer) error {
 	// The zero factory suffices without webhooks.
 	builder := &serving.Builder{
@@ -83,7 +84,8 @@ func (c *Cluster) serveCustom(ctx context.Context, crd *apiextensionsv1.CustomRe
 	return nil
 }
 
-// split returns Kubernetes' part of a CustomResourceDefinition and the expressions that Kubernetes does not have.
+// split returns Kubernetes' part of a CustomResourceDefinition and the expressions that Kubernetes
+// does not have.
 func split(definition runtime.Object) (*apiextensionsv1.CustomResourceDefinition, *apiextensions.Expressions, error) {
 	switch d := definition.(type) {
 	case *apiextensionsv1.CustomResourceDefinition:
@@ -99,8 +101,8 @@ func split(definition runtime.Object) (*apiextensionsv1.CustomResourceDefinition
 	}
 }
 
-// establish does what the controllers of a server do before it serves a CustomResourceDefinition. A conversion webhook cannot be called, so
-// conversion changes only apiVersion.
+// establish does what the controllers of a server do before it serves a CustomResourceDefinition. A
+// conversion webhook cannot be called, so conversion changes only apiVersion.
 func establish(crd *apiextensionsv1.CustomResourceDefinition) {
 	crd.Status.AcceptedNames = crd.Spec.Names
 	for _, condition := range []apiextensionsv1.CustomResourceDefinitionConditionType{apiextensionsv1.NamesAccepted, apiextensionsv1.Established} {

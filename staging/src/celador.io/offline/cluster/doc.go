@@ -11,6 +11,7 @@
 //
 // Differences from a server:
 //   - Requests are not authorized. Namespaces and service accounts need not exist.
-//   - The admission plugins are those of Backend.NewPlugins. Webhooks are not called, neither for admission nor for conversion.
+//   - The admission plugins are those of Backend.NewPlugins. Webhooks are not called, neither for
+//     admission nor for conversion.
 //   - Policies see managedFields with lists as atomic values. Review.Object has no managedFields.
 package cluster

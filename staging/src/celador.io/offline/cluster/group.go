@@ -34,7 +34,8 @@ type group struct {
 	*genericapiserver.APIGroupInfo
 	handlers *restful.Container
 	codec    runtime.Codec
-	// storage is the codec of a server's storage. Protobuf does not tell empty lists from absent ones.
+	// storage is the codec of a server's storage. Protobuf does not tell empty lists from absent
+	// ones.
 	storage runtime.Codec
 	// names holds the names of resources by the kinds of their objects.
 	names map[schema.GroupVersionKind]string
@@ -57,7 +58,8 @@ type resource struct {
 // An endpoint handles the requests for a resource, and knows the forms of its objects. The
 // implementations are those of groups and of custom resources.
 type endpoint interface {
-	// decode returns an object with defaults, in the form in which handlers see it. Unknown fields are errors.
+	// decode returns an object with defaults, in the form in which handlers see it. Unknown fields
+	// are errors.
 	decode(data []byte) (runtime.Object, error)
 	// encode returns the form in which layers hold a decoded object.
 	encode(object runtime.Object) (runtime.Object, error)
@@ -128,7 +130,8 @@ func joinPath(resource, subresource string) string {
 // key returns the storage key of an object of the resource.
 func (r *resource) key(namespace, name string) string { return r.root(namespace) + name }
 
-// root returns the prefix of the storage keys of objects in a namespace. The namespace of cluster-scoped resources is ignored.
+// root returns the prefix of the storage keys of objects in a namespace. The namespace of
+// cluster-scoped resources is ignored.
 func (r *resource) root(namespace string) string {
 	if !r.namespaced {
 		return "/" + r.prefix + "/"
@@ -136,8 +139,8 @@ func (r *resource) root(namespace string) string {
 	return "/" + r.prefix + "/" + namespace + "/"
 }
 
-// A Base holds the API groups that clusters share. Groups are made when a cluster first needs them, which takes
-// milliseconds. It is safe for concurrent use.
+// A Base holds the API groups that clusters share. Groups are made when a cluster first needs them,
+// which takes milliseconds. It is safe for concurrent use.
 type Base struct {
 	backend     Backend
 	authorizer  authorizer.UnconditionalAuthorizer
@@ -174,8 +177,8 @@ func (b *Base) group(name string) (*group, error) {
 	return g, nil
 }
 
-// cohabiting are the groups that serve the same objects, so that policies may match a resource of one as equivalent to a resource of
-// the other.
+// cohabiting are the groups that serve the same objects, so that policies may match a resource of
+// one as equivalent to a resource of the other.
 var cohabiting = map[string]string{corev1.GroupName: eventsv1.GroupName, eventsv1.GroupName: corev1.GroupName}
 
 // open returns a new group. The caller holds the lock.
@@ -235,7 +238,8 @@ func (b *Base) install(info *genericapiserver.APIGroupInfo) (*group, error) {
 			Defaulter:              info.Scheme,
 			Typer:                  info.Scheme,
 			Namer:                  runtime.Namer(meta.NewAccessor()),
-			// The schemas of all types take longer to parse than most requests to answer, and only managedFields depend on them.
+			// The schemas of all types take longer to parse than most requests to answer, and only
+			// managedFields depend on them.
 			TypeConverter:              managedfields.NewDeducedTypeConverter(),
 			EquivalentResourceRegistry: b.equivalents,
 			Authorizer:                 b.authorizer,
@@ -319,8 +323,8 @@ func (c *Cluster) resourceOf(kind schema.GroupVersionKind) (*resource, error) {
 	return c.resource(kind.GroupVersion().WithResource(name), "")
 }
 
-// Serves reports whether objects of the kind are of a type of the base, so that clusters do not need a
-// CustomResourceDefinition for them.
+// Serves reports whether objects of the kind are of a type of the base, so that clusters do not
+// need a CustomResourceDefinition for them.
 func (b *Base) Serves(kind schema.GroupVersionKind) bool {
 	_, err := b.nameOf(kind)
 	return err == nil
@@ -359,8 +363,8 @@ type lateCodec struct{ runtime.Codec }
 // Identifier implements runtime.Encoder. Registries call it before the codec is set.
 func (*lateCodec) Identifier() runtime.Identifier { return "cluster" }
 
-// GetRESTOptions implements generic.RESTOptionsGetter. The prefix is the name of the resource alone, as in kube-apiserver, which so serves
-// the events of two groups from one storage.
+// GetRESTOptions implements generic.RESTOptionsGetter. The prefix is the name of the resource
+// alone, as in kube-apiserver, which so serves the events of two groups from one storage.
 func (o *restOptions) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
 	return generic.RESTOptions{
 		StorageConfig:           &storagebackend.ConfigForResource{Config: storagebackend.Config{Codec: &o.codec}, GroupResource: resource},

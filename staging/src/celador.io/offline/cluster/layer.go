@@ -13,9 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// A layer holds internal objects by their storage keys, above the objects of the layer below. Writes change only the
-// top layer: New fills the layer of the cluster, and each request writes into a layer of its own, which is dropped
-// afterwards. A layer is safe for concurrent use. Its objects must not be changed.
+// A layer holds internal objects by their storage keys, above the objects of the layer below.
+// Writes change only the top layer: New fills the layer of the cluster, and each request writes
+// into a layer of its own, which is dropped afterwards. A layer is safe for concurrent use. Its
+// objects must not be changed.
 type layer struct {
 	// cluster has the objects.
 	cluster *Cluster

@@ -23,9 +23,11 @@ import (
 type memory struct {
 	storage.APIObjectVersioner
 	newObject func() runtime.Object
-	// codec encodes custom resources, whose registries convert between versions in storage. It is nil for built-in resources.
+	// codec encodes custom resources, whose registries convert between versions in storage. It is
+	// nil for built-in resources.
 	codec runtime.Codec
-	// defaulting sets the defaults of built-in objects, as the codec of a server's storage does. Nil for no defaults.
+	// defaulting sets the defaults of built-in objects, as the codec of a server's storage does.
+	// Nil for no defaults.
 	defaulting *lateCodec
 }
 
@@ -46,8 +48,9 @@ func newEncodedMemory(config *storagebackend.ConfigForResource, _ string, _ func
 
 var _, _ generic.StorageDecorator = newMemory, newEncodedMemory
 
-// encode returns the form of an object in layers: a copy of a built-in object with defaults, which may depend on what the registry
-// has set, and a *runtime.Unknown with the JSON of a custom resource.
+// encode returns the form of an object in layers: a copy of a built-in object with defaults, which
+// may depend on what the registry has set, and a *runtime.Unknown with the JSON of a custom
+// resource.
 func (m memory) encode(object runtime.Object) (runtime.Object, error) {
 	switch {
 	case m.codec == nil && m.defaulting == nil:
@@ -134,7 +137,8 @@ func (m memory) GetList(ctx context.Context, key string, options storage.ListOpt
 	return m.UpdateList(list, firstVersion, "", nil)
 }
 
-// GuaranteedUpdate implements storage.Interface. It calls update once, because there are no other writers.
+// GuaranteedUpdate implements storage.Interface. It calls update once, because there are no other
+// writers.
 func (m memory) GuaranteedUpdate(ctx context.Context, key string, out runtime.Object, ignoreNotFound bool,
 	preconditions *storage.Preconditions, update storage.UpdateFunc, _ runtime.Object) error {
 	current := m.newObject()

@@ -12,8 +12,8 @@ import (
 	"celador.io/admission/matching"
 )
 
-// findMismatches records why policies of a kind do not apply to the request, for each binding on its own. The engines decide the
-// same and report only what applies.
+// findMismatches records why policies of a kind do not apply to the request, for each binding on
+// its own. The engines decide the same and report only what applies.
 func (r *record) findMismatches(ctx context.Context, kind string, a admission.Attributes, objects admission.ObjectInterfaces) {
 	request := matching.NewRequest(ctx, a, objects, namespaces{})
 	all := r.policies.described
@@ -38,7 +38,8 @@ func (r *record) findMismatches(ctx context.Context, kind string, a admission.At
 	}
 }
 
-// mismatch returns why the policy does not apply to a request through the binding, whatever other bindings do, or an empty string.
+// mismatch returns why the policy does not apply to a request through the binding, whatever other
+// bindings do, or an empty string.
 func (s *policySet) mismatch(ctx context.Context, d *described, request *matching.Request) string {
 	if reason := s.exemption(request.GetResource().GroupResource()); reason != "" {
 		return reason
@@ -65,8 +66,8 @@ func (s *policySet) mismatch(ctx context.Context, d *described, request *matchin
 	return ""
 }
 
-// lacksParams reports whether the binding has a paramRef that selects no object. A policy whose params cannot be looked up fails, and so does
-// one with parameterNotFoundAction Deny.
+// lacksParams reports whether the binding has a paramRef that selects no object. A policy whose
+// params cannot be looked up fails, and so does one with parameterNotFoundAction Deny.
 func (s *policySet) lacksParams(ctx context.Context, d *described, request *matching.Request) bool {
 	if d.paramKind == nil || d.params == nil {
 		return false

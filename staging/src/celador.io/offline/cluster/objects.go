@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Objects reads objects of a cluster for authorizers and admission plugins. Changes by requests are not visible. It is safe for
-// concurrent use.
+// Objects reads objects of a cluster for authorizers and admission plugins. Changes by requests are
+// not visible. It is safe for concurrent use.
 type Objects struct{ cluster *Cluster }
 
 // GetServiceAccount returns a ServiceAccount, or a NotFound API error.

@@ -14,10 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// asStored returns the object that a server stores for the manifest of an object: with the fields that plugins and the
-// strategy of the resource set when the object is created. Metadata and status are those of the manifest where it has them, because
-// later requests may have changed them. The object is the manifest itself if it is not valid as a new object, such as a Pod
-// with ephemeral containers.
+// asStored returns the object that a server stores for the manifest of an object: with the fields
+// that plugins and the strategy of the resource set when the object is created. Metadata and status
+// are those of the manifest where it has them, because later requests may have changed them. The
+// object is the manifest itself if it is not valid as a new object, such as a Pod with ephemeral
+// containers.
 func (c *Cluster) asStored(ctx context.Context, r *resource, namespace string, manifest *unstructured.Unstructured) *unstructured.Unstructured {
 	content := manifest.DeepCopy()
 	metadata, _, _ := unstructured.NestedMap(content.Object, "metadata")
@@ -45,8 +46,9 @@ func (c *Cluster) asStored(ctx context.Context, r *resource, namespace string, m
 	return created
 }
 
-// completed returns the body of an update: object with the fields of stored that neither object nor manifest, the manifest of
-// stored, has. Clients read an object before they update it, so they send what the server has set.
+// completed returns the body of an update: object with the fields of stored that neither object nor
+// manifest, the manifest of stored, has. Clients read an object before they update it, so they send
+// what the server has set.
 func completed(object, manifest, stored *unstructured.Unstructured) *unstructured.Unstructured {
 	if object.GroupVersionKind() != stored.GroupVersionKind() {
 		return object
@@ -54,8 +56,8 @@ func completed(object, manifest, stored *unstructured.Unstructured) *unstructure
 	return &unstructured.Unstructured{Object: complete(object.DeepCopy().Object, manifest.Object, stored.Object).(map[string]any)}
 }
 
-// complete is completed for values of any type. It changes object. Items of lists correspond to each other by their names, or
-// by their positions if they have none.
+// complete is completed for values of any type. It changes object. Items of lists correspond to
+// each other by their names, or by their positions if they have none.
 func complete(object, manifest, stored any) any {
 	switch object := object.(type) {
 	case map[string]any:
@@ -90,7 +92,8 @@ func complete(object, manifest, stored any) any {
 	return object
 }
 
-// position returns the position of the item in a list that corresponds to item i of another list, or -1.
+// position returns the position of the item in a list that corresponds to item i of another list,
+// or -1.
 func position(list []any, i int, item any) int {
 	name := nameOf(item)
 	for at, other := range list {

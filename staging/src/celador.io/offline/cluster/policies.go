@@ -13,7 +13,8 @@ import (
 	"celador.io/admission/validating"
 )
 
-// policies is the admission chain of all clusters. It applies policies to the requests whose context has a record.
+// policies is the admission chain of all clusters. It applies policies to the requests whose
+// context has a record.
 type policies struct{}
 
 var (
@@ -28,12 +29,15 @@ type record struct {
 	mutated, validated bool
 	// mutations has an entry for each round of mutation.
 	mutations []mutating.Result
-	// mutationEnded is set if the last round ended with an error, so that later policies were not evaluated.
+	// mutationEnded is set if the last round ended with an error, so that later policies were not
+	// evaluated.
 	mutationEnded bool
 	validation    validating.Result
-	// mismatches are the reasons why policies do not apply through bindings, by their position in the policy set.
+	// mismatches are the reasons why policies do not apply through bindings, by their position in
+	// the policy set.
 	mismatches map[int]string
-	// visit is called after each evaluation of an expression if the policies are traced. Nil for none.
+	// visit is called after each evaluation of an expression if the policies are traced. Nil for
+	// none.
 	visit func(Evaluation)
 	// mutatingWebhooks and validatingWebhooks are nil if the request did not reach them.
 	mutatingWebhooks, validatingWebhooks []WebhookReview
@@ -58,7 +62,8 @@ func recordFrom(ctx context.Context) *record {
 // Handles implements admission.Interface.
 func (policies) Handles(admission.Operation) bool { return true }
 
-// Admit implements admission.MutationInterface. It invokes policies again as a server's admission chain does.
+// Admit implements admission.MutationInterface. It invokes policies again as a server's admission
+// chain does.
 func (p policies) Admit(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
 	r := recordFrom(ctx)
 	if r == nil {
@@ -113,7 +118,8 @@ func (p policies) mutate(ctx context.Context, r *record, a admission.Attributes,
 	return err
 }
 
-// Validate implements admission.ValidationInterface. The registry may call it twice for a deletion, with the same result.
+// Validate implements admission.ValidationInterface. The registry may call it twice for a deletion,
+// with the same result.
 func (p policies) Validate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
 	r := recordFrom(ctx)
 	if r == nil || r.policies.validating == nil {
@@ -149,7 +155,8 @@ func (r *record) validate(ctx context.Context, a admission.Attributes, objects a
 	return result.Err()
 }
 
-// stop returns the error that ends a connection that all policies admitted, because there is nothing to connect to.
+// stop returns the error that ends a connection that all policies admitted, because there is
+// nothing to connect to.
 func (r *record) stop(a admission.Attributes) error {
 	if a.GetOperation() == admission.Connect {
 		return errConnected

@@ -36,7 +36,8 @@ func IsPolicy(kind schema.GroupKind) bool {
 	return kind.Group == v1.GroupName && (kind.Kind == MutatingKind || kind.Kind == ValidatingKind)
 }
 
-// A policySet holds the compiled policies of a cluster. It is immutable. Without engines it has plugins only.
+// A policySet holds the compiled policies of a cluster. It is immutable. Without engines it has
+// plugins only.
 type policySet struct {
 	// plugins change objects before policies.
 	plugins    []admission.MutationInterface
@@ -54,7 +55,8 @@ type policySet struct {
 	described []described
 }
 
-// exemption returns why policies do not apply to requests for a resource, or an empty string if they do.
+// exemption returns why policies do not apply to requests for a resource, or an empty string if
+// they do.
 func (s *policySet) exemption(resource schema.GroupResource) string {
 	switch {
 	case policyspec.IsExempt(resource):
@@ -73,12 +75,14 @@ type described struct {
 	// paramKind is that of the policy, and params the paramRef of the binding. Each may be nil.
 	paramKind *v1.ParamKind
 	params    *params.Ref
-	// singleton is set if the policy applies without a binding, and fallback if the binding applies only where no other one does.
+	// singleton is set if the policy applies without a binding, and fallback if the binding applies
+	// only where no other one does.
 	singleton, fallback bool
 }
 
-// compile builds a policy set from the policies and webhooks among the objects. compiler returns the compiler for the objects of a kind, which is
-// traced. If compiler is nil, objects are compiled when a request needs them.
+// compile builds a policy set from the policies and webhooks among the objects. compiler returns
+// the compiler for the objects of a kind, which is traced. If compiler is nil, objects are compiled
+// when a request needs them.
 func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (policySet, error) {
 	features, exclusions := c.backend.Features(), c.backend.Exclusions()
 	mutatingConfig := mutating.Config{
@@ -150,7 +154,8 @@ func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (poli
 	return s, nil
 }
 
-// describe joins policies and bindings. Bindings that have no effect are left out: those without a policy, and those of a singleton.
+// describe joins policies and bindings. Bindings that have no effect are left out: those without a
+// policy, and those of a singleton.
 func describe(policies map[[2]string]described, bindings []described) []described {
 	var all []described
 	hasBinding := map[[2]string]bool{}
@@ -190,7 +195,8 @@ func paramRef(ref *v1.ParamRef) *params.Ref {
 	return params.Compile(ref)
 }
 
-// eachPolicy calls visit with each policy and binding of the cluster, in version v1, until it returns an error.
+// eachPolicy calls visit with each policy and binding of the cluster, in version v1, until it
+// returns an error.
 func (c *Cluster) eachPolicy(visit func(runtime.Object) error) error {
 	for _, resource := range policyspec.Resources() {
 		stored := c.objects.list("/" + resource + "/")

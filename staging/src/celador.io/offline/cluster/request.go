@@ -14,22 +14,25 @@ import (
 type Request struct {
 	// Operation is Create, Update, Delete or Connect.
 	Operation admission.Operation
-	// Resource is the resource in the version of the request. If it is empty, it is the resource of the kind of Object,
-	// or else of OldObject. Requests for a subresource whose kind is not that of the resource, such as
-	// "scale", must set Resource or OldObject.
+	// Resource is the resource in the version of the request. If it is empty, it is the resource of
+	// the kind of Object, or else of OldObject. Requests for a subresource whose kind is not that
+	// of the resource, such as "scale", must set Resource or OldObject.
 	Resource    schema.GroupVersionResource
 	Subresource string
-	// Namespace and Name default to those of Object, or else of OldObject. A namespaced object without a
-	// namespace is in "default".
+	// Namespace and Name default to those of Object, or else of OldObject. A namespaced object
+	// without a namespace is in "default".
 	Namespace, Name string
-	// Object is the body of a Create or Update request, and for Connect the options of the connection.
+	// Object is the body of a Create or Update request, and for Connect the options of the
+	// connection.
 	Object *unstructured.Unstructured
-	// OldObject is the object that Update changes, Delete deletes, or whose subresource the request is
-	// for. It replaces the object of that name in the cluster, for this request. It may be nil if the cluster has the object.
+	// OldObject is the object that Update changes, Delete deletes, or whose subresource the request
+	// is for. It replaces the object of that name in the cluster, for this request. It may be nil
+	// if the cluster has the object.
 	OldObject *unstructured.Unstructured
 	// Options are the fields of CreateOptions, UpdateOptions or DeleteOptions. May be nil.
 	Options map[string]any
 	DryRun  bool
-	// UserInfo is who sends the request. Nil means the administrator "kubernetes-admin" of group "system:masters".
+	// UserInfo is who sends the request. Nil means the administrator "kubernetes-admin" of group
+	// "system:masters".
 	UserInfo user.Info
 }

@@ -44,7 +44,8 @@ func (c *Cluster) addResults(review *Review, r *record) {
 	}
 }
 
-// review returns what a policy did, through one binding. mismatch is why it does not match, if it does not.
+// review returns what a policy did, through one binding. mismatch is why it does not match, if it
+// does not.
 func (r *record) review(d *described, mismatch string) PolicyReview {
 	p := PolicyReview{Kind: d.kind, Policy: d.policy, Binding: d.binding}
 	reached := r.validated
@@ -66,7 +67,8 @@ func (r *record) review(d *described, mismatch string) PolicyReview {
 	return p
 }
 
-// withoutRecord returns the outcome of a policy that applies through a binding and has no decision, mutation or failure.
+// withoutRecord returns the outcome of a policy that applies through a binding and has no decision,
+// mutation or failure.
 func (r *record) withoutRecord(d *described) (effect Effect, reason string) {
 	conditions := r.conditions(d)
 	switch {
@@ -127,7 +129,8 @@ func (r *record) addDecisions(p *PolicyReview) {
 	}
 }
 
-// conditions returns the reports of match conditions that ended evaluations of the policy through the binding.
+// conditions returns the reports of match conditions that ended evaluations of the policy through
+// the binding.
 func (r *record) conditions(d *described) []policy.ConditionReport {
 	reports := r.validation.Conditions
 	if d.kind == MutatingKind {
@@ -141,8 +144,9 @@ func (r *record) conditions(d *described) []policy.ConditionReport {
 	})
 }
 
-// endedBefore reports whether a mutation ended the request before the policy was evaluated through the binding. Policies are evaluated in
-// the order of policy and binding, and a failure alone does not end it.
+// endedBefore reports whether a mutation ended the request before the policy was evaluated through
+// the binding. Policies are evaluated in the order of policy and binding, and a failure alone does
+// not end it.
 func (r *record) endedBefore(d *described) bool {
 	if !r.mutationEnded || len(r.mutations) != 1 {
 		return false

@@ -15,22 +15,25 @@ import (
 type Review struct {
 	// Allowed reports whether the server would perform the request.
 	Allowed bool
-	// Status is the error of a rejected request, as the server returns it. Its source may be a policy or
-	// the API itself, such as a validation of the resource. Nil if the request is allowed.
+	// Status is the error of a rejected request, as the server returns it. Its source may be a
+	// policy or the API itself, such as a validation of the resource. Nil if the request is
+	// allowed.
 	Status *apierrors.StatusError
 	// Warnings are the warnings to the client, those of policies and those of the API.
 	Warnings []string
 	// AuditAnnotations are the annotations of the audit event by their full keys.
 	AuditAnnotations map[string]string
-	// Object is the object in the response, in the version of the request. It is nil if the request is rejected,
-	// and for connections.
+	// Object is the object in the response, in the version of the request. It is nil if the request
+	// is rejected, and for connections.
 	Object *unstructured.Unstructured
-	// Policies has an entry for each policy of the cluster and each of its bindings, in the order of kind (mutating first), policy name
-	// and binding name. A policy without a binding has one entry without a Binding. Policies that the
-	// request did not reach, because it was rejected before, have the Effect NotReached.
+	// Policies has an entry for each policy of the cluster and each of its bindings, in the order
+	// of kind (mutating first), policy name and binding name. A policy without a binding has one
+	// entry without a Binding. Policies that the request did not reach, because it was rejected
+	// before, have the Effect NotReached.
 	Policies []PolicyReview
-	// Webhooks has an entry for each webhook of the cluster, in the order of calls: mutating ones first, then by configuration. Since a
-	// cluster calls none, the others see the object as if no webhook had changed it.
+	// Webhooks has an entry for each webhook of the cluster, in the order of calls: mutating ones
+	// first, then by configuration. Since a cluster calls none, the others see the object as if no
+	// webhook had changed it.
 	Webhooks []WebhookReview
 }
 
@@ -65,8 +68,8 @@ type Effect string
 const (
 	// NotReached means that the request was rejected before the policy.
 	NotReached Effect = "NotReached"
-	// NotMatched means that the request does not match the policy or the binding, or that the policy has no
-	// binding.
+	// NotMatched means that the request does not match the policy or the binding, or that the
+	// policy has no binding.
 	NotMatched Effect = "NotMatched"
 	// Excluded means that a match condition was false.
 	Excluded Effect = "Excluded"
@@ -74,8 +77,10 @@ const (
 	Admitted Effect = "Admitted"
 	// Mutated means that a mutation changed the object.
 	Mutated Effect = "Mutated"
-	// Denied means that a validation was not satisfied, with any validationAction, or that a mutation refused the request.
+	// Denied means that a validation was not satisfied, with any validationAction, or that a
+	// mutation refused the request.
 	Denied Effect = "Denied"
-	// Failed means that the policy could not be evaluated. The request is rejected unless failurePolicy is Ignore.
+	// Failed means that the policy could not be evaluated. The request is rejected unless
+	// failurePolicy is Ignore.
 	Failed Effect = "Failed"
 )

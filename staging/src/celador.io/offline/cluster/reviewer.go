@@ -11,7 +11,8 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
-// reviewer asks the authorizer of the cluster in the context, since clusters share the registries of access reviews.
+// reviewer asks the authorizer of the cluster in the context, since clusters share the registries
+// of access reviews.
 type reviewer struct{}
 
 var _ Authorizer = reviewer{}

@@ -47,8 +47,8 @@ func (c *call) url() *url.URL {
 
 var requestInfos = &request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
 
-// serve returns the object with which the handlers of the resource answer the call, and the warnings to the client.
-// The error is an *apierrors.StatusError if the handlers answer with one.
+// serve returns the object with which the handlers of the resource answer the call, and the
+// warnings to the client. The error is an *apierrors.StatusError if the handlers answer with one.
 func (c *Cluster) serve(ctx context.Context, call *call) (object *unstructured.Unstructured, warnings []string, err error) {
 	handler, err := call.handler(call.method)
 	if err != nil {

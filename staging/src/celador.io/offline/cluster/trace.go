@@ -16,17 +16,20 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// A Tracing reviews requests as its cluster does, and tells how expressions evaluate. It is safe for concurrent use.
+// A Tracing reviews requests as its cluster does, and tells how expressions evaluate. It is safe
+// for concurrent use.
 type Tracing struct {
 	cluster *Cluster
-	// Expressions are the expressions of all policies, the match conditions of all webhooks and the validation rules of all served versions of
-	// CustomResourceDefinitions, except for those that do not compile. They are in the order of kind, name and field. They must not be changed.
+	// Expressions are the expressions of all policies, the match conditions of all webhooks and the
+	// validation rules of all served versions of CustomResourceDefinitions, except for those that
+	// do not compile. They are in the order of kind, name and field. They must not be changed.
 	Expressions []*Expression
 }
 
 // An Expression is an expression of an object of a cluster.
 type Expression struct {
-	// Kind is the kind of the object: MutatingKind, ValidatingKind, MutatingWebhookKind, ValidatingWebhookKind or DefinitionKind.
+	// Kind is the kind of the object: MutatingKind, ValidatingKind, MutatingWebhookKind,
+	// ValidatingWebhookKind or DefinitionKind.
 	Kind string
 	// Name is the name of the object.
 	Name string
@@ -41,12 +44,13 @@ type Evaluation struct {
 	*Expression
 	// Steps are the values of the expression's nodes, in the order of the evaluation.
 	Steps []expression.Step
-	// Cost is the runtime cost in CEL cost units, without the costs of the variables that the expression reads.
+	// Cost is the runtime cost in CEL cost units, without the costs of the variables that the
+	// expression reads.
 	Cost uint64
 }
 
-// Trace compiles the expressions of the cluster for reviews with evaluations. Default expressions and conversion rules of
-// CustomResourceDefinitions are not traced.
+// Trace compiles the expressions of the cluster for reviews with evaluations. Default expressions
+// and conversion rules of CustomResourceDefinitions are not traced.
 func (c *Cluster) Trace(ctx context.Context) (*Tracing, error) {
 	compiled := map[any]*Expression{}
 	traced := &Cluster{Base: c.Base, objects: c.objects, access: c.access, customResources: map[schema.GroupResource]*customResource{}}
@@ -72,22 +76,24 @@ func (c *Cluster) Trace(ctx context.Context) (*Tracing, error) {
 	return t, nil
 }
 
-// Admit returns the review of a request as Cluster.Admit does, and the evaluations of expressions in order.
+// Admit returns the review of a request as Cluster.Admit does, and the evaluations of expressions
+// in order.
 func (t *Tracing) Admit(ctx context.Context, request *Request) (*Review, []Evaluation, error) {
 	var evaluations []Evaluation
 	review, err := t.Visit(ctx, request, func(e Evaluation) { evaluations = append(evaluations, e) })
 	return review, evaluations, err
 }
 
-// Visit returns the review of a request as Cluster.Admit does. It calls visit after each evaluation of an expression, and keeps no steps. Calls do not
-// overlap.
+// Visit returns the review of a request as Cluster.Admit does. It calls visit after each evaluation
+// of an expression, and keeps no steps. Calls do not overlap.
 func (t *Tracing) Visit(ctx context.Context, request *Request, visit func(Evaluation)) (*Review, error) {
 	r := newRecord(&t.cluster.policies)
 	r.visit = visit
 	return t.cluster.admit(ctx, request, r)
 }
 
-// A tracer records the evaluations of the expressions of one kind of objects. Objects are compiled one after the other, before requests.
+// A tracer records the evaluations of the expressions of one kind of objects. Objects are compiled
+// one after the other, before requests.
 type tracer[P program] struct {
 	kind string
 	// compiled has the expressions of all kinds by their programs.

@@ -24,12 +24,14 @@ import (
 type TypeCheck struct {
 	// Warnings are the expressionWarnings in the status of the policy.
 	Warnings []v1.ExpressionWarning
-	// Verdict is the error that keeps the policy from deciding if its typeChecking is Enforced. Nil if there is none.
+	// Verdict is the error that keeps the policy from deciding if its typeChecking is Enforced. Nil
+	// if there is none.
 	Verdict error
 }
 
-// CheckTypes checks the types of the expressions of a policy of the cluster, as the status controller of a server does. kind is
-// MutatingKind or ValidatingKind. It returns a NotFound API error if there is no such policy.
+// CheckTypes checks the types of the expressions of a policy of the cluster, as the status
+// controller of a server does. kind is MutatingKind or ValidatingKind. It returns a NotFound API
+// error if there is no such policy.
 func (c *Cluster) CheckTypes(kind, name string) (TypeCheck, error) {
 	r, err := c.resourceOf(v1.SchemeGroupVersion.WithKind(kind))
 	if err != nil {

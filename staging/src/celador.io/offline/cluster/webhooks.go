@@ -19,7 +19,8 @@ import (
 
 // A WebhookReview tells whether a server calls a webhook for a request.
 type WebhookReview struct {
-	// Configuration is the name of the MutatingWebhookConfiguration or ValidatingWebhookConfiguration.
+	// Configuration is the name of the MutatingWebhookConfiguration or
+	// ValidatingWebhookConfiguration.
 	Configuration string `json:"configuration"`
 	// Name is the name of the webhook.
 	Name string `json:"name"`
@@ -29,7 +30,8 @@ type WebhookReview struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// webhooks are the webhooks of one kind of configurations, in the order of calls. They are immutable.
+// webhooks are the webhooks of one kind of configurations, in the order of calls. They are
+// immutable.
 type webhooks struct {
 	set    *webhook.Set
 	config webhook.Config
@@ -45,7 +47,8 @@ const (
 	ValidatingWebhookKind = "ValidatingWebhookConfiguration"
 )
 
-// compileWebhooks adds the webhooks of the configurations among the objects to the policy set. compiler is that of compile.
+// compileWebhooks adds the webhooks of the configurations among the objects to the policy set.
+// compiler is that of compile.
 func (c *Cluster) compileWebhooks(s *policySet, config webhook.Config, excluded sets.Set[schema.GroupResource], compiler func(kind string) *expression.Compiler) error {
 	var compiled []*webhook.Webhook
 	add := func(to *webhooks, kind, configuration string, index int, name string, w *webhook.Webhook) {
@@ -84,8 +87,8 @@ func (c *Cluster) compileWebhooks(s *policySet, config webhook.Config, excluded 
 
 const unreached = "the request was rejected before"
 
-// match returns the reviews of all webhooks for a request. If match conditions of a webhook reject the request, match also returns
-// the error of the API.
+// match returns the reviews of all webhooks for a request. If match conditions of a webhook reject
+// the request, match also returns the error of the API.
 func (w *webhooks) match(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) ([]WebhookReview, error) {
 	if len(w.uncalled) == 0 {
 		return nil, nil

@@ -14,8 +14,8 @@ type Branch struct {
 	Outcome BranchOutcome
 	// Missing says what would reach the branch, such as "object.spec.replicas was never 5".
 	Missing string
-	// Covered is set once an evaluation had the outcome. The outcome of an operand of && or || counts if it is decisive: if a && b is
-	// false because of b, the outcome of a is not.
+	// Covered is set once an evaluation had the outcome. The outcome of an operand of && or ||
+	// counts if it is decisive: if a && b is false because of b, the outcome of a is not.
 	Covered bool
 }
 
@@ -23,19 +23,23 @@ type Branch struct {
 type BranchOutcome string
 
 const (
-	// True and False are the outcomes of a condition: an expression or an operand of &&, || or ! that is of type bool, the condition of a
-	// ternary or of a macro such as filter(), and a call such as a == b, has() or all().
+	// True and False are the outcomes of a condition: an expression or an operand of &&, || or !
+	// that is of type bool, the condition of a ternary or of a macro such as filter(), and a call
+	// such as a == b, has() or all().
 	True  BranchOutcome = "true"
 	False BranchOutcome = "false"
-	// Less, Equal and Greater are the outcomes of a comparison with <, <=, > or >=, by the left side. If the outcome of the comparison
-	// changes between Equal and Less, or between Equal and Greater, then integers must differ by 1.
+	// Less, Equal and Greater are the outcomes of a comparison with <, <=, > or >=, by the left
+	// side. If the outcome of the comparison changes between Equal and Less, or between Equal and
+	// Greater, then integers must differ by 1.
 	Less    BranchOutcome = "less"
 	Equal   BranchOutcome = "equal"
 	Greater BranchOutcome = "greater"
-	// Present and Absent are the outcomes of an optional value before or(), orValue(), optMap() or optFlatMap().
+	// Present and Absent are the outcomes of an optional value before or(), orValue(), optMap() or
+	// optFlatMap().
 	Present BranchOutcome = "present"
 	Absent  BranchOutcome = "absent"
-	// Evaluated is the outcome of an expression that is not a condition, and of the body of a macro such as map().
+	// Evaluated is the outcome of an expression that is not a condition, and of the body of a macro
+	// such as map().
 	Evaluated BranchOutcome = "evaluated"
 )
 

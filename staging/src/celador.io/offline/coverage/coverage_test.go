@@ -38,7 +38,8 @@ func (r *recorder) Evaluated(_ context.Context, _ *expression.Program, steps []e
 	r.steps = steps
 }
 
-// evaluate evaluates an expression for each object, and returns its plan and the steps of each evaluation.
+// evaluate evaluates an expression for each object, and returns its plan and the steps of each
+// evaluation.
 func evaluate(t *testing.T, source string, objects ...string) (*coverage.Plan, [][]expression.Step) {
 	t.Helper()
 	r := &recorder{}
@@ -266,7 +267,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestFormatUnknownFields covers objects of custom resources with fields that the schema does not declare. They have no keys.
+// TestFormatUnknownFields covers objects of custom resources with fields that the schema does not
+// declare. They have no keys.
 func TestFormatUnknownFields(t *testing.T) {
 	schema := &spec.Schema{SchemaProps: spec.SchemaProps{Type: []string{"object"}, Properties: map[string]spec.Schema{"a": *spec.Int64Property()}}}
 	value := schemaexpression.Value(map[string]any{"a": int64(1), "unknown": "x"}, schemaexpression.NewSchema(&openapi.Schema{Schema: schema}))

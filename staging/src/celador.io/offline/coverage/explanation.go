@@ -18,9 +18,11 @@ type Explanation struct {
 	Text string
 	// Value is the value of the expression, such as false, or "an error: no such key: x".
 	Value string
-	// Part is the part of the expression that makes it false or an error. It is the whole expression if no smaller part does.
+	// Part is the part of the expression that makes it false or an error. It is the whole
+	// expression if no smaller part does.
 	Part string
-	// Values are the values of the parts of Part. In the body of a macro, they are those of the last element that the macro read.
+	// Values are the values of the parts of Part. In the body of a macro, they are those of the
+	// last element that the macro read.
 	Values []Value
 }
 

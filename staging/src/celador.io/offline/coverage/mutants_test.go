@@ -24,7 +24,8 @@ import (
 	"celador.io/offline/coverage"
 )
 
-// tokens matches the literals, names and operators of expressions. Texts are matched to leave them alone.
+// tokens matches the literals, names and operators of expressions. Texts are matched to leave them
+// alone.
 var tokens = regexp.MustCompile(`'[^']*'|<=|>=|==|!=|&&|\|\||[<>]|\d+`)
 
 // replacements holds the mutations of operators.
@@ -61,7 +62,8 @@ func (r *ruleRecorder) Evaluated(_ context.Context, _ *schemaexpression.Program,
 	r.steps = steps
 }
 
-// evaluateRule is evaluate for the rule of a CustomResourceDefinition with the fields a, b, used and list, which reads self instead of object.
+// evaluateRule is evaluate for the rule of a CustomResourceDefinition with the fields a, b, used
+// and list, which reads self instead of object.
 func evaluateRule(t *testing.T, source string, objects ...string) (*coverage.Plan, [][]expression.Step) {
 	t.Helper()
 	value := func(kind string) structuralschema.Structural {
@@ -85,8 +87,8 @@ func evaluateRule(t *testing.T, source string, objects ...string) (*coverage.Pla
 	return coverage.NewPlan(r.program.Traced()), all
 }
 
-// TestMutants checks that objects that cover all branches of an expression tell it from its mutants. For each expression, random
-// objects are added until all branches are covered.
+// TestMutants checks that objects that cover all branches of an expression tell it from its
+// mutants. For each expression, random objects are added until all branches are covered.
 func TestMutants(t *testing.T) {
 	t.Run("policies", func(t *testing.T) { testMutants(t, evaluate) })
 	t.Run("rules", func(t *testing.T) { testMutants(t, evaluateRule) })
@@ -95,8 +97,9 @@ func TestMutants(t *testing.T) {
 func testMutants(t *testing.T, evaluate func(t *testing.T, source string, objects ...string) (*coverage.Plan, [][]expression.Step)) {
 	for _, test := range []struct {
 		expression string
-		// base is an object. Each case changes one of its fields, so that it violates one condition at a time: the operands after the first
-		// one that decides are not evaluated, and can hide a mutant.
+		// base is an object. Each case changes one of its fields, so that it violates one condition
+		// at a time: the operands after the first one that decides are not evaluated, and can hide
+		// a mutant.
 		base   map[string]any
 		others []map[string]any
 	}{

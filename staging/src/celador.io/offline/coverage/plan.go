@@ -19,8 +19,8 @@ type Plan struct {
 	// first holds the position of the first branch of the nodes with branches, by ID.
 	first       map[int64]int
 	comparisons map[int64]*comparison
-	// decisions holds the nodes whose outcome no logical operator around them can hide: the expression itself, bodies of macros,
-	// conditions of ternaries and arguments of functions.
+	// decisions holds the nodes whose outcome no logical operator around them can hide: the
+	// expression itself, bodies of macros, conditions of ternaries and arguments of functions.
 	decisions map[int64]ast.Expr
 	// loops holds the calls of all() and exists() by the IDs of their bodies.
 	loops map[int64]int64
@@ -44,13 +44,15 @@ func NewPlan(checked *ast.AST) *Plan {
 // Text returns the expression, in one line.
 func (p *Plan) Text() string { return p.text(p.checked.Expr()) }
 
-// Branches returns the branches of the expression, none of which is covered. The caller owns the result.
+// Branches returns the branches of the expression, none of which is covered. The caller owns the
+// result.
 func (p *Plan) Branches() []Branch { return append([]Branch(nil), p.branches...) }
 
 // Cover sets Covered of the branches that an evaluation reached. branches are those of the plan.
 func (p *Plan) Cover(branches []Branch, steps []expression.Step) {
 	latest := values{}
-	// iterations holds what the bodies of all() and exists() reached until the outcome of the call is known.
+	// iterations holds what the bodies of all() and exists() reached until the outcome of the call
+	// is known.
 	iterations := map[int64][]iteration{}
 	for _, step := range steps {
 		latest[step.ID] = step.Value
@@ -75,8 +77,9 @@ func (p *Plan) Cover(branches []Branch, steps []expression.Step) {
 	}
 }
 
-// An iteration is what the body of all() or exists() reached with one element. It counts if it has the outcome of the call: if all() is
-// false because of one element, then the case says nothing about others.
+// An iteration is what the body of all() or exists() reached with one element. It counts if it has
+// the outcome of the call: if all() is false because of one element, then the case says nothing
+// about others.
 type iteration struct {
 	value    ref.Val
 	branches []Branch
@@ -89,8 +92,9 @@ func merge(branches, others []Branch) {
 	}
 }
 
-// cover sets Covered of the outcomes that decide over e. A condition whose outcome is not the outcome of the operator around it does not
-// decide: if a && b is false because of b, then the case says nothing about a.
+// cover sets Covered of the outcomes that decide over e. A condition whose outcome is not the
+// outcome of the operator around it does not decide: if a && b is false because of b, then the case
+// says nothing about a.
 func (p *Plan) cover(branches []Branch, latest values, e ast.Expr) {
 	value, isBool := latest[e.ID()].(types.Bool)
 	if !isBool {
@@ -123,7 +127,8 @@ func (p *Plan) cover(branches []Branch, latest values, e ast.Expr) {
 	}
 }
 
-// forget removes the values of a decision, so that the next iteration of a macro does not find them.
+// forget removes the values of a decision, so that the next iteration of a macro does not find
+// them.
 func (p *Plan) forget(latest values, e ast.Expr) {
 	delete(latest, e.ID())
 	for _, part := range p.parts(e) {
@@ -194,7 +199,8 @@ func (p *Plan) decide(e ast.Expr) {
 	p.walk(e, true)
 }
 
-// walk adds the branches of a node and of its parts. logical is set for conditions, and for operands of logical operators that make up a condition.
+// walk adds the branches of a node and of its parts. logical is set for conditions, and for
+// operands of logical operators that make up a condition.
 func (p *Plan) walk(e ast.Expr, logical bool) {
 	if macro, ok := p.macro(e); ok {
 		if !logical && p.isBool(e) {

@@ -14,7 +14,8 @@ import (
 
 // An Expression is an expression of an object with its branches.
 type Expression struct {
-	// Kind and Name are those of the object: a policy, a webhook configuration or a CustomResourceDefinition.
+	// Kind and Name are those of the object: a policy, a webhook configuration or a
+	// CustomResourceDefinition.
 	Kind, Name string
 	// Field is the path of the expression in the object, such as spec.validations[0].expression.
 	Field string
@@ -53,7 +54,8 @@ func Summarize(expressions []Expression) Summary {
 	return s
 }
 
-// Percent returns the covered share of the branches, rounded down, so that 100 means all of them. It is 100 if there are none.
+// Percent returns the covered share of the branches, rounded down, so that 100 means all of them.
+// It is 100 if there are none.
 func (s Summary) Percent() int {
 	if s.Branches == 0 {
 		return 100
@@ -61,8 +63,8 @@ func (s Summary) Percent() int {
 	return s.Covered * 100 / s.Branches
 }
 
-// A Profile collects the coverage of expressions. Expressions with equal fields except for Branches are the same expression. The
-// zero value is ready for use. A Profile is safe for concurrent use.
+// A Profile collects the coverage of expressions. Expressions with equal fields except for Branches
+// are the same expression. The zero value is ready for use. A Profile is safe for concurrent use.
 type Profile struct {
 	lock        sync.Mutex
 	expressions map[identity]*Expression
@@ -73,7 +75,8 @@ type identity struct {
 	position                manifest.Position
 }
 
-// Add adds an expression, or its covered branches if the profile has the expression. It leaves out expressions without branches.
+// Add adds an expression, or its covered branches if the profile has the expression. It leaves out
+// expressions without branches.
 func (p *Profile) Add(e Expression) {
 	if len(e.Branches) == 0 {
 		return
@@ -93,7 +96,8 @@ func (p *Profile) Add(e Expression) {
 	merge(known.Branches, e.Branches)
 }
 
-// Expressions returns the expressions with their branches in the order of kind, name and place. The caller owns the result.
+// Expressions returns the expressions with their branches in the order of kind, name and place. The
+// caller owns the result.
 func (p *Profile) Expressions() []Expression {
 	p.lock.Lock()
 	defer p.lock.Unlock()

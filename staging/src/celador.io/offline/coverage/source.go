@@ -11,7 +11,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 )
 
-// source is an expression as its author wrote it: with the calls of macros instead of their expansions.
+// source is an expression as its author wrote it: with the calls of macros instead of their
+// expansions.
 type source struct{ checked *ast.AST }
 
 // macro returns the call of a macro whose expansion e is.

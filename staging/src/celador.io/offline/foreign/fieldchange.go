@@ -18,8 +18,9 @@ var (
 	changeIndex = regexp.MustCompile(`^\[(\d{1,4})\]$`)
 )
 
-// changeField applies a change such as spec.containers.[0].image=nginx to an object, as the runner of Kubescape's library does: objects and lists
-// that are missing or null are created, and lists grow. Keys cannot contain dots. It returns the path of the field. Errors are those that end the
+// changeField applies a change such as spec.containers.[0].image=nginx to an object, as the runner
+// of Kubescape's library does: objects and lists that are missing or null are created, and lists
+// grow. Keys cannot contain dots. It returns the path of the field. Errors are those that end the
 // runner.
 func changeField(object map[string]any, change string) (path string, err error) {
 	field, text, _ := strings.Cut(change, "=")
@@ -45,7 +46,8 @@ func changeField(object map[string]any, change string) (path string, err error) 
 	return path, nil
 }
 
-// changed returns the value at a path with another value at the steps below it. Objects are changed in place.
+// changed returns the value at a path with another value at the steps below it. Objects are changed
+// in place.
 func changed(current any, path string, steps []string, value any) (any, error) {
 	if len(steps) == 0 {
 		return value, nil

@@ -312,7 +312,8 @@ tests:
 	}
 }
 
-// FuzzConvert reads suites and the file that they name, which may be of any kind. Errors name a file.
+// FuzzConvert reads suites and the file that they name, which may be of any kind. Errors name a
+// file.
 func FuzzConvert(f *testing.F) {
 	const (
 		policy = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: p}\nspec: {paramKind: {apiVersion: v1, kind: ConfigMap}}\n"

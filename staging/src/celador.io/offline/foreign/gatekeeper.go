@@ -13,8 +13,10 @@ import (
 	"celador.io/offline/suite"
 )
 
-// Gatekeeper is the format of the suites of gator verify (https://open-policy-agent.github.io/gatekeeper/website/docs/gator). A ConstraintTemplate
-// with CEL and a constraint become a ValidatingAdmissionPolicy whose param is the constraint. Tests of templates in Rego are skipped.
+// Gatekeeper is the format of the suites of gator verify
+// (https://open-policy-agent.github.io/gatekeeper/website/docs/gator). A ConstraintTemplate with
+// CEL and a constraint become a ValidatingAdmissionPolicy whose param is the constraint. Tests of
+// templates in Rego are skipped.
 type Gatekeeper struct{}
 
 const gatekeeperGroup = "test.gatekeeper.sh"
@@ -140,7 +142,8 @@ func (g *gatekeeperBuilder) convert(path, reason string) {
 	}
 }
 
-// single returns the object of the file that the field at a path names, and nil and an error if there is another number.
+// single returns the object of the file that the field at a path names, and nil and an error if
+// there is another number.
 func (g *gatekeeperBuilder) single(path, file string) *object {
 	if file == "" {
 		g.fail(path, "required: the path of a file")

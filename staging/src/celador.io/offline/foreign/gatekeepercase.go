@@ -60,7 +60,8 @@ func (g *gatekeeperBuilder) testCase(path string, spec *gatekeeperCase, reason s
 	}
 }
 
-// inventory adds the namespaces of an inventory to the manifests of a case. CEL does not see its other objects.
+// inventory adds the namespaces of an inventory to the manifests of a case. CEL does not see its
+// other objects.
 func (g *gatekeeperBuilder) inventory(path string, files []string, reviewed *object, c *suite.Case) {
 	for i, file := range files {
 		for _, o := range g.objects(fmt.Sprintf("%s.inventory[%d]", path, i), g.path(file)) {
@@ -106,7 +107,8 @@ func (g *gatekeeperBuilder) expect(path string, assertion *gatekeeperAssertion, 
 // anyNumber stands for at least one violation.
 const anyNumber = -1
 
-// violations returns the number of violations that an assertion wants, and reports whether it is valid.
+// violations returns the number of violations that an assertion wants, and reports whether it is
+// valid.
 func violations(wanted any) (number int, valid bool) {
 	switch wanted := wanted.(type) {
 	case nil:
@@ -177,7 +179,8 @@ func (g *gatekeeperBuilder) review(reviewed *object, c *suite.Case) bool {
 	return true
 }
 
-// address sets the fields of a request besides its operation and objects. Its name and namespace are those of its subject, unless this has none.
+// address sets the fields of a request besides its operation and objects. Its name and namespace
+// are those of its subject, unless this has none.
 func (g *gatekeeperBuilder) address(request *admissionv1.AdmissionRequest, subject *object, c *suite.Case) {
 	c.Request.SubResource = request.SubResource
 	c.Request.DryRun = request.DryRun != nil && *request.DryRun

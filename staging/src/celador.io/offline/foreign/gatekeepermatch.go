@@ -141,7 +141,8 @@ func (m *gatekeeperMatch) conditions() []gatekeeperExpression {
 		add("excluded_namespaces", "!("+inNamespace+" && "+globs("request.namespace", m.ExcludedNamespaces)+")")
 	}
 	if m.Name != "" {
-		// Objects of connections have no metadata, and objects with a generated name have no name yet. They do not match.
+		// Objects of connections have no metadata, and objects with a generated name have no name
+		// yet. They do not match.
 		const metadata = "(object != null ? object : oldObject).metadata"
 		add("name", allOf("has("+metadata+")", "has("+metadata+".name)", globs(metadata+".name", []string{m.Name})))
 	}
@@ -156,7 +157,8 @@ func quote(value any) string {
 	return string(text)
 }
 
-// within returns an expression that is true if the list is empty, or has the value of operand or an asterisk.
+// within returns an expression that is true if the list is empty, or has the value of operand or an
+// asterisk.
 func within(operand string, list []string) string {
 	if len(list) == 0 || slices.Contains(list, "*") {
 		return "true"
@@ -164,7 +166,8 @@ func within(operand string, list []string) string {
 	return operand + " in " + quote(list)
 }
 
-// globs returns an expression that is true if the value of operand matches a pattern. Patterns may begin and end with an asterisk.
+// globs returns an expression that is true if the value of operand matches a pattern. Patterns may
+// begin and end with an asterisk.
 func globs(operand string, patterns []string) string {
 	var matches []string
 	for _, pattern := range patterns {

@@ -114,7 +114,8 @@ func (g *gatekeeperBuilder) template(o *object) *gatekeeperTemplate {
 	return t
 }
 
-// checkConstraint reports whether a constraint is one of a template, and adds an error if it is not.
+// checkConstraint reports whether a constraint is one of a template, and adds an error if it is
+// not.
 func (g *gatekeeperBuilder) checkConstraint(t *gatekeeperTemplate, constraint *object) bool {
 	kind, want := constraint.GroupVersionKind(), t.Spec.CRD.Spec.Names.Kind
 	if kind.Group != gatekeeperConstraints || kind.Kind != want {
@@ -167,7 +168,8 @@ func (g *gatekeeperBuilder) originOfSchema(t *gatekeeperTemplate, index int) {
 	g.origins[fmt.Sprintf("manifests[%d].%s", index, schemaPath)] = manifest.Origin{Document: t.object.origin, Path: "spec.crd.spec.validation.openAPIV3Schema"}
 }
 
-// preserveUnknown makes a schema structural as Gatekeeper does: objects, and values without a type, may have any fields.
+// preserveUnknown makes a schema structural as Gatekeeper does: objects, and values without a type,
+// may have any fields.
 func preserveUnknown(schema map[string]any) {
 	if kind, found := schema["type"]; !found || kind == "object" {
 		schema["x-kubernetes-preserve-unknown-fields"] = true
@@ -184,7 +186,8 @@ func preserveUnknown(schema map[string]any) {
 	}
 }
 
-// enforce adds the constraint, its CustomResourceDefinition, the policy of the template and the binding to the manifests.
+// enforce adds the constraint, its CustomResourceDefinition, the policy of the template and the
+// binding to the manifests.
 func (g *gatekeeperBuilder) enforce(t *gatekeeperTemplate, constraint *object) {
 	spec, ok := g.constraintSpec(constraint)
 	if !ok {

@@ -174,7 +174,8 @@ func (k *kaptestBuilder) test(path string, test *kaptestTest, paramKind schema.G
 	}
 	subject, from := cmp.Or(object, oldObject), ""
 	if operation == "UPDATE" && (object.GetName() != oldObject.GetName() || object.GetNamespace() != oldObject.GetNamespace()) {
-		// The resources of a test differ in their names, but an update changes neither the name nor the namespace.
+		// The resources of a test differ in their names, but an update changes neither the name nor
+		// the namespace.
 		from = " from " + oldObject.GetName()
 		oldObject = oldObject.clone()
 		oldObject.SetName(object.GetName())

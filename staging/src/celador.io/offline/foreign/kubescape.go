@@ -20,9 +20,10 @@ import (
 	"celador.io/offline/suite"
 )
 
-// Kubescape is the format of the tests of Kubescape's policy library (https://github.com/kubescape/cel-admission-library):
-// a tests.json beside a policy.yaml. The directory test-resources of a parent directory has the templates of objects, bindings and
-// params, and configuration beside it the CustomResourceDefinition of the params.
+// Kubescape is the format of the tests of Kubescape's policy library
+// (https://github.com/kubescape/cel-admission-library): a tests.json beside a policy.yaml. The
+// directory test-resources of a parent directory has the templates of objects, bindings and params,
+// and configuration beside it the CustomResourceDefinition of the params.
 type Kubescape struct{}
 
 // A kubescapeTest is an entry of tests.json.
@@ -39,15 +40,17 @@ type kubescapeTest struct {
 	Description any `json:"description"`
 }
 
-// The values of expected. Older runners take any rejection by the server for fail. Here only a denial is, so that no test passes without the policy. An admission with
-// a warning of the policy is warn.
+// The values of expected. Older runners take any rejection by the server for fail. Here only a
+// denial is, so that no test passes without the policy. An admission with a warning of the policy
+// is warn.
 const (
 	kubescapePass = "pass"
 	kubescapeFail = "fail"
 	kubescapeWarn = "warn"
 )
 
-// The files and the directory that the runner of the library reads, apart from those that a test names.
+// The files and the directory that the runner of the library reads, apart from those that a test
+// names.
 const (
 	kubescapeTests      = "tests.json"
 	kubescapePolicy     = "policy.yaml"
@@ -99,14 +102,17 @@ func (Kubescape) Convert(file string) ([]*manifest.Document, error) {
 type kubescapeSuite struct {
 	*builder
 	resources string // the directory of the templates
-	// definition is the file with the CustomResourceDefinition of the params. Empty if there is none.
+	// definition is the file with the CustomResourceDefinition of the params. Empty if there is
+	// none.
 	definition string
 	policy     *object
 	hasParams  bool // the policy has a paramKind
-	// shared are the templates whose object is among the manifests of the suite. incomplete is set if one of them cannot be.
+	// shared are the templates whose object is among the manifests of the suite. incomplete is set
+	// if one of them cannot be.
 	shared     map[string]bool
 	incomplete bool
-	// definitions are the CustomResourceDefinitions among the templates that are not among the manifests of the suite yet. Nil before they are read.
+	// definitions are the CustomResourceDefinitions among the templates that are not among the
+	// manifests of the suite yet. Nil before they are read.
 	definitions map[schema.GroupKind]*object
 }
 
@@ -215,7 +221,8 @@ func (k *kubescapeSuite) expect(expected string, c *suite.Case) {
 		c.Expect.Allowed = &allowed
 		c.Notes = map[suite.RequestDecision]string{suite.NoMatch: "no policy applies. The tests of Kubescape's library pass whenever the server performs the request"}
 	case kubescapeFail:
-		// With allowed, an object that the server cannot decode is a failure of the case instead of an error in the suite.
+		// With allowed, an object that the server cannot decode is a failure of the case instead of
+		// an error in the suite.
 		allowed := false
 		c.Expect.Decision, c.Expect.Allowed = suite.Denied, &allowed
 		c.Notes = map[suite.RequestDecision]string{
@@ -248,7 +255,8 @@ func (k *kubescapeSuite) applied(o *object) {
 	annotations[corev1.LastAppliedConfigAnnotation] = string(configuration) + "\n"
 }
 
-// bind adds the binding and the param of a test, to the suite if they are the default ones and else to the case.
+// bind adds the binding and the param of a test, to the suite if they are the default ones and else
+// to the case.
 func (k *kubescapeSuite) bind(path string, test *kubescapeTest, c *suite.Case) {
 	name := k.policy.GetName()
 	for _, part := range []struct {

@@ -22,10 +22,12 @@ import (
 	"celador.io/offline/manifest"
 )
 
-// existing are the namespaces of the cluster in which the runner of Kubescape's library applies objects: those of each cluster, and its own.
+// existing are the namespaces of the cluster in which the runner of Kubescape's library applies
+// objects: those of each cluster, and its own.
 var existing = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease, "test-namespace"}
 
-// initial returns the object that the cluster of the runner has before a test applies o, which is then an update. It returns nil if o is new.
+// initial returns the object that the cluster of the runner has before a test applies o, which is
+// then an update. It returns nil if o is new.
 func (k *kubescapeSuite) initial(o *object) *object {
 	name := o.GetName()
 	switch kind := o.GroupVersionKind(); {
@@ -41,8 +43,8 @@ func (k *kubescapeSuite) initial(o *object) *object {
 	return initial
 }
 
-// define adds the CustomResourceDefinition of an object's kind to the manifests, if the directory of the templates has it. The runner
-// creates the definitions there before all tests.
+// define adds the CustomResourceDefinition of an object's kind to the manifests, if the directory
+// of the templates has it. The runner creates the definitions there before all tests.
 func (k *kubescapeSuite) define(o *object) {
 	kind := o.GroupVersionKind().GroupKind()
 	if !strings.Contains(kind.Group, ".") || cluster.IsDefinition(o.Unstructured) {
@@ -57,7 +59,8 @@ func (k *kubescapeSuite) define(o *object) {
 	}
 }
 
-// readDefinitions reads the CustomResourceDefinitions among the templates, except for that of the params.
+// readDefinitions reads the CustomResourceDefinitions among the templates, except for that of the
+// params.
 func (k *kubescapeSuite) readDefinitions() {
 	k.definitions = map[schema.GroupKind]*object{}
 	entries, err := os.ReadDir(k.resources)
@@ -76,7 +79,8 @@ func (k *kubescapeSuite) readDefinitions() {
 	}
 }
 
-// definitionsIn returns the CustomResourceDefinitions in a file. A file that is not valid has none: it is an error where it is used.
+// definitionsIn returns the CustomResourceDefinitions in a file. A file that is not valid has none:
+// it is an error where it is used.
 func definitionsIn(file string) []*object {
 	content, err := manifest.ReadFile(file)
 	if err != nil || !bytes.Contains(content, []byte(cluster.DefinitionKind)) {
@@ -97,7 +101,8 @@ func definitionsIn(file string) []*object {
 	return definitions
 }
 
-// mayMatch reports whether a rule of the policy has the resource that kinds such as that of an object usually have.
+// mayMatch reports whether a rule of the policy has the resource that kinds such as that of an
+// object usually have.
 func (k *kubescapeSuite) mayMatch(o *object) bool {
 	kind := o.GroupVersionKind()
 	resource, _ := meta.UnsafeGuessKindToResource(kind)

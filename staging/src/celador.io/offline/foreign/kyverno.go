@@ -19,8 +19,9 @@ import (
 	"celador.io/offline/suite"
 )
 
-// Kyverno is the format of the tests of the Kyverno CLI (https://kyverno.io/docs/kyverno-cli). Results about ValidatingAdmissionPolicies and
-// MutatingAdmissionPolicies become cases; those about policies of Kyverno are skipped.
+// Kyverno is the format of the tests of the Kyverno CLI (https://kyverno.io/docs/kyverno-cli).
+// Results about ValidatingAdmissionPolicies and MutatingAdmissionPolicies become cases; those about
+// policies of Kyverno are skipped.
 type Kyverno struct{}
 
 type (

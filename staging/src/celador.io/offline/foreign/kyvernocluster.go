@@ -20,7 +20,8 @@ type kyvernoClusterResource struct {
 	} `json:"spec"`
 }
 
-// clusterResources adds the objects of the cluster to the manifests, except for those that requests are about.
+// clusterResources adds the objects of the cluster to the manifests, except for those that requests
+// are about.
 func (k *kyvernoSuite) clusterResources() {
 	for i, file := range k.spec.ClusterResources {
 		for _, document := range k.read(fmt.Sprintf("clusterResources[%d]", i), k.path(file)) {

@@ -113,7 +113,8 @@ func (s *schema) violations(root *schema, path string, value any) []string {
 	return found
 }
 
-// TestConvertedSuitesFollowTheSchema validates the converted suites of testdata by the schema that editors read.
+// TestConvertedSuitesFollowTheSchema validates the converted suites of testdata by the schema that
+// editors read.
 func TestConvertedSuitesFollowTheSchema(t *testing.T) {
 	text, err := os.ReadFile("../suite/schema.json")
 	if err != nil {

@@ -28,8 +28,8 @@ type Cluster struct {
 	discovery discovery.DiscoveryInterface
 }
 
-// New returns a cluster that is reached with the configuration. It sends no request. Warnings of the cluster are dropped, because they are about the
-// requests, which users do not write.
+// New returns a cluster that is reached with the configuration. It sends no request. Warnings of
+// the cluster are dropped, because they are about the requests, which users do not write.
 func New(config *rest.Config) (*Cluster, error) {
 	config = rest.CopyConfig(config)
 	config.WarningHandler = rest.NoWarnings{}
@@ -127,16 +127,19 @@ func (c *Cluster) resourceOf(kind schema.GroupVersionKind) (*metav1.APIResource,
 	return nil, nil
 }
 
-// stored reports whether clients create objects of the resource, and list them. Subresources have no lists.
+// stored reports whether clients create objects of the resource, and list them. Subresources have
+// no lists.
 func stored(r *metav1.APIResource) bool {
 	return slices.Contains(r.Verbs, "create") && slices.Contains(r.Verbs, "list")
 }
 
 // A Selection selects objects.
 type Selection struct {
-	// Resource reports whether to read the objects of a resource. It is also asked about groups as a whole, without the name of a resource.
+	// Resource reports whether to read the objects of a resource. It is also asked about groups as
+	// a whole, without the name of a resource.
 	Resource func(schema.GroupResource) bool
-	// Namespace is the only namespace to read. Objects without a namespace are then left out. Empty means all.
+	// Namespace is the only namespace to read. Objects without a namespace are then left out. Empty
+	// means all.
 	Namespace string
 	// Labels is a label selector. Empty selects all.
 	Labels string
@@ -156,9 +159,10 @@ func (e *ResourceError) Error() string {
 // Unwrap returns the error of the API.
 func (e *ResourceError) Unwrap() error { return e.Err }
 
-// Objects yields the selected objects, one resource after the other, each in the version that the cluster prefers. It holds one page of a list at a time. It
-// yields a *ResourceError for each resource that it cannot read, such as those of an aggregated API server that does not answer, and goes on with
-// the next.
+// Objects yields the selected objects, one resource after the other, each in the version that the
+// cluster prefers. It holds one page of a list at a time. It yields a *ResourceError for each
+// resource that it cannot read, such as those of an aggregated API server that does not answer, and
+// goes on with the next.
 func (c *Cluster) Objects(ctx context.Context, selection Selection) iter.Seq2[*unstructured.Unstructured, error] {
 	return func(yield func(*unstructured.Unstructured, error) bool) {
 		resources, unknown, err := c.resources(selection)
@@ -185,7 +189,8 @@ func (c *Cluster) Objects(ctx context.Context, selection Selection) iter.Seq2[*u
 	}
 }
 
-// resources returns the resources with objects that are selected, sorted, and an error for each group version whose resources are not known.
+// resources returns the resources with objects that are selected, sorted, and an error for each
+// group version whose resources are not known.
 func (c *Cluster) resources(selection Selection) ([]schema.GroupVersionResource, []*ResourceError, error) {
 	lists, err := c.discovery.ServerPreferredResources()
 	failed, partial := discovery.GroupDiscoveryFailedErrorGroups(err)

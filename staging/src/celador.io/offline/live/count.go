@@ -9,14 +9,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Serves reports whether the cluster has a resource whose objects the selection selects, even if there is no such object.
+// Serves reports whether the cluster has a resource whose objects the selection selects, even if
+// there is no such object.
 func (c *Cluster) Serves(selection Selection) (bool, error) {
 	resources, unknown, err := c.resources(selection)
 	return len(resources)+len(unknown) > 0, err
 }
 
-// Count returns the number of the selected objects, or 0 if the cluster does not tell it, as for label selectors. It reads one object of each
-// resource. Resources that cannot be read do not count.
+// Count returns the number of the selected objects, or 0 if the cluster does not tell it, as for
+// label selectors. It reads one object of each resource. Resources that cannot be read do not
+// count.
 func (c *Cluster) Count(ctx context.Context, selection Selection) int {
 	resources, _, err := c.resources(selection)
 	if err != nil {

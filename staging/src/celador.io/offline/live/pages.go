@@ -18,9 +18,9 @@ import (
 // pageSize is the number of objects of a request. It is that of kubectl.
 const pageSize = 500
 
-// list yields the objects of a list in pages, of which it holds one at a time. If the server compacted the version of the list
-// meanwhile, it goes on with the token for a newer version that the server offers: objects that were written meanwhile may be those of
-// either version.
+// list yields the objects of a list in pages, of which it holds one at a time. If the server
+// compacted the version of the list meanwhile, it goes on with the token for a newer version that
+// the server offers: objects that were written meanwhile may be those of either version.
 func list(ctx context.Context, client dynamic.ResourceInterface, options metav1.ListOptions) iter.Seq2[*unstructured.Unstructured, error] {
 	return func(yield func(*unstructured.Unstructured, error) bool) {
 		options.Limit = pageSize
@@ -46,7 +46,8 @@ func list(ctx context.Context, client dynamic.ResourceInterface, options metav1.
 	}
 }
 
-// newerToken returns the token by which a list goes on at a newer version, if the error says that the version of the list is gone.
+// newerToken returns the token by which a list goes on at a newer version, if the error says that
+// the version of the list is gone.
 func newerToken(err error) string {
 	var status apierrors.APIStatus
 	if !apierrors.IsResourceExpired(err) || !errors.As(err, &status) {

@@ -22,12 +22,13 @@ type Replacement struct {
 	Kinds []schema.GroupVersionKind
 	// Labels is a label selector that matches the old objects.
 	Labels string
-	// Namespace is the only namespace of the objects. Empty means all, and objects without a namespace.
+	// Namespace is the only namespace of the objects. Empty means all, and objects without a
+	// namespace.
 	Namespace string
 }
 
-// Replace writes objects by server-side apply, and then deletes the old objects that are not among them. done is called for each object that was
-// applied or deleted, with what was done.
+// Replace writes objects by server-side apply, and then deletes the old objects that are not among
+// them. done is called for each object that was applied or deleted, with what was done.
 func (c *Cluster) Replace(ctx context.Context, replacement Replacement, objects []*unstructured.Unstructured, done func(object *unstructured.Unstructured, what string)) error {
 	resources := map[schema.GroupVersionKind]*metav1.APIResource{}
 	for _, kind := range replacement.Kinds {

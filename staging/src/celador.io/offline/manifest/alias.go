@@ -5,11 +5,13 @@ package manifest
 
 import nodes "go.yaml.in/yaml/v3"
 
-// maxAliased is the size of the values that the aliases of a document may stand for, in bytes. API servers do not accept larger requests. A short
-// document can have aliases that stand for gigabytes.
+// maxAliased is the size of the values that the aliases of a document may stand for, in bytes. API
+// servers do not accept larger requests. A short document can have aliases that stand for
+// gigabytes.
 const maxAliased = 3 << 20
 
-// aliasedSize returns the size of the values that the aliases in node stand for, or some number above maxAliased.
+// aliasedSize returns the size of the values that the aliases in node stand for, or some number
+// above maxAliased.
 func aliasedSize(node *nodes.Node) int {
 	return (&aliases{sizes: map[*nodes.Node]int{}}).below(node)
 }

@@ -22,12 +22,14 @@ type Origin struct {
 type place struct {
 	position Position
 	field    string
-	// same is set if both values are objects, or both are lists. Errors about a field that neither has then name it.
+	// same is set if both values are objects, or both are lists. Errors about a field that neither
+	// has then name it.
 	same bool
 }
 
-// New returns a document with the JSON form of value. The positions and paths in its errors are those of the origins,
-// which are by path in the new document. Values without an origin have the one of the nearest parent; origins has an entry for the empty path.
+// New returns a document with the JSON form of value. The positions and paths in its errors are
+// those of the origins, which are by path in the new document. Values without an origin have the
+// one of the nearest parent; origins has an entry for the empty path.
 func New(value any, origins map[string]Origin) (*Document, error) {
 	var raw bytes.Buffer
 	encoder := json.NewEncoder(&raw)
@@ -46,7 +48,8 @@ func New(value any, origins map[string]Origin) (*Document, error) {
 	return d, nil
 }
 
-// A source is the value of an origin in its document, or the place of a value that the origin does not have.
+// A source is the value of an origin in its document, or the place of a value that the origin does
+// not have.
 type source struct {
 	document *Document
 	node     *nodes.Node // nil without a value
@@ -142,8 +145,8 @@ func inBlockStyle(node *nodes.Node) *nodes.Node {
 	return &styled
 }
 
-// scalarStyle returns the style of a string that reads as the same string in YAML 1.1, which has more booleans and
-// numbers than the version of the encoder.
+// scalarStyle returns the style of a string that reads as the same string in YAML 1.1, which has
+// more booleans and numbers than the version of the encoder.
 func scalarStyle(value string) nodes.Style {
 	var plain any
 	if err := yaml.Unmarshal([]byte(value), &plain); err == nil && plain == value {

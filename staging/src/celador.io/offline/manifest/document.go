@@ -16,7 +16,8 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// A Document is a document of a file, or a value inside one. It is immutable and safe for concurrent use.
+// A Document is a document of a file, or a value inside one. It is immutable and safe for
+// concurrent use.
 type Document struct {
 	file  string
 	field string // the path of the value in its document, empty for the document
@@ -24,14 +25,16 @@ type Document struct {
 	node  *nodes.Node
 	place *nodes.Node // has the position of the value: its key, or the value itself
 	raw   []byte
-	// places are the positions and paths of the values of a document that was not read from a file. Nil otherwise.
+	// places are the positions and paths of the values of a document that was not read from a file.
+	// Nil otherwise.
 	places map[*nodes.Node]place
 }
 
 // Raw returns the value as JSON. Callers must not change it.
 func (d *Document) Raw() []byte { return d.raw }
 
-// GroupVersionKind returns the type that apiVersion and kind name. It is empty if the value has none.
+// GroupVersionKind returns the type that apiVersion and kind name. It is empty if the value has
+// none.
 func (d *Document) GroupVersionKind() schema.GroupVersionKind {
 	var meta struct {
 		APIVersion string `json:"apiVersion"`
@@ -43,8 +46,8 @@ func (d *Document) GroupVersionKind() schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(meta.APIVersion, meta.Kind)
 }
 
-// Decode decodes the value into a pointer to a Go type with JSON tags. Unknown fields and values of other types are
-// errors, each with its position.
+// Decode decodes the value into a pointer to a Go type with JSON tags. Unknown fields and values of
+// other types are errors, each with its position.
 func (d *Document) Decode(into any) error {
 	strict, err := kjson.UnmarshalStrict(d.raw, into)
 	if err != nil {
@@ -71,7 +74,8 @@ func member(path, key string) string {
 
 func item(path string, index int) string { return path + "[" + strconv.Itoa(index) + "]" }
 
-// Object returns the value as an object. It is an error if apiVersion or kind is missing. The caller owns the object.
+// Object returns the value as an object. It is an error if apiVersion or kind is missing. The
+// caller owns the object.
 func (d *Document) Object() (*unstructured.Unstructured, error) {
 	content := map[string]any{}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(d.raw, &content); err != nil {
@@ -91,9 +95,9 @@ func (d *Document) Object() (*unstructured.Unstructured, error) {
 	return object, nil
 }
 
-// Items returns the documents of the items of a list, such as the output of kubectl get -o yaml. Items without a type get the
-// one of the list: a ConfigMapList has ConfigMaps. If the document is another object, which may have a kind such as AllowList, it
-// returns only the document.
+// Items returns the documents of the items of a list, such as the output of kubectl get -o yaml.
+// Items without a type get the one of the list: a ConfigMapList has ConfigMaps. If the document is
+// another object, which may have a kind such as AllowList, it returns only the document.
 func (d *Document) Items() ([]*Document, error) {
 	kind, isList := strings.CutSuffix(d.GroupVersionKind().Kind, "List")
 	if !isList {

@@ -18,8 +18,9 @@ func IsFile(path string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(path)))
 }
 
-// Files returns the YAML and JSON files in a directory and its subdirectories in lexical order, except for hidden ones. The path of a file is
-// returned as it is. A directory without such a file is an error.
+// Files returns the YAML and JSON files in a directory and its subdirectories in lexical order,
+// except for hidden ones. The path of a file is returned as it is. A directory without such a file
+// is an error.
 func Files(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -48,8 +49,8 @@ func Files(path string) ([]string, error) {
 	return files, err
 }
 
-// Each yields the documents of files and directories, those of lists one by one. It holds one file at a time. A file that occurs twice is
-// read once. Errors do not end the sequence.
+// Each yields the documents of files and directories, those of lists one by one. It holds one file
+// at a time. A file that occurs twice is read once. Errors do not end the sequence.
 func Each(paths ...string) iter.Seq2[*Document, error] {
 	return func(yield func(*Document, error) bool) {
 		seen := map[string]bool{}

@@ -11,8 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// withoutJSONEscapes replaces the escape sequences of a JSON text that YAML does not have: an escaped slash, and the halves of
-// a surrogate pair. Columns behind them change, lines do not. A text that is not JSON is returned as it is.
+// withoutJSONEscapes replaces the escape sequences of a JSON text that YAML does not have: an
+// escaped slash, and the halves of a surrogate pair. Columns behind them change, lines do not. A
+// text that is not JSON is returned as it is.
 func withoutJSONEscapes(text []byte) []byte {
 	if !bytes.ContainsRune(text, '\\') || !json.Valid(text) {
 		return text
@@ -45,7 +46,8 @@ func withoutJSONEscapes(text []byte) []byte {
 	return replaced
 }
 
-// escaped returns the UTF-16 code unit of an escape sequence without its backslash, or 0 for other sequences.
+// escaped returns the UTF-16 code unit of an escape sequence without its backslash, or 0 for other
+// sequences.
 func escaped(sequence []byte) rune {
 	if sequence[0] != 'u' {
 		return 0

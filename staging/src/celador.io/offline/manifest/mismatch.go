@@ -15,7 +15,8 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// decodingError returns the error of a decoder with the position of the value that has another type.
+// decodingError returns the error of a decoder with the position of the value that has another
+// type.
 func (d *Document) decodingError(err error) error {
 	var mismatch *json.UnmarshalTypeError
 	if !errors.As(err, &mismatch) {
@@ -24,7 +25,8 @@ func (d *Document) decodingError(err error) error {
 	return d.mismatch(pathAt(d.raw, mismatch.Offset), mismatch.Value, mismatch.Type.Kind().String())
 }
 
-// mismatch returns the error of a value of another type than the one that Go wants. Only Go knows which values other types such as v1.Time have.
+// mismatch returns the error of a value of another type than the one that Go wants. Only Go knows
+// which values other types such as v1.Time have.
 func (d *Document) mismatch(path, got, want string) *Error {
 	if strings.Contains(want, ".") && !strings.HasPrefix(want, "[]") && !strings.HasPrefix(want, "map") {
 		return d.Errorf(path, "a value of type %s is not allowed here", got)
@@ -94,11 +96,13 @@ func pathAt(raw []byte, offset int64) string {
 	return path
 }
 
-// goMismatch matches the text of a json.UnmarshalTypeError, whose field has the path without the indexes of lists and the keys of maps.
+// goMismatch matches the text of a json.UnmarshalTypeError, whose field has the path without the
+// indexes of lists and the keys of maps.
 var goMismatch = regexp.MustCompile(`cannot unmarshal (\w+) (?:[^ ]+ )?into Go (?:struct field \w*\.([^ ]+)|value) of type ([^ ]+)`)
 
-// MismatchError returns the error of an API server about a field of the value that has another type than the API wants, with the
-// position of the field. It returns nil if the text of err is another one.
+// MismatchError returns the error of an API server about a field of the value that has another type
+// than the API wants, with the position of the field. It returns nil if the text of err is another
+// one.
 func (d *Document) MismatchError(err error) *Error {
 	match := goMismatch.FindStringSubmatch(err.Error())
 	if match == nil {
@@ -115,8 +119,8 @@ func (d *Document) MismatchError(err error) *Error {
 	return d.mismatch(path, match[1], match[3])
 }
 
-// locate returns the path of the first value of a JSON type below fields, which may be an item of a list or the value of a
-// map there.
+// locate returns the path of the first value of a JSON type below fields, which may be an item of a
+// list or the value of a map there.
 func locate(value any, fields []string, jsonType string) (path string, found bool) {
 	if len(fields) == 0 && typeOf(value) == jsonType {
 		return "", true

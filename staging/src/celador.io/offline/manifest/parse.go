@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package manifest reads Kubernetes manifests from YAML and JSON files, and keeps the file and line of each field for
-// error messages.
+// Package manifest reads Kubernetes manifests from YAML and JSON files, and keeps the file and line
+// of each field for error messages.
 package manifest
 
 import (
@@ -20,8 +20,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Read returns the documents of a YAML or JSON file, in the file's order. Documents without content are left out.
-// Errors have the file and, if known, the line.
+// Read returns the documents of a YAML or JSON file, in the file's order. Documents without content
+// are left out. Errors have the file and, if known, the line.
 func Read(file string) ([]*Document, error) {
 	data, err := ReadFile(file)
 	if err != nil {
@@ -30,7 +30,8 @@ func Read(file string) ([]*Document, error) {
 	return Parse(file, data)
 }
 
-// Parse returns the documents of a file's content, in an encoding that ReadFile accepts. The file name is used in errors only.
+// Parse returns the documents of a file's content, in an encoding that ReadFile accepts. The file
+// name is used in errors only.
 func Parse(file string, data []byte) ([]*Document, error) {
 	var documents []*Document
 	var errs []error
@@ -48,8 +49,8 @@ func Parse(file string, data []byte) ([]*Document, error) {
 	return documents, nil
 }
 
-// Split returns the texts of the documents of a file's content, with the lines that separate them. Some may have no content. The texts share the
-// memory of data.
+// Split returns the texts of the documents of a file's content, with the lines that separate them.
+// Some may have no content. The texts share the memory of data.
 func Split(data []byte) [][]byte {
 	var texts [][]byte
 	for _, chunk := range split(data) {
@@ -126,7 +127,8 @@ var errNoSeparator = errors.New("a second document begins without a line ---")
 
 var lineInMessage = regexp.MustCompile(`line (\d+): `)
 
-// syntaxError moves the line in the message of a YAML parser, which counts from the start of the chunk, to the position.
+// syntaxError moves the line in the message of a YAML parser, which counts from the start of the
+// chunk, to the position.
 func syntaxError(file string, c chunk, err error) *Error {
 	message := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "), "yaml: ")
 	line := 0
@@ -139,7 +141,8 @@ func syntaxError(file string, c chunk, err error) *Error {
 	return &Error{Position: Position{File: file, Line: max(line, 1) + c.lines}, Problem: "not valid YAML: " + strings.TrimSpace(message)}
 }
 
-// lineOfControl returns the line of the first character that YAML does not allow, or 0 if there is none. The parser does not say where it is.
+// lineOfControl returns the line of the first character that YAML does not allow, or 0 if there is
+// none. The parser does not say where it is.
 func lineOfControl(text []byte) int {
 	for i, line := range bytes.Split(text, []byte("\n")) {
 		if !utf8.Valid(line) || bytes.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) && r != '\t' && r != '\r' }) {

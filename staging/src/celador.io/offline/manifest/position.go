@@ -10,7 +10,8 @@ import (
 	nodes "go.yaml.in/yaml/v3"
 )
 
-// A Position is a place in a file. Lines and columns count from 1. A Position without a line is the whole file.
+// A Position is a place in a file. Lines and columns count from 1. A Position without a line is the
+// whole file.
 type Position struct {
 	File   string `json:"file"`
 	Line   int    `json:"line,omitempty"`
@@ -57,8 +58,9 @@ func Errors(err error) []error {
 	return all
 }
 
-// Errorf returns an error with the position of the field at a path, such as spec.validations[0].expression or
-// metadata.labels[app]. If there is no such field, the position is the one of the nearest parent that exists.
+// Errorf returns an error with the position of the field at a path, such as
+// spec.validations[0].expression or metadata.labels[app]. If there is no such field, the position
+// is the one of the nearest parent that exists.
 func (d *Document) Errorf(path, format string, args ...any) *Error {
 	return &Error{Position: d.Position(path), Field: d.fieldAt(path), Problem: fmt.Sprintf(format, args...)}
 }
@@ -84,7 +86,8 @@ func below(field, path string) string {
 	return member(field, path)
 }
 
-// Position returns the position of the field at a path, or of the nearest parent that exists. An empty path is the document.
+// Position returns the position of the field at a path, or of the nearest parent that exists. An
+// empty path is the document.
 func (d *Document) Position(path string) Position {
 	if path == "" {
 		return d.at(d.place)
@@ -100,8 +103,9 @@ func (d *Document) at(node *nodes.Node) Position {
 	return Position{File: d.file, Line: node.Line + d.lines, Column: node.Column}
 }
 
-// find returns the node at a path, or its nearest parent, the node that marks its place, which is the key of a field, and the rest of the path.
-// A path is written as in the API's errors: spec.items[0], labels[key]. Keys may have dots.
+// find returns the node at a path, or its nearest parent, the node that marks its place, which is
+// the key of a field, and the rest of the path. A path is written as in the API's errors:
+// spec.items[0], labels[key]. Keys may have dots.
 func find(node *nodes.Node, path string) (value, place *nodes.Node, rest string) {
 	place = node
 	for {
@@ -122,8 +126,8 @@ func resolved(node *nodes.Node) *nodes.Node {
 	return node
 }
 
-// step returns the child of node that path begins with, the node that marks its place, and the rest of the path. child
-// is nil if there is none.
+// step returns the child of node that path begins with, the node that marks its place, and the rest
+// of the path. child is nil if there is none.
 func step(node *nodes.Node, path string) (key, child *nodes.Node, rest string) {
 	switch node.Kind {
 	case nodes.MappingNode:
@@ -152,7 +156,8 @@ func cutKey(path, key string) (rest string, found bool) {
 	return rest, found && key != "" && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// check returns an error for the first value that JSON does not have, and for the first key that a mapping has twice.
+// check returns an error for the first value that JSON does not have, and for the first key that a
+// mapping has twice.
 func (d *Document) check(node *nodes.Node, path string) error {
 	switch node.Kind {
 	case nodes.MappingNode:

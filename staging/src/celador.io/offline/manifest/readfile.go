@@ -18,8 +18,10 @@ import (
 // maxFile is the maximum size of a file.
 const maxFile = 1 << 30
 
-// ReadFile returns the content of a file of YAML or JSON in UTF-8. Like kubectl, it accepts UTF-16, with a byte order mark or without. Files in other encodings with
-// null bytes are errors. Devices and named pipes are errors, because they may have no end; the pipes that a shell passes as /dev/fd/N are not.
+// ReadFile returns the content of a file of YAML or JSON in UTF-8. Like kubectl, it accepts UTF-16,
+// with a byte order mark or without. Files in other encodings with null bytes are errors. Devices
+// and named pipes are errors, because they may have no end; the pipes that a shell passes as
+// /dev/fd/N are not.
 func ReadFile(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	var located *fs.PathError
@@ -57,7 +59,8 @@ func isPassed(file string) bool {
 	return file == "/dev/stdin" || strings.HasPrefix(file, "/dev/fd/") || strings.HasPrefix(file, "/proc/self/fd/")
 }
 
-// UTF8 returns text without its byte order mark, in UTF-8 if it is UTF-16. Other text is returned as it is.
+// UTF8 returns text without its byte order mark, in UTF-8 if it is UTF-16. Other text is returned
+// as it is.
 func UTF8(text []byte) []byte {
 	order := utf16Order(text)
 	if order == nil {
@@ -70,7 +73,8 @@ func UTF8(text []byte) []byte {
 	return []byte(strings.TrimPrefix(string(utf16.Decode(units)), "\ufeff"))
 }
 
-// utf16Order returns the byte order of UTF-16, or nil for other text. YAML and JSON begin with a byte order mark or an ASCII character.
+// utf16Order returns the byte order of UTF-16, or nil for other text. YAML and JSON begin with a
+// byte order mark or an ASCII character.
 func utf16Order(text []byte) binary.ByteOrder {
 	if len(text) < 2 {
 		return nil

@@ -35,7 +35,8 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// TestOtherEncodings reads files in encodings that are not supported. A file that is read as nothing would be left out.
+// TestOtherEncodings reads files in encodings that are not supported. A file that is read as
+// nothing would be left out.
 func TestOtherEncodings(t *testing.T) {
 	for name, text := range map[string]string{
 		"UTF-32, little endian": "\xff\xfe\x00\x00a\x00\x00\x00:\x00\x00\x00 \x00\x00\x001\x00\x00\x00",

@@ -21,7 +21,8 @@ import (
 
 // An Answer is what the page shows of an evaluation.
 type Answer struct {
-	// Decision is empty if there is no request or the input is not usable. Reason says in words why the policies decide so.
+	// Decision is empty if there is no request or the input is not usable. Reason says in words why
+	// the policies decide so.
 	Decision suite.RequestDecision `json:"decision"`
 	Reason   string                `json:"reason,omitempty"`
 	// Allowed reports whether the server performs the request.
@@ -30,8 +31,8 @@ type Answer struct {
 	Status           *Status           `json:"status,omitempty"`
 	Warnings         []string          `json:"warnings,omitempty"`
 	AuditAnnotations map[string]string `json:"auditAnnotations,omitempty"`
-	// Object is the YAML of the object after admission, and Diff the unified diff of what the policies change. Both lack what
-	// a server chooses anew for each request, such as the UID.
+	// Object is the YAML of the object after admission, and Diff the unified diff of what the
+	// policies change. Both lack what a server chooses anew for each request, such as the UID.
 	Object string `json:"object,omitempty"`
 	Diff   string `json:"diff,omitempty"`
 	// Policies has an entry for each policy and binding.
@@ -41,7 +42,8 @@ type Answer struct {
 	TypeWarnings []TypeWarning           `json:"typeWarnings,omitempty"`
 	// Problems are the reasons why the input is not usable.
 	Problems []Problem `json:"problems,omitempty"`
-	// Omitted has the number of entries that a list has beyond those in the answer, by the name of the list in JSON.
+	// Omitted has the number of entries that a list has beyond those in the answer, by the name of
+	// the list in JSON.
 	Omitted map[string]int `json:"omitted,omitempty"`
 }
 
@@ -52,7 +54,8 @@ type Status struct {
 	Message string              `json:"message"`
 }
 
-// Effects of policies whose violations do not reject the request. They replace cluster.Denied and cluster.Failed.
+// Effects of policies whose violations do not reject the request. They replace cluster.Denied and
+// cluster.Failed.
 const (
 	// Warned means that the client gets a warning.
 	Warned cluster.Effect = "Warned"
@@ -94,7 +97,8 @@ type Place struct {
 
 // An Expression is an expression with its evaluations.
 type Expression struct {
-	// Kind and Policy are the kind and name of the object: a policy, a webhook configuration or a CustomResourceDefinition.
+	// Kind and Policy are the kind and name of the object: a policy, a webhook configuration or a
+	// CustomResourceDefinition.
 	Kind   string `json:"kind"`
 	Policy string `json:"policy"`
 	Place
@@ -113,9 +117,11 @@ type Evaluation struct {
 	Value string `json:"value"`
 	// Error is set if the value is an error.
 	Error bool `json:"error"`
-	// Cost is the runtime cost in CEL cost units, without the costs of the variables that the expression reads.
+	// Cost is the runtime cost in CEL cost units, without the costs of the variables that the
+	// expression reads.
 	Cost uint64 `json:"cost"`
-	// Part is the part of the expression that led to the value, and Values are the values of its parts.
+	// Part is the part of the expression that led to the value, and Values are the values of its
+	// parts.
 	Part   string           `json:"part"`
 	Values []coverage.Value `json:"values,omitempty"`
 }
@@ -184,7 +190,8 @@ func (a *Answer) addReview(found *suite.Answer) {
 	}
 }
 
-// outcomeFor returns the outcome of a policy for the request. Findings that the server does not enforce turn into their strongest consequence.
+// outcomeFor returns the outcome of a policy for the request. Findings that the server does not
+// enforce turn into their strongest consequence.
 func effectFor(of cluster.Effect, findings []suite.Violation) cluster.Effect {
 	if len(findings) == 0 || of != cluster.Denied && of != cluster.Failed {
 		return of
@@ -224,8 +231,9 @@ func newPlace(p manifest.Position, field string) Place {
 	return Place{Pane: p.File, Line: p.Line, Field: field}
 }
 
-// maxEntriesShown is the number of entries of each list in an answer, and maxReason the length of Reason in bytes. A page with thousands of
-// entries, or a reason that names thousands of policies, does not respond.
+// maxEntriesShown is the number of entries of each list in an answer, and maxReason the length of
+// Reason in bytes. A page with thousands of entries, or a reason that names thousands of policies,
+// does not respond.
 const maxEntriesShown, maxReason = 500, 2000
 
 // bound shortens the reason and the lists, and counts what it omits.

@@ -10,11 +10,13 @@ import (
 	"celador.io/offline/manifest"
 )
 
-// maxEntries is the number of entries that a map or list of a document may have. The time in which Kubernetes tracks the managers of fields grows with the square of
-// it, and cannot be bounded otherwise.
+// maxEntries is the number of entries that a map or list of a document may have. The time in which
+// Kubernetes tracks the managers of fields grows with the square of it, and cannot be bounded
+// otherwise.
 const maxEntries = 10_000
 
-// wideField returns the path of a map or list in a document with more than maxEntries entries, and whether there is one.
+// wideField returns the path of a map or list in a document with more than maxEntries entries, and
+// whether there is one.
 func wideField(document *manifest.Document) (path string, found bool) {
 	var value any
 	if err := json.Unmarshal(document.Raw(), &value); err != nil {

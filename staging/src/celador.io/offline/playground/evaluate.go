@@ -16,7 +16,8 @@ import (
 	"celador.io/offline/suite"
 )
 
-// maxTime is the time that an evaluation may take. The cost limits of CEL bound each policy, but not the number of policies.
+// maxTime is the time that an evaluation may take. The cost limits of CEL bound each policy, but
+// not the number of policies.
 const maxTime = 10 * time.Second
 
 // maxWaiting is the number of inputs that may wait while another one is evaluated.
@@ -30,17 +31,18 @@ var (
 	errOverdue = fmt.Errorf("%w: an earlier evaluation takes longer than %s, cannot be stopped and still runs", ErrBusy, maxTime)
 )
 
-// An Evaluator evaluates inputs, one at a time, because feature gates apply to the process. It is safe for concurrent use.
+// An Evaluator evaluates inputs, one at a time, because feature gates apply to the process. It is
+// safe for concurrent use.
 type Evaluator struct {
 	backend cluster.Backend
 	// queue and turn are semaphores. An evaluation holds turn, of which there is one; it and the
 	// evaluations that wait for it hold queue, which bounds how many may wait.
 	queue, turn chan struct{}
-	// overdue is set while an evaluation continues after maxTime, because Kubernetes' code does not stop
-	// before. Others are refused meanwhile.
+	// overdue is set while an evaluation continues after maxTime, because Kubernetes' code does not
+	// stop before. Others are refused meanwhile.
 	overdue atomic.Bool
-	// base is kept for the next evaluation, which uses it again if its feature gates equal gates. Both
-	// belong to the goroutine that holds turn.
+	// base is kept for the next evaluation, which uses it again if its feature gates equal gates.
+	// Both belong to the goroutine that holds turn.
 	base  *cluster.Base
 	gates map[string]bool
 }
@@ -50,10 +52,11 @@ func NewEvaluator(backend cluster.Backend) *Evaluator {
 	return &Evaluator{backend: backend, queue: make(chan struct{}, 1+maxWaiting), turn: make(chan struct{}, 1)}
 }
 
-// Evaluate answers the request of an input. An input that is not usable has an answer with Problems. The error wraps ErrBusy or is the one of ctx.
+// Evaluate answers the request of an input. An input that is not usable has an answer with
+// Problems. The error wraps ErrBusy or is the one of ctx.
 //
-// An evaluation whose time is over, or whose ctx is done, ends with the next expression. Kubernetes' own code does not end before its time. Until it does, no
-// other evaluation starts.
+// An evaluation whose time is over, or whose ctx is done, ends with the next expression.
+// Kubernetes' own code does not end before its time. Until it does, no other evaluation starts.
 func (e *Evaluator) Evaluate(ctx context.Context, input *Input) (*Answer, error) {
 	if e.overdue.Load() {
 		return nil, errOverdue

@@ -83,7 +83,8 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
-// TestOverdue evaluates an input that does not end with its time, and others meanwhile and afterwards.
+// TestOverdue evaluates an input that does not end with its time, and others meanwhile and
+// afterwards.
 func TestOverdue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		types := blocking{entered: make(chan struct{}, 2), release: make(chan struct{})}

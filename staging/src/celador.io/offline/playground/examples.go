@@ -27,9 +27,10 @@ type Example struct {
 	Input
 }
 
-// Examples returns the examples with a policy in the directories of a file system: the manifests of the file suite.yaml, and the request of its first
-// case that the policies deny, or else of its first case. The title is the first sentence of the comment above the policy. Examples of validating
-// policies without feature gates come first.
+// Examples returns the examples with a policy in the directories of a file system: the manifests of
+// the file suite.yaml, and the request of its first case that the policies deny, or else of its
+// first case. The title is the first sentence of the comment above the policy. Examples of
+// validating policies without feature gates come first.
 func Examples(files fs.FS) ([]Example, error) {
 	suites, err := fs.Glob(files, "*/suite.yaml")
 	if err != nil {

@@ -26,15 +26,17 @@ var assets embed.FS
 // MaxBody is the size of the largest input as JSON, in bytes.
 const MaxBody = 1 << 20
 
-// contentSecurityPolicy lets the page load nothing but its own files. The editor inserts style elements.
+// contentSecurityPolicy lets the page load nothing but its own files. The editor inserts style
+// elements.
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// NewHandler returns the handler of the page and of its API. address is the host and port of the listener on the loopback interface. The page shows the first example when
-// it starts. evaluate is called for each input, and must be safe for concurrent use.
+// NewHandler returns the handler of the page and of its API. address is the host and port of the
+// listener on the loopback interface. The page shows the first example when it starts. evaluate is
+// called for each input, and must be safe for concurrent use.
 //
-// Pages of other sites cannot use the handler: requests for other hosts, which DNS rebinding leads to, and posts of other origins are
-// answered with 403.
+// Pages of other sites cannot use the handler: requests for other hosts, which DNS rebinding leads
+// to, and posts of other origins are answered with 403.
 func NewHandler(address string, examples []Example, evaluate func(context.Context, *Input) (*Answer, error)) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, "assets/index.html") })

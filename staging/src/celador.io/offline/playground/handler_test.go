@@ -16,7 +16,8 @@ import (
 
 const address = "127.0.0.1:10270"
 
-// evaluate answers with the policy of the input. It panics if the policy is "panic", and is busy if it is "busy".
+// evaluate answers with the policy of the input. It panics if the policy is "panic", and is busy if
+// it is "busy".
 func evaluate(_ context.Context, input *playground.Input) (*playground.Answer, error) {
 	switch input.Panes.Policy {
 	case "panic":

@@ -20,7 +20,8 @@ type Input struct {
 
 // Panes are the texts of the page, which are YAML or JSON. Each may be empty.
 type Panes struct {
-	// Policy, Binding, Params, RBAC and Manifests have any number of objects of the cluster. Any of them may have objects of any type.
+	// Policy, Binding, Params, RBAC and Manifests have any number of objects of the cluster. Any of
+	// them may have objects of any type.
 	Policy    string `json:"policy"`
 	Binding   string `json:"binding"`
 	Params    string `json:"params"`
@@ -48,8 +49,8 @@ func (p *Panes) cluster() []pane {
 	return []pane{{"policy", p.Policy}, {"binding", p.Binding}, {"params", p.Params}, {"rbac", p.RBAC}, {"manifests", p.Manifests}}
 }
 
-// maxDocuments is the size of all documents as JSON, in bytes. API servers accept requests of this size. Aliases let a short text stand for a
-// long document.
+// maxDocuments is the size of all documents as JSON, in bytes. API servers accept requests of this
+// size. Aliases let a short text stand for a long document.
 const maxDocuments = 3 << 20
 
 // A reader makes a test of panes, and collects errors.
@@ -61,7 +62,8 @@ type reader struct {
 	errs    []error
 }
 
-// test returns a test whose only case sends the request. Without a request the case is skipped. Positions in errors name the pane as the file.
+// test returns a test whose only case sends the request. Without a request the case is skipped.
+// Positions in errors name the pane as the file.
 func (p *Panes) test() (*suite.Test, error) {
 	r := &reader{origins: map[string]manifest.Origin{}}
 	manifests := []any{}

@@ -35,7 +35,8 @@ func summarizeAudit(r *audit.Report) string {
 	return fmt.Sprintf("Objects, evaluated as if they were created now: %d. Violations: %d, errors: %d.", r.Objects, r.Violations(), r.Errors())
 }
 
-// ObjectName returns the name of an object with its kind as kubectl prints it, such as deployment.apps/web.
+// ObjectName returns the name of an object with its kind as kubectl prints it, such as
+// deployment.apps/web.
 func ObjectName(kind schema.GroupKind, name string) string {
 	prefix := strings.ToLower(kind.Kind)
 	if kind.Group != "" {

@@ -27,7 +27,8 @@ var (
 	node = audit.Reference{GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "Node"}, Name: "n1", Position: manifest.Position{File: "nodes.yaml", Line: 7}}
 )
 
-// auditReport has a finding of each kind, a policy that was not evaluated, and objects that were not.
+// auditReport has a finding of each kind, a policy that was not evaluated, and objects that were
+// not.
 var auditReport = &audit.Report{
 	Objects: 12,
 	Policies: []audit.PolicyResult{

@@ -36,12 +36,14 @@ type AuditPolicy struct {
 	Passed       int    `json:"passed"`
 	Violated     int    `json:"violated"`
 	Errors       int    `json:"errors"`
-	// Findings are validations that objects violate or that could not be evaluated. Omitted is the number of those that are left out.
+	// Findings are validations that objects violate or that could not be evaluated. Omitted is the
+	// number of those that are left out.
 	Findings []AuditFinding `json:"findings,omitempty"`
 	Omitted  int            `json:"omittedFindings,omitempty"`
 }
 
-// An AuditFinding is a validation that an object violates, or a part of a policy that could not be evaluated.
+// An AuditFinding is a validation that an object violates, or a part of a policy that could not be
+// evaluated.
 type AuditFinding struct {
 	AuditObject
 	// Result is Violated or Error.

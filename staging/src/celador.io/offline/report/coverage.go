@@ -67,7 +67,8 @@ func DescribeCoverage(s coverage.Summary) string {
 	return fmt.Sprintf("%d of %d branches covered (%d%%)", s.Covered, s.Branches, s.Percent())
 }
 
-// missing says what no case reached of an expression. If no case reached any of it, that is one line.
+// missing says what no case reached of an expression. If no case reached any of it, that is one
+// line.
 func missing(e *coverage.Expression) []string {
 	if e.Summary().Covered == 0 {
 		return []string{e.Text + " was never evaluated"}
@@ -81,7 +82,8 @@ func missing(e *coverage.Expression) []string {
 	return lines
 }
 
-// writeCoverage writes a table with a row for each expression, and the branches that no case reached.
+// writeCoverage writes a table with a row for each expression, and the branches that no case
+// reached.
 func writeCoverage(w io.Writer, expressions []coverage.Expression) error {
 	table := newTable("Kind", "Name", "Expression", "Covered")
 	for i := range expressions {

@@ -19,7 +19,8 @@ const contextLines = 3
 // unified returns a unified diff of the YAML of two objects.
 func unified(d suite.Difference) string { return Diff("want", "got", d.Want, d.Got) }
 
-// Diff returns a unified diff of the YAML of two objects, whose names are from and to. It is empty if the objects are equal.
+// Diff returns a unified diff of the YAML of two objects, whose names are from and to. It is empty
+// if the objects are equal.
 func Diff(from, to string, before, after map[string]any) string {
 	diff := difflib.UnifiedDiff{FromFile: from, ToFile: to, Context: contextLines}
 	for _, side := range []struct {

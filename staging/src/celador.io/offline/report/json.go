@@ -59,7 +59,8 @@ type Case struct {
 	Note string `json:"note,omitempty"`
 	// Mismatches are the differences from the expectation.
 	Mismatches []Mismatch `json:"mismatches,omitempty"`
-	// Diffs are unified diffs from the expected object to the object after admission, as YAML, by the field of the expectation.
+	// Diffs are unified diffs from the expected object to the object after admission, as YAML, by
+	// the field of the expectation.
 	Diffs map[string]string `json:"diffs,omitempty"`
 	// Status is the error of the server, if it rejects the request.
 	Status           *metav1.Status    `json:"status,omitempty"`
@@ -83,7 +84,8 @@ type Mismatch struct {
 type Expression struct {
 	Position manifest.Position `json:"position"`
 	Text     string            `json:"text"`
-	// Value is the value of the expression, false or an error if the expression made the policy deny. Empty if it was not evaluated.
+	// Value is the value of the expression, false or an error if the expression made the policy
+	// deny. Empty if it was not evaluated.
 	Value string `json:"value,omitempty"`
 	// Part is the part of the expression that led to the value.
 	Part string `json:"part,omitempty"`

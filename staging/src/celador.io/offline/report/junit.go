@@ -45,8 +45,9 @@ type (
 	}
 )
 
-// JUnit writes a JUnit XML document with a testsuite for each suite and for each problem. The coverage is a testsuite with a passing testcase for each expression,
-// because JUnit has no coverage.
+// JUnit writes a JUnit XML document with a testsuite for each suite and for each problem. The
+// coverage is a testsuite with a passing testcase for each expression, because JUnit has no
+// coverage.
 func JUnit(w io.Writer, run *Run) error {
 	var document junitSuites
 	for i := range run.Problems {

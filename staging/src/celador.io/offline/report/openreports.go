@@ -73,9 +73,11 @@ const ReportLabels = managedBy + "=" + ReportName
 
 const managedBy = "app.kubernetes.io/managed-by"
 
-// Reports returns an audit as objects of the API of a format: openreports.io/v1alpha1 for openreports, and wgpolicyk8s.io/v1alpha2 for wgpolicy. It returns nil for
-// other formats. There is an object for each namespace with objects that policies match, and one for the other objects. Objects that pass are only counted; policies
-// that were not evaluated are results "skip" of the latter.
+// Reports returns an audit as objects of the API of a format: openreports.io/v1alpha1 for
+// openreports, and wgpolicyk8s.io/v1alpha2 for wgpolicy. It returns nil for other formats. There is
+// an object for each namespace with objects that policies match, and one for the other objects.
+// Objects that pass are only counted; policies that were not evaluated are results "skip" of the
+// latter.
 func Reports(format string, report *audit.Report, now time.Time) ([]*unstructured.Unstructured, error) {
 	api := reportsAPIs[format]
 	if api == nil {

@@ -9,8 +9,9 @@ import (
 	"unicode"
 )
 
-// Printable replaces the control characters of a text by their escape sequences, so that names and messages do not control the terminal. They include
-// the Unicode characters that change the direction of text. Newlines and tabs are kept.
+// Printable replaces the control characters of a text by their escape sequences, so that names and
+// messages do not control the terminal. They include the Unicode characters that change the
+// direction of text. Newlines and tabs are kept.
 func Printable(text string) string {
 	var out strings.Builder
 	for _, r := range text {

@@ -18,7 +18,8 @@ import (
 	"celador.io/offline/suite"
 )
 
-// hostile has control characters of all kinds: an escape sequence, a bell, one of C1, and one that reverses the direction of text.
+// hostile has control characters of all kinds: an escape sequence, a bell, one of C1, and one that
+// reverses the direction of text.
 const hostile = "x\x1b[31m\a\u009b\u202ey"
 
 // TestNoControlCharacters writes reports whose every text has control characters.

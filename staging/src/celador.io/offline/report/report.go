@@ -26,7 +26,8 @@ type Run struct {
 	Coverage *coverage.Profile
 }
 
-// A Problem is a file that is not usable as a suite, or another argument of a run that is not usable.
+// A Problem is a file that is not usable as a suite, or another argument of a run that is not
+// usable.
 type Problem struct {
 	// Name is the file or the argument.
 	Name string
@@ -60,8 +61,8 @@ func For(format string) Writer { return writers[format] }
 type Summary struct {
 	Passed int `json:"passed"`
 	Failed int `json:"failed"`
-	// Unusable is the number of cases that could not run, because the server does not accept the manifests or no client can send the request, and
-	// of files that are not usable.
+	// Unusable is the number of cases that could not run, because the server does not accept the
+	// manifests or no client can send the request, and of files that are not usable.
 	Unusable int `json:"unusable"`
 	// Skipped is the number of cases that the suites skip.
 	Skipped int `json:"skipped,omitempty"`

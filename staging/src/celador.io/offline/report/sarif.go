@@ -78,8 +78,8 @@ const (
 	coverageRule = "coverage"
 )
 
-// SARIF writes a SARIF log of version 2.1.0 with a result for each difference from an expectation, each case that could not run, each problem, and each branch
-// that no case reached.
+// SARIF writes a SARIF log of version 2.1.0 with a result for each difference from an expectation,
+// each case that could not run, each problem, and each branch that no case reached.
 func SARIF(w io.Writer, run *Run) error {
 	log := sarifRun{Results: []sarifResult{}, Tool: sarifTool{sarifDriver{Name: "celador test", Rules: []sarifRule{
 		{mismatchRule, sarifText{"The policies do not do what the case expects."}},

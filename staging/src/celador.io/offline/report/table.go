@@ -15,8 +15,8 @@ import (
 	"celador.io/offline/coverage"
 )
 
-// Table writes a table in the layout of kubectl with a row for each case, the differences of the cases that failed, a table of the
-// coverage, and a line with the number of cases.
+// Table writes a table in the layout of kubectl with a row for each case, the differences of the
+// cases that failed, a table of the coverage, and a line with the number of cases.
 func Table(w io.Writer, run *Run) error {
 	table := newTable("Suite", "Case", "Result", "Decision")
 	var details bytes.Buffer

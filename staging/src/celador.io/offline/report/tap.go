@@ -15,7 +15,8 @@ import (
 	"celador.io/offline/manifest"
 )
 
-// tapEscapes keeps names apart from directives (https://testanything.org/tap-version-14-specification.html).
+// tapEscapes keeps names apart from directives
+// (https://testanything.org/tap-version-14-specification.html).
 var tapEscapes = strings.NewReplacer(`\`, `\\`, "#", `\#`)
 
 // TAP writes a document of version 14 of the Test Anything Protocol. Comments have the coverage.

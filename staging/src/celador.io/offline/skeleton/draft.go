@@ -68,7 +68,8 @@ func (d *draft) add(comment string, object *unstructured.Unstructured) {
 	d.objects = append(d.objects, object)
 }
 
-// complete adds the manifests that a policy needs to apply and that the file does not have: a binding, its params, and the labels of a namespace.
+// complete adds the manifests that a policy needs to apply and that the file does not have: a
+// binding, its params, and the labels of a namespace.
 func (d *draft) complete(p *policy) {
 	name, kind := p.object.GetName(), p.object.GetKind()
 	bindings := d.bindings(kind, name)
@@ -252,7 +253,8 @@ func (d *draft) cases(ctx context.Context, p *policy, prefix string, guarded, un
 // An attempt is the search for the cases of a policy with one kind of objects.
 type attempt struct {
 	search *search
-	// allowed is the closest object to one that the policy allows, and verdict what the policy says of it.
+	// allowed is the closest object to one that the policy allows, and verdict what the policy says
+	// of it.
 	allowed *unstructured.Unstructured
 	verdict verdict
 	// edits are those for each validation.
@@ -288,7 +290,8 @@ func (d *draft) attempt(ctx context.Context, p *policy, from start, guarded *clu
 func (d *draft) validation(ctx context.Context, p *policy, a *attempt, prefix string, i int, violating *unstructured.Unstructured) error {
 	expression := p.typed.Spec.Validations[i].Expression
 	satisfied := newCase{name: fmt.Sprintf("%svalidations[%d] is satisfied", prefix, i), comment: expression, subject: a.allowed}
-	// Without violations: 0, a case of a binding that only warns or audits would pass with any object.
+	// Without violations: 0, a case of a binding that only warns or audits would pass with any
+	// object.
 	satisfied.expect = map[string]any{"decision": suite.Allowed, "policy": a.search.policy, "violations": 0}
 	if a.verdict.distance == 0 {
 		satisfied.subject = a.search.boundary(ctx, a.allowed, a.edits[i])
@@ -314,7 +317,8 @@ func (d *draft) validation(ctx context.Context, p *policy, a *attempt, prefix st
 	return nil
 }
 
-// fit returns the object in the namespace that the constraints select, if the object has a namespace.
+// fit returns the object in the namespace that the constraints select, if the object has a
+// namespace.
 func (p *policy) fit(ctx context.Context, s *search, object *unstructured.Unstructured) *unstructured.Unstructured {
 	if p.namespace() == metav1.NamespaceDefault {
 		return object
@@ -337,7 +341,8 @@ func (p *policy) edits(request *request, expression string) []edit {
 	return r.edits
 }
 
-// mutation writes the case of a mutating policy: what it changes in the object, which is nothing if no object was found.
+// mutation writes the case of a mutating policy: what it changes in the object, which is nothing if
+// no object was found.
 func (d *draft) mutation(a *attempt, prefix string, operations []map[string]any) error {
 	c := newCase{name: prefix + "changes the object", subject: a.allowed, comment: "This is what the policy does today. Check that it is what you want."}
 	c.expect = map[string]any{"decision": suite.Allowed, "policy": a.search.policy, "patch": operations}

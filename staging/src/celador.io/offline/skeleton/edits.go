@@ -13,15 +13,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// An edit sets the value at a path of an object, or removes it if remove is set. Elements of the path are keys, or the int 0 for
-// the first item of a list.
+// An edit sets the value at a path of an object, or removes it if remove is set. Elements of the
+// path are keys, or the int 0 for the first item of a list.
 type edit struct {
 	path   []any
 	value  any
 	remove bool
 }
 
-// apply returns a copy of the object with the edit, or nil if a list is in its way that the object does not have.
+// apply returns a copy of the object with the edit, or nil if a list is in its way that the object
+// does not have.
 func (e edit) apply(object *unstructured.Unstructured) *unstructured.Unstructured {
 	result := object.DeepCopy()
 	content, ok := e.in(result.Object, e.path).(map[string]any)
@@ -70,8 +71,8 @@ func (e edit) in(value any, path []any) any {
 	}
 }
 
-// A reader finds the edits that may change what expressions decide: the values that they compare fields of the object with, and the
-// neighbors of these values.
+// A reader finds the edits that may change what expressions decide: the values that they compare
+// fields of the object with, and the neighbors of these values.
 type reader struct {
 	// variables are the expressions of the policy's variables by name.
 	variables map[string]ast.Expr
@@ -96,7 +97,8 @@ func newParser() *parser.Parser {
 	return p
 }
 
-// parse returns the syntax tree of an expression, or nil if it has errors, which the server reports.
+// parse returns the syntax tree of an expression, or nil if it has errors, which the server
+// reports.
 func parse(expression string) ast.Expr {
 	parsed, errs := celParser.Parse(common.NewTextSource(expression))
 	if errs != nil && len(errs.GetErrors()) > 0 {
@@ -206,7 +208,8 @@ var requestFields = map[string][]any{
 	"request.namespace": {"metadata", "namespace"}, "request.name": {"metadata", "name"}, "namespaceObject.metadata.name": {"metadata", "namespace"},
 }
 
-// requestField returns the path of the field of the subject that has the value of a field of the request, or nil if there is none.
+// requestField returns the path of the field of the subject that has the value of a field of the
+// request, or nil if there is none.
 func (r *reader) requestField(e ast.Expr) []any {
 	name := ""
 	for e.Kind() == ast.SelectKind {
@@ -219,7 +222,8 @@ func (r *reader) requestField(e ast.Expr) []any {
 	return requestFields[e.AsIdent()+name]
 }
 
-// path returns the path of the field of object that an expression selects, or nil if it is another one.
+// path returns the path of the field of object that an expression selects, or nil if it is another
+// one.
 func (r *reader) path(e ast.Expr) []any {
 	if e == nil {
 		return nil
@@ -263,7 +267,8 @@ func (r *reader) path(e ast.Expr) []any {
 	return nil
 }
 
-// value returns the literal value of an expression, or the value of the param that it selects, or nil if it is another one.
+// value returns the literal value of an expression, or the value of the param that it selects, or
+// nil if it is another one.
 func (r *reader) value(e ast.Expr) any {
 	switch e.Kind() {
 	case ast.LiteralKind:
@@ -298,8 +303,8 @@ func (r *reader) value(e ast.Expr) any {
 	return nil
 }
 
-// expand calls f with the expression of a variable, if there is one. In f, the variable is unknown, since an invalid one may refer to
-// itself.
+// expand calls f with the expression of a variable, if there is one. In f, the variable is unknown,
+// since an invalid one may refer to itself.
 func (r *reader) expand(name string, f func(ast.Expr)) {
 	e := r.variables[name]
 	if e == nil {
@@ -318,7 +323,8 @@ func target(call ast.CallExpr) ast.Expr {
 	return nil
 }
 
-// variable returns the name of the variable that an expression of the form variables.name refers to.
+// variable returns the name of the variable that an expression of the form variables.name refers
+// to.
 func variable(e ast.Expr) (name string, ok bool) {
 	s := e.AsSelect()
 	if s.Operand().Kind() == ast.IdentKind && s.Operand().AsIdent() == "variables" {

@@ -19,7 +19,8 @@ import (
 type request struct {
 	operation   admission.Operation
 	subresource string
-	// stored is the object that an UPDATE changes, or whose subresource the request is for. Nil for others.
+	// stored is the object that an UPDATE changes, or whose subresource the request is for. Nil for
+	// others.
 	stored *unstructured.Unstructured
 	// resource is set if the subject has another kind than the resource.
 	resource *metav1.GroupVersionResource

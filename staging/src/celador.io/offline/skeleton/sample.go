@@ -22,8 +22,8 @@ var samplesFile []byte
 // Todo marks what the author of a suite has to fill in.
 const Todo = "TODO"
 
-// samples returns a new object of each kind that has a sample: the built-in ones, and those of the CustomResourceDefinitions
-// among objects.
+// samples returns a new object of each kind that has a sample: the built-in ones, and those of the
+// CustomResourceDefinitions among objects.
 func samples(objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	documents, err := manifest.Parse("samples.yaml", samplesFile)
 	if err != nil {
@@ -45,7 +45,8 @@ func samples(objects []*unstructured.Unstructured) ([]*unstructured.Unstructured
 	return all, nil
 }
 
-// A start is what a policy matches by one of its rules: the sample of a resource, with a name that the rule matches.
+// A start is what a policy matches by one of its rules: the sample of a resource, with a name that
+// the rule matches.
 type start struct {
 	rule   admissionv1.NamedRuleWithOperations
 	path   string // of the resource, such as pods/exec
@@ -55,8 +56,8 @@ type start struct {
 // maxStarts is the maximum number of starts that are tried. Rules may match all resources.
 const maxStarts = 12
 
-// startsOf returns the starts of the resources that rules match, or one with an object whose kind is to be filled in. A rule of a subresource stands for
-// its resource.
+// startsOf returns the starts of the resources that rules match, or one with an object whose kind
+// is to be filled in. A rule of a subresource stands for its resource.
 func startsOf(rules []admissionv1.NamedRuleWithOperations, all, definitions []*unstructured.Unstructured) []start {
 	var starts []start
 	for _, rule := range rules {
@@ -115,7 +116,8 @@ func resourceOf(kind schema.GroupVersionKind, definitions []*unstructured.Unstru
 	return plural.Resource
 }
 
-// customSamples returns an object of each served version of a CustomResourceDefinition, with the fields that its schema requires.
+// customSamples returns an object of each served version of a CustomResourceDefinition, with the
+// fields that its schema requires.
 func customSamples(definition *unstructured.Unstructured) []*unstructured.Unstructured {
 	kind := cluster.DefinedKind(definition)
 	versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
@@ -136,7 +138,8 @@ func customSamples(definition *unstructured.Unstructured) []*unstructured.Unstru
 	return all
 }
 
-// valueOf returns a value that a schema allows, if its type, bounds and required fields are all that it demands.
+// valueOf returns a value that a schema allows, if its type, bounds and required fields are all
+// that it demands.
 func valueOf(s map[string]any) any {
 	if value, found := s["default"]; found {
 		return value

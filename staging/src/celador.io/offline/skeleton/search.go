@@ -14,7 +14,8 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// A search looks for objects that a policy allows or denies, among those that simple edits make of a sample.
+// A search looks for objects that a policy allows or denies, among those that simple edits make of
+// a sample.
 type search struct {
 	cluster *cluster.Cluster // nil if the server does not accept the manifests
 	kind    string
@@ -24,9 +25,11 @@ type search struct {
 
 // A verdict is what the policy says of an object.
 type verdict struct {
-	// distance is 0 if the policy applies and all its validations hold, and grows with what is in the way of that.
+	// distance is 0 if the policy applies and all its validations hold, and grows with what is in
+	// the way of that.
 	distance int
-	// violated has the validations that are violated, and denied those of them for which the request is denied.
+	// violated has the validations that are violated, and denied those of them for which the
+	// request is denied.
 	violated, denied map[int]bool
 }
 
@@ -81,7 +84,8 @@ func (s *search) judge(ctx context.Context, object *unstructured.Unstructured) v
 // rounds is the number of edits that closest combines.
 const rounds = 8
 
-// closest returns the object that is closest to one that the policy allows, by the edit that helps most in each round.
+// closest returns the object that is closest to one that the policy allows, by the edit that helps
+// most in each round.
 func (s *search) closest(ctx context.Context, object *unstructured.Unstructured, edits []edit) (*unstructured.Unstructured, verdict) {
 	current := s.judge(ctx, object)
 	for range rounds {
@@ -100,8 +104,8 @@ func (s *search) closest(ctx context.Context, object *unstructured.Unstructured,
 	return object, current
 }
 
-// boundary returns the first edit of the object that the policy still allows, or the object. Edits begin with the value that an expression
-// compares with, so that the case is at the limit.
+// boundary returns the first edit of the object that the policy still allows, or the object. Edits
+// begin with the value that an expression compares with, so that the case is at the limit.
 func (s *search) boundary(ctx context.Context, object *unstructured.Unstructured, edits []edit) *unstructured.Unstructured {
 	for _, e := range edits {
 		if _, number := e.value.(int64); !number {
@@ -117,7 +121,8 @@ func (s *search) boundary(ctx context.Context, object *unstructured.Unstructured
 // maxPairs is the number of edits above which violating does not try pairs of edits.
 const maxPairs = 24
 
-// violating returns an object that violates a validation, and few others, or nil if no edit makes one.
+// violating returns an object that violates a validation, and few others, or nil if no edit makes
+// one.
 func (s *search) violating(ctx context.Context, index int, object *unstructured.Unstructured, edits []edit) *unstructured.Unstructured {
 	var found *unstructured.Unstructured
 	fewest := 0

@@ -20,9 +20,11 @@ import (
 	"celador.io/offline/suite"
 )
 
-// New returns the text of a suite for the policies of a file, whose bindings, params and CustomResourceDefinitions may be in the file, too. directory
-// is where the suite will be. The suite has a case that satisfies and a case that violates each validation, and a case for each mutating policy.
-// Their objects are found by trial. Where none is found, the case is marked with TODO and fails.
+// New returns the text of a suite for the policies of a file, whose bindings, params and
+// CustomResourceDefinitions may be in the file, too. directory is where the suite will be. The
+// suite has a case that satisfies and a case that violates each validation, and a case for each
+// mutating policy. Their objects are found by trial. Where none is found, the case is marked with
+// TODO and fails.
 func New(ctx context.Context, backend cluster.Backend, file, directory string) ([]byte, error) {
 	objects, documents, err := read(file)
 	if err != nil {
@@ -95,8 +97,8 @@ func isPolicy(object *unstructured.Unstructured) bool {
 	return cluster.IsPolicy(object.GroupVersionKind().GroupKind())
 }
 
-// checkPolicies returns an error if a server does not accept the policies and bindings of the file. Other objects may need manifests that
-// only the author of the suite knows.
+// checkPolicies returns an error if a server does not accept the policies and bindings of the file.
+// Other objects may need manifests that only the author of the suite knows.
 func checkPolicies(ctx context.Context, backend cluster.Backend, objects []*unstructured.Unstructured, documents []*manifest.Document) error {
 	var policies []*unstructured.Unstructured
 	var own []*manifest.Document

@@ -66,8 +66,8 @@ func runSkeleton(t *testing.T, policy string) (results map[string]string, text s
 	return results, string(content)
 }
 
-// checkSwapped runs a suite with the requests of the cases that satisfy and violate the same validation swapped. A case that passes with either tests
-// nothing.
+// checkSwapped runs a suite with the requests of the cases that satisfy and violate the same
+// validation swapped. A case that passes with either tests nothing.
 func checkSwapped(t *testing.T, test *suite.Test, directory string) {
 	t.Helper()
 	changed := *test.Suite

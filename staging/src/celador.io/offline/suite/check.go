@@ -28,7 +28,8 @@ func (c *checker) fail(field, want, got string) {
 	c.mismatches = append(c.mismatches, Mismatch{Field: field, Position: c.document.Position(c.path + "." + field), Want: want, Got: got})
 }
 
-// check compares review with the expectation of a case, except for the patch. It returns the decision.
+// check compares review with the expectation of a case, except for the patch. It returns the
+// decision.
 func (c *checker) check(test *testCase, review *cluster.Review) RequestDecision {
 	expect := &test.spec.Expect
 	inScope := scope(review.Policies, expect.Policy, expect.Binding)
@@ -141,7 +142,8 @@ func (c *checker) checkFinding(test *testCase, review *cluster.Review, found []V
 	}
 }
 
-// checkViolations compares the number of violations that meet the criteria of the case. If the case expects a denial, validations that fail do not count.
+// checkViolations compares the number of violations that meet the criteria of the case. If the case
+// expects a denial, validations that fail do not count.
 func (c *checker) checkViolations(test *testCase, found []Violation) {
 	criteria := test.criteria()
 	denial := test.spec.Expect.Decision == Denied

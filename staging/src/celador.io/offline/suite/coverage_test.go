@@ -103,7 +103,8 @@ func TestCoverageOfWebhooksAndCustomResources(t *testing.T) {
 	}
 }
 
-// TestExpressionsOfRejections checks that a mismatch has the rule of a CustomResourceDefinition or the match conditions that led to it.
+// TestExpressionsOfRejections checks that a mismatch has the rule of a CustomResourceDefinition or
+// the match conditions that led to it.
 func TestExpressionsOfRejections(t *testing.T) {
 	result := runSuite(t, ruled+`- name: rule
   request: {object: {<<: *crate, size: 6}}

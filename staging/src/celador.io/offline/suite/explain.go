@@ -18,23 +18,29 @@ import (
 
 // An Answer is the answer to the request of a case, with all that led to it.
 type Answer struct {
-	// Decision is what the policies decide, and Reason says why in words. Both are empty without a Review.
+	// Decision is what the policies decide, and Reason says why in words. Both are empty without a
+	// Review.
 	Decision RequestDecision
 	Reason   string
-	// Review is the answer of the server. It is nil if the case is skipped, or no client can send its request.
+	// Review is the answer of the server. It is nil if the case is skipped, or no client can send
+	// its request.
 	Review *cluster.Review
-	// Unguarded is the object in the answer to the same request without policies. It is nil if this answer has none.
+	// Unguarded is the object in the answer to the same request without policies. It is nil if this
+	// answer has none.
 	Unguarded *unstructured.Unstructured
-	// Expressions are the expressions of all objects that coverage counts, in the order of kind, name and place.
+	// Expressions are the expressions of all objects that coverage counts, in the order of kind,
+	// name and place.
 	Expressions []EvaluatedExpression
 	// TypeWarnings are the warnings of the type checks of all policies.
 	TypeWarnings []PolicyWarning
 }
 
-// An EvaluatedExpression is an expression of an object, whose Branches are those that its evaluations reached.
+// An EvaluatedExpression is an expression of an object, whose Branches are those that its
+// evaluations reached.
 type EvaluatedExpression struct {
 	coverage.Expression
-	// Evaluations are the first evaluations, at most maxEvaluations. A policy with several params evaluates an expression for each of them.
+	// Evaluations are the first evaluations, at most maxEvaluations. A policy with several params
+	// evaluates an expression for each of them.
 	Evaluations []Evaluation
 	// Omitted is the number of further evaluations.
 	Omitted int
@@ -48,13 +54,15 @@ type Evaluation struct {
 	coverage.Explanation
 	// Failed is set if the value is an error.
 	Failed bool
-	// Cost is the runtime cost in CEL cost units, without the costs of the variables that the expression reads.
+	// Cost is the runtime cost in CEL cost units, without the costs of the variables that the
+	// expression reads.
 	Cost uint64
 }
 
-// Explain answers the request of the first case of a test, without regard to its expectation. The feature gates of the suite must be
-// enabled. If the server accepts the manifests, Explain returns an answer, together with an error if the request cannot be sent. Errors about fields
-// have their positions.
+// Explain answers the request of the first case of a test, without regard to its expectation. The
+// feature gates of the suite must be enabled. If the server accepts the manifests, Explain returns
+// an answer, together with an error if the request cannot be sent. Errors about fields have their
+// positions.
 func Explain(ctx context.Context, base *cluster.Base, test *Test) (*Answer, error) {
 	c := &test.cases[0]
 	f := newFixture(base).with(ctx, overlay(test.objects, c.objects))

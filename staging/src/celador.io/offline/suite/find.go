@@ -15,15 +15,16 @@ import (
 	"celador.io/offline/manifest"
 )
 
-// Find returns the files of suites at the given paths, in lexical order without repetitions. A path of a file is
-// returned as it is. In a directory and its subdirectories, Find returns the YAML and JSON files with a suite, except for hidden ones.
-// Files that mention the group of suites and are not valid YAML, and files and directories that cannot be read, broken links and special files included, count as suites,
-// so that a run does not leave them out.
-// A directory without such a file is an error.
+// Find returns the files of suites at the given paths, in lexical order without repetitions. A path
+// of a file is returned as it is. In a directory and its subdirectories, Find returns the YAML and
+// JSON files with a suite, except for hidden ones. Files that mention the group of suites and are
+// not valid YAML, and files and directories that cannot be read, broken links and special files
+// included, count as suites, so that a run does not leave them out. A directory without such a file
+// is an error.
 func Find(paths ...string) ([]string, error) { return new(Loader).Find(paths...) }
 
-// Find returns the files of suites as the function Find does, and the files that Formats detect. It looks for these in hidden
-// directories, too, because some tools keep their tests there.
+// Find returns the files of suites as the function Find does, and the files that Formats detect. It
+// looks for these in hidden directories, too, because some tools keep their tests there.
 func (l *Loader) Find(paths ...string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
@@ -100,7 +101,8 @@ func (l *Loader) IsForeign(file string) bool {
 	return err == nil && l.format(file, content) != nil
 }
 
-// hasSuite reports whether a document of a file is a suite, of any version. Reports about suites have the same group.
+// hasSuite reports whether a document of a file is a suite, of any version. Reports about suites
+// have the same group.
 func hasSuite(path string, content []byte) bool {
 	if !bytes.Contains(content, []byte(Group)) {
 		return false

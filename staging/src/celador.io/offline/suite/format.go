@@ -5,12 +5,14 @@ package suite
 
 import "celador.io/offline/manifest"
 
-// A Format is the format of the suites of another tool. Implementations are safe for concurrent use.
+// A Format is the format of the suites of another tool. Implementations are safe for concurrent
+// use.
 type Format interface {
 	// Detects reports whether a file seems to have suites of the format.
 	Detects(file string, content []byte) bool
-	// Convert returns the suites of a file as documents of kind Suite, which have the positions of the file. Errors join
-	// one error for each problem, with its file, line and field. The document of a suite with a problem is nil.
+	// Convert returns the suites of a file as documents of kind Suite, which have the positions of
+	// the file. Errors join one error for each problem, with its file, line and field. The document
+	// of a suite with a problem is nil.
 	Convert(file string) ([]*manifest.Document, error)
 }
 

@@ -13,8 +13,9 @@ import (
 	"strings"
 )
 
-// files returns the files that a path of a suite in directory names. If pattern is set and no file has this path, it may be a pattern as of
-// path.Match, in which ** stands for any number of directories. Hidden directories are left out of **.
+// files returns the files that a path of a suite in directory names. If pattern is set and no file
+// has this path, it may be a pattern as of path.Match, in which ** stands for any number of
+// directories. Hidden directories are left out of **.
 func files(directory, name string, pattern bool) ([]string, error) {
 	file := name
 	if !filepath.IsAbs(file) {
@@ -50,7 +51,8 @@ func files(directory, name string, pattern bool) ([]string, error) {
 	return matches, nil
 }
 
-// splitPattern returns the directories of a pattern before the first one with a metacharacter, and the rest.
+// splitPattern returns the directories of a pattern before the first one with a metacharacter, and
+// the rest.
 func splitPattern(pattern string) (base, rest string) {
 	for {
 		first, after, found := strings.Cut(pattern, "/")

@@ -46,12 +46,12 @@ type testCase struct {
 	pattern           *regexp.Regexp             // nil without messagePattern
 }
 
-// Load returns the suites of a file. Errors join one error for each problem, with its file, line and field. The suites
-// without problems are returned together with the errors of others.
+// Load returns the suites of a file. Errors join one error for each problem, with its file, line
+// and field. The suites without problems are returned together with the errors of others.
 func Load(file string) ([]*Test, error) { return new(Loader).Load(file) }
 
-// Convert returns the native form of the suites of a file, or nil if none of Formats detects the file. Suites that can be
-// converted are returned together with the errors of others.
+// Convert returns the native form of the suites of a file, or nil if none of Formats detects the
+// file. Suites that can be converted are returned together with the errors of others.
 func (l *Loader) Convert(file string) ([]*manifest.Document, error) {
 	content, err := manifest.ReadFile(file)
 	if err != nil {
@@ -85,8 +85,8 @@ func (l *Loader) Load(file string) ([]*Test, error) {
 	return tests, errors.Join(errs...)
 }
 
-// Parse returns the suite of a document. Errors join one error for each problem, with its file, line and field. Paths in the document are relative to
-// the directory of its file.
+// Parse returns the suite of a document. Errors join one error for each problem, with its file,
+// line and field. Paths in the document are relative to the directory of its file.
 func Parse(document *manifest.Document) (*Test, error) {
 	return load(document.Position("").File, document)
 }
@@ -127,8 +127,9 @@ func load(file string, document *manifest.Document) (*Test, error) {
 	return test, nil
 }
 
-// checkEmpty rejects fields of requests and expectations that are present without a value. YAML makes null of a field with
-// nothing behind the colon, which would compare nothing where the author expects nothing.
+// checkEmpty rejects fields of requests and expectations that are present without a value. YAML
+// makes null of a field with nothing behind the colon, which would compare nothing where the author
+// expects nothing.
 func (l *loader) checkEmpty() {
 	var suite struct {
 		Cases []struct{ Request, Expect map[string]any }
@@ -148,8 +149,8 @@ func (l *loader) checkEmpty() {
 	}
 }
 
-// defaultName returns the name of a file without its extension, or the name of its directory if the file is suite.yaml, so that suites beside each other
-// have different names.
+// defaultName returns the name of a file without its extension, or the name of its directory if the
+// file is suite.yaml, so that suites beside each other have different names.
 func defaultName(file string) string {
 	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 	if absolute, err := filepath.Abs(file); err == nil && name == "suite" {

@@ -326,7 +326,8 @@ func TestDefaultName(t *testing.T) {
 	}
 }
 
-// TestFindLinks finds suites in a directory with links and special files. What cannot be read is not left out.
+// TestFindLinks finds suites in a directory with links and special files. What cannot be read is
+// not left out.
 func TestFindLinks(t *testing.T) {
 	directory := write(t, map[string]string{"a.YAML": header, "sub/b.yaml": header})
 	for link, target := range map[string]string{"broken.yaml": "none", "directory.yaml": "sub", "loop.yaml": "loop.yaml", "sub/up.yaml": ".."} {
@@ -446,7 +447,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A listFormat reads the names of cases, one a line, from files of the extension .list.yaml. It detects native suites, too.
+// A listFormat reads the names of cases, one a line, from files of the extension .list.yaml. It
+// detects native suites, too.
 type listFormat struct{}
 
 func (listFormat) Detects(file string, content []byte) bool { return !strings.Contains(file, "other") }

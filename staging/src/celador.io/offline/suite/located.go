@@ -19,13 +19,16 @@ import (
 // strictError matches the errors of the API about fields that it does not know or finds twice.
 var strictError = regexp.MustCompile(`(unknown|duplicate) field "([^"]+)"`)
 
-// hoisted matches the field that Kubernetes names in errors about the schema of a CustomResourceDefinition whose versions have one schema.
+// hoisted matches the field that Kubernetes names in errors about the schema of a
+// CustomResourceDefinition whose versions have one schema.
 var hoisted = regexp.MustCompile(`^spec\.validation\b`)
 
-// maxCauses is the number of fields of an object for which located returns errors. To find their positions takes time, and nobody reads more.
+// maxCauses is the number of fields of an object for which located returns errors. To find their
+// positions takes time, and nobody reads more.
 const maxCauses = 100
 
-// located returns an error of the API about the object of a document, with the position of each field that it names, up to maxCauses.
+// located returns an error of the API about the object of a document, with the position of each
+// field that it names, up to maxCauses.
 func located(document *manifest.Document, err error) error {
 	var errs []error
 	for _, match := range strictError.FindAllStringSubmatch(err.Error(), maxCauses) {
@@ -50,7 +53,8 @@ func located(document *manifest.Document, err error) error {
 	return errors.Join(errs...)
 }
 
-// withoutExpression removes the quoted value of a field from the message of a CEL error, which quotes the line with the mistake again.
+// withoutExpression removes the quoted value of a field from the message of a CEL error, which
+// quotes the line with the mistake again.
 func withoutExpression(message string) string {
 	const prefix = "Invalid value: "
 	text, found := strings.CutPrefix(message, prefix)
@@ -64,8 +68,8 @@ func withoutExpression(message string) string {
 	return prefix + strings.TrimPrefix(text[len(quoted):], ": ")
 }
 
-// Locate returns an error of cluster.New or cluster.Base.Restore with the positions of the fields. documents are those of the objects that were added, in
-// their order.
+// Locate returns an error of cluster.New or cluster.Base.Restore with the positions of the fields.
+// documents are those of the objects that were added, in their order.
 func Locate(err error, documents []*manifest.Document) error {
 	var errs []error
 	for _, err := range manifest.Errors(err) {
@@ -79,8 +83,8 @@ func Locate(err error, documents []*manifest.Document) error {
 	return errors.Join(errs...)
 }
 
-// refused returns the error of a request that no client can send. Errors about fields have the position in the
-// object or the options of the request, others the position of the request.
+// refused returns the error of a request that no client can send. Errors about fields have the
+// position in the object or the options of the request, others the position of the request.
 func (c *testCase) refused(suite *manifest.Document, err error) error {
 	document := c.object
 	if strings.HasPrefix(err.Error(), "options: ") {

@@ -9,8 +9,9 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// unservedParamKind returns an error if a policy rejected the request because the cluster does not serve its paramKind. Unless the case expects an
-// Error, it lacks a manifest: that the policy rejects all requests says nothing about its rules.
+// unservedParamKind returns an error if a policy rejected the request because the cluster does not
+// serve its paramKind. Unless the case expects an Error, it lacks a manifest: that the policy
+// rejects all requests says nothing about its rules.
 func unservedParamKind(created *cluster.Cluster, objects []object, review *cluster.Review) error {
 	for i := range review.Policies {
 		p := &review.Policies[i]

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestUnservedParamKind tests that a policy whose paramKind is not served meets no expectation but Error.
+// TestUnservedParamKind tests that a policy whose paramKind is not served meets no expectation but
+// Error.
 func TestUnservedParamKind(t *testing.T) {
 	const text = `
 apiVersion: test.celador.io/v1alpha1

@@ -23,7 +23,8 @@ func (c *checker) checkObject(part, got map[string]any) {
 	}
 }
 
-// withPart returns value with the fields of part, so that checkPart finds no mismatch. It changes neither.
+// withPart returns value with the fields of part, so that checkPart finds no mismatch. It changes
+// neither.
 func withPart(value, part any) any {
 	switch part := part.(type) {
 	case map[string]any:
@@ -54,8 +55,8 @@ func withPart(value, part any) any {
 	return part
 }
 
-// checkPart reports each field of want that got does not have with the same value. path is the field of the
-// expectation. A null in want stands for an absent field.
+// checkPart reports each field of want that got does not have with the same value. path is the
+// field of the expectation. A null in want stands for an absent field.
 func (c *checker) checkPart(path string, want, got any) {
 	switch want := want.(type) {
 	case map[string]any:
@@ -91,7 +92,8 @@ func (c *checker) checkPart(path string, want, got any) {
 	}
 }
 
-// number returns integers as floating-point numbers if nothing is lost, because decoders differ in the type of 1.0.
+// number returns integers as floating-point numbers if nothing is lost, because decoders differ in
+// the type of 1.0.
 func number(value any) any {
 	if i, ok := value.(int64); ok && int64(float64(i)) == i {
 		return float64(i)

@@ -14,7 +14,8 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// patchOperations are the operations of RFC 6902. needsValue and needsFrom report their required fields.
+// patchOperations are the operations of RFC 6902. needsValue and needsFrom report their required
+// fields.
 var patchOperations = map[string]struct{ needsValue, needsFrom bool }{
 	"add": {needsValue: true}, "remove": {}, "replace": {needsValue: true}, "move": {needsFrom: true}, "copy": {needsFrom: true}, "test": {needsValue: true},
 }
@@ -38,14 +39,16 @@ func (l *loader) patch(path string, operations []PatchOperation) {
 	}
 }
 
-// pointer checks a JSON pointer to a value inside an object. No patch of a policy is of the whole object.
+// pointer checks a JSON pointer to a value inside an object. No patch of a policy is of the whole
+// object.
 func (l *loader) pointer(path, pointer string) {
 	if !strings.HasPrefix(pointer, "/") {
 		l.fail(path, "%q does not point into the object, want a JSON pointer such as /metadata/labels/app. To compare whole objects, use object", pointer)
 	}
 }
 
-// checkPatch reports the differences between after and the object that results from the operations on before.
+// checkPatch reports the differences between after and the object that results from the operations
+// on before.
 func (c *checker) checkPatch(operations []PatchOperation, before, after *unstructured.Unstructured) {
 	source, wanted := Normalize(before), map[string]any{}
 	patched, err := apply(operations, source)
@@ -84,10 +87,12 @@ func apply(operations []PatchOperation, object map[string]any) ([]byte, error) {
 	return patch.Apply(document)
 }
 
-// tokenVolume matches the name of the volume that the plugin ServiceAccount adds to each Pod. It ends in random letters.
+// tokenVolume matches the name of the volume that the plugin ServiceAccount adds to each Pod. It
+// ends in random letters.
 var tokenVolume = regexp.MustCompile(`^kube-api-access-[a-z0-9]{5}$`)
 
-// Normalize returns a copy of an object without the values that a server chooses anew for each request.
+// Normalize returns a copy of an object without the values that a server chooses anew for each
+// request.
 func Normalize(object *unstructured.Unstructured) map[string]any {
 	result := object.DeepCopy()
 	for _, field := range []string{"uid", "creationTimestamp", "resourceVersion", "generation", "managedFields"} {
@@ -102,7 +107,8 @@ func Normalize(object *unstructured.Unstructured) map[string]any {
 	return withoutRandom(result.Object, random).(map[string]any)
 }
 
-// withoutRandom replaces the strings of random, and the random part of the names of token volumes, in value, and returns it.
+// withoutRandom replaces the strings of random, and the random part of the names of token volumes,
+// in value, and returns it.
 func withoutRandom(value any, random map[string]string) any {
 	switch value := value.(type) {
 	case map[string]any:

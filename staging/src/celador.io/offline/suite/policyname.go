@@ -26,8 +26,8 @@ func cutKind(policy string) (kind, name string) {
 	return "", policy
 }
 
-// expectedPolicy checks that policy and binding of an expectation name one policy of the objects, and that the binding is one of
-// this policy: another one never applies.
+// expectedPolicy checks that policy and binding of an expectation name one policy of the objects,
+// and that the binding is one of this policy: another one never applies.
 func (l *loader) expectedPolicy(path string, spec *Expectation, objects []object) {
 	kind, name := cutKind(spec.Policy)
 	policies := named(objects, kind, "", name)
@@ -68,7 +68,8 @@ func (l *loader) expectedPolicy(path string, spec *Expectation, objects []object
 	}
 }
 
-// binds reports whether a binding binds the named policy, or any policy of the objects if the name is empty.
+// binds reports whether a binding binds the named policy, or any policy of the objects if the name
+// is empty.
 func binds(binding object, policy string, objects []object) bool {
 	bound, _, _ := unstructured.NestedString(binding.content.Object, "spec", "policyName")
 	if policy != "" {
@@ -78,7 +79,8 @@ func binds(binding object, policy string, objects []object) bool {
 	return len(named(objects, kind, "", bound)) > 0
 }
 
-// named returns the policies, or bindings if suffix is bindingSuffix, with a name. An empty kind of policies stands for both.
+// named returns the policies, or bindings if suffix is bindingSuffix, with a name. An empty kind of
+// policies stands for both.
 func named(objects []object, kind, suffix, name string) []object {
 	var found []object
 	for _, o := range objects {

@@ -29,12 +29,14 @@ type CaseResult struct {
 	Name string
 	// Position is the place of the case.
 	Position manifest.Position
-	// Manifests are the objects of the server, and Request is the request. They must not be changed.
+	// Manifests are the objects of the server, and Request is the request. They must not be
+	// changed.
 	Manifests []*unstructured.Unstructured
 	Request   *cluster.Request
 	// Decision is what the policies decided. It is empty if Err or Skipped is set.
 	Decision RequestDecision
-	// Mismatches are the differences from the expectation. The case passes if there is none and Err is nil.
+	// Mismatches are the differences from the expectation. The case passes if there is none and Err
+	// is nil.
 	Mismatches []Mismatch
 	// Differences are the differences of whole objects behind the mismatches of object and patch.
 	Differences []Difference
@@ -42,7 +44,8 @@ type CaseResult struct {
 	Skipped string
 	// Note is the remark of the suite about the decision. It may be empty.
 	Note string
-	// Err is set if the case could not run: the server does not accept the manifests, or no client can send the request.
+	// Err is set if the case could not run: the server does not accept the manifests, or no client
+	// can send the request.
 	Err error
 	// Review is the answer of the server. It is nil if Err or Skipped is set.
 	Review *cluster.Review
@@ -71,7 +74,8 @@ type Difference struct {
 	Field string
 	// Want is the expected object. For an expectation of a part, it is Got with this part.
 	Want map[string]any
-	// Got is the object after admission. Together with patch, both lack the values that a server chooses anew for each request.
+	// Got is the object after admission. Together with patch, both lack the values that a server
+	// chooses anew for each request.
 	Got map[string]any
 }
 
@@ -81,6 +85,7 @@ type Expression struct {
 	Position manifest.Position
 	// Text is the expression in CEL.
 	Text string
-	// Explanation has the values of the parts of the expression. It is nil if the expression was not evaluated.
+	// Explanation has the values of the parts of the expression. It is nil if the expression was
+	// not evaluated.
 	Explanation *coverage.Explanation
 }

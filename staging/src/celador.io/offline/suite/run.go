@@ -27,21 +27,24 @@ import (
 type Runner struct {
 	// Backend is that of the clusters. Required.
 	Backend cluster.Backend
-	// AllowUnknownKinds lets the manifests and requests have objects of kinds that are not served. Servers then have a definition without a
-	// schema for each of them. Without it, such an object is an error.
+	// AllowUnknownKinds lets the manifests and requests have objects of kinds that are not served.
+	// Servers then have a definition without a schema for each of them. Without it, such an object
+	// is an error.
 	AllowUnknownKinds bool
 	// Select reports whether to run the case of a suite. Nil runs all.
 	Select func(suite, name string) bool
 	// Parallel is the number of cases that run at a time. If it is not positive, it is GOMAXPROCS.
 	Parallel int
-	// Progress is called after each case, with the number of cases that are done and the number of all selected ones. Calls do not overlap. May be nil.
+	// Progress is called after each case, with the number of cases that are done and the number of
+	// all selected ones. Calls do not overlap. May be nil.
 	Progress func(done, total int)
-	// Coverage collects the branches that cases reach of the expressions of all policies, webhooks and CustomResourceDefinitions. May be nil.
+	// Coverage collects the branches that cases reach of the expressions of all policies, webhooks
+	// and CustomResourceDefinitions. May be nil.
 	Coverage *coverage.Profile
 }
 
-// Run runs suites, and returns their results in the given order. Suites without a selected case are left out. Once
-// ctx is done, the remaining cases fail with its error.
+// Run runs suites, and returns their results in the given order. Suites without a selected case are
+// left out. Once ctx is done, the remaining cases fail with its error.
 func (r *Runner) Run(ctx context.Context, tests []*Test) []Result {
 	var results []Result
 	var batches []*batch
@@ -89,8 +92,8 @@ type batch struct {
 	jobs []func(error)
 }
 
-// runAll runs batches one after the other, because feature gates apply to the process, and the jobs of a batch in parallel. It reports
-// the progress.
+// runAll runs batches one after the other, because feature gates apply to the process, and the jobs
+// of a batch in parallel. It reports the progress.
 func (r *Runner) runAll(batches []*batch) {
 	total := 0
 	for _, b := range batches {
@@ -125,8 +128,8 @@ func (r *Runner) runAll(batches []*batch) {
 	}
 }
 
-// A fixture has the cluster of some manifests and its tracing and, for comparison, the cluster without policies. They are created
-// when they are first needed.
+// A fixture has the cluster of some manifests and its tracing and, for comparison, the cluster
+// without policies. They are created when they are first needed.
 type fixture struct {
 	base    *cluster.Base
 	objects []object
@@ -155,7 +158,8 @@ func (r *Runner) fixture(ctx context.Context, base *cluster.Base, test *Test) fi
 	return none.with(ctx, test.objects)
 }
 
-// newFixture returns a fixture to derive others from. It has no cluster, and no definitions of unknown kinds.
+// newFixture returns a fixture to derive others from. It has no cluster, and no definitions of
+// unknown kinds.
 func newFixture(base *cluster.Base) fixture {
 	return fixture{base: base, definitions: func() ([]object, error) { return nil, nil }}
 }
@@ -204,8 +208,8 @@ func contents(objects []object) []*unstructured.Unstructured {
 	return contents
 }
 
-// runCase runs a case. A panic is an error of the case, so that the other ones run. gates is the error of the suite's feature gates, with
-// which the case fails, or nil.
+// runCase runs a case. A panic is an error of the case, so that the other ones run. gates is the
+// error of the suite's feature gates, with which the case fails, or nil.
 func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fixture, gates error) (result CaseResult) {
 	result = CaseResult{Name: c.spec.Name, Position: test.document.Position(c.path), Skipped: c.spec.Skip}
 	if result.Skipped != "" {
@@ -284,7 +288,8 @@ func (r *Runner) trace(ctx context.Context, c *testCase, shared fixture, check *
 	return nil
 }
 
-// comparePatch compares the object of a review with the object of the same request without policies.
+// comparePatch compares the object of a review with the object of the same request without
+// policies.
 func (c *checker) comparePatch(ctx context.Context, test *testCase, shared fixture, review *cluster.Review) error {
 	operations := test.spec.Expect.Patch
 	if review.Object == nil {

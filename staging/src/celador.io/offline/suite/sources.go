@@ -24,7 +24,8 @@ func (o object) isPolicy() bool {
 	return cluster.IsPolicy(o.content.GroupVersionKind().GroupKind())
 }
 
-// overlay returns objects and the objects of over. Those of over take the place of others with the same identity.
+// overlay returns objects and the objects of over. Those of over take the place of others with the
+// same identity.
 func overlay(objects, over []object) []object {
 	replaced := map[cluster.Identity]bool{}
 	for _, o := range over {
@@ -75,7 +76,8 @@ func (l *loader) content(document *manifest.Document) *unstructured.Unstructured
 	return content
 }
 
-// partial returns the object of a source, which may lack apiVersion and kind. It returns nil if there is no source or an error.
+// partial returns the object of a source, which may lack apiVersion and kind. It returns nil if
+// there is no source or an error.
 func (l *loader) partial(path string, source *Manifest) *unstructured.Unstructured {
 	document := l.only(path, source)
 	if document == nil {
@@ -105,8 +107,8 @@ func (l *loader) only(path string, source *Manifest) *manifest.Document {
 	return nil
 }
 
-// documents returns the objects of a source. many reports whether there may be several: its path may be a pattern, and lists are
-// replaced by their items.
+// documents returns the objects of a source. many reports whether there may be several: its path
+// may be a pattern, and lists are replaced by their items.
 func (l *loader) documents(path string, source *Manifest, many bool) []*manifest.Document {
 	var documents []*manifest.Document
 	if source.Path == "" {

@@ -14,7 +14,8 @@ import (
 	"celador.io/offline/coverage"
 )
 
-// A tracing reviews requests again, to see how the expressions of policies evaluate. It is safe for concurrent use.
+// A tracing reviews requests again, to see how the expressions of policies evaluate. It is safe for
+// concurrent use.
 type tracing struct {
 	*cluster.Tracing
 	expressions map[*cluster.Expression]tracedExpression
@@ -57,8 +58,8 @@ func (t *tracing) cover(profile *coverage.Profile, evaluations []cluster.Evaluat
 	}
 }
 
-// explainValues adds the values of the parts of expressions to the mismatches of a case. A mismatch of the decision or of the webhooks also
-// gets the expressions that led to it.
+// explainValues adds the values of the parts of expressions to the mismatches of a case. A mismatch
+// of the decision or of the webhooks also gets the expressions that led to it.
 func (c *checker) explainValues(t *tracing, expect *Expectation, decision RequestDecision, evaluations []cluster.Evaluation) {
 	for i := range c.mismatches {
 		m := &c.mismatches[i]
@@ -81,7 +82,8 @@ func (c *checker) explainValues(t *tracing, expect *Expectation, decision Reques
 	}
 }
 
-// leadsTo reports whether the value of an expression is a reason for the actual value of a field of an expectation.
+// leadsTo reports whether the value of an expression is a reason for the actual value of a field of
+// an expectation.
 func leadsTo(field string, decision RequestDecision, expect *Expectation, e *tracedExpression, evaluation *cluster.Evaluation) bool {
 	value := e.plan.Result(evaluation.Steps)
 	isWebhook := e.Kind == cluster.MutatingWebhookKind || e.Kind == cluster.ValidatingWebhookKind

@@ -42,8 +42,8 @@ func (o object) typeWarnings(created *cluster.Cluster) ([]PolicyWarning, error) 
 	return warnings, nil
 }
 
-// checkTypeWarnings compares the warnings of type checks with the expected ones, in any order. It returns an error if a check
-// cannot run.
+// checkTypeWarnings compares the warnings of type checks with the expected ones, in any order. It
+// returns an error if a check cannot run.
 func (c *checker) checkTypeWarnings(created *cluster.Cluster, expect *Expectation) error {
 	want := map[string]string{}
 	for _, w := range expect.TypeWarnings {

@@ -16,8 +16,9 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// unknownKinds returns definitions, without a schema, of the kinds that the manifests and requests of a test have, and that neither the
-// base nor a definition among the manifests serves. The resources are namespaced if an object has a namespace.
+// unknownKinds returns definitions, without a schema, of the kinds that the manifests and requests
+// of a test have, and that neither the base nor a definition among the manifests serves. The
+// resources are namespaced if an object has a namespace.
 func unknownKinds(base *cluster.Base, test *Test) ([]object, error) {
 	known := map[schema.GroupKind]bool{}
 	for _, objects := range test.manifests() {
@@ -86,7 +87,8 @@ func (t *Test) manifests() [][]object {
 	return all
 }
 
-// newDefinition returns a definition of a kind without versions, whose resource has the name that clients guess.
+// newDefinition returns a definition of a kind without versions, whose resource has the name that
+// clients guess.
 func newDefinition(kind schema.GroupVersionKind) *apiextensionsv1.CustomResourceDefinition {
 	plural, singular := meta.UnsafeGuessKindToResource(kind)
 	d := &apiextensionsv1.CustomResourceDefinition{

@@ -15,7 +15,8 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// A Violation is a reason of a policy against a request: a validation that is not satisfied, or a part of the policy
+// A Violation is a reason of a policy against a request: a validation that is not satisfied, or a
+// part of the policy
 type Violation struct {
 	Policy, Binding string
 	// Validation is the index of the validation, or -1 if the violation is of no validation.
@@ -71,7 +72,8 @@ func Violations(reviews []cluster.PolicyReview) []Violation {
 	return found
 }
 
-// scope returns the reviews of the policy and the binding of an expectation. An empty name stands for all.
+// scope returns the reviews of the policy and the binding of an expectation. An empty name stands
+// for all.
 func scope(reviews []cluster.PolicyReview, policy, binding string) []cluster.PolicyReview {
 	kind, name := cutKind(policy)
 	var kept []cluster.PolicyReview

@@ -1,7 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package celtest checks in tests that what evaluations keep and share does not change, and that the evaluator does not panic.
+// Package celtest checks in tests that what evaluations keep and share does not change, and that
+// the evaluator does not panic.
 package celtest
 
 import (
@@ -11,9 +12,9 @@ import (
 	"celador.io/admission/cel/internal/fingerprint"
 )
 
-// CheckKept fails the test if a value changes while evaluations keep or share it: a variable, a result that
-// policies share, or a constant of a program. Engines that run before or after the test, or that the test
-// uses in another process, are not checked.
+// CheckKept fails the test if a value changes while evaluations keep or share it: a variable, a
+// result that policies share, or a constant of a program. Engines that run before or after the
+// test, or that the test uses in another process, are not checked.
 func CheckKept(t testing.TB) {
 	t.Helper()
 	if fingerprint.Enabled() { // by RunChecked, which checks all tests
@@ -27,8 +28,9 @@ func CheckKept(t testing.TB) {
 	})
 }
 
-// RunChecked runs all tests of a package as CheckKept checks one and as RunWithoutPanics does. It returns the code to exit with: that of
-// run, or 1 if a value has changed or the evaluator has panicked.
+// RunChecked runs all tests of a package as CheckKept checks one and as RunWithoutPanics does. It
+// returns the code to exit with: that of run, or 1 if a value has changed or the evaluator has
+// panicked.
 func RunChecked(run func() int) int {
 	end := fingerprint.Begin()
 	code := RunWithoutPanics(run)

@@ -14,8 +14,9 @@ import (
 	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 )
 
-// An Object has the results of Kubernetes' dynamic.ObjectVal in expressions and conversions. It also returns its fields, which
-// dynamic.ObjectVal keeps to itself: their conversion can take exponential time, so callers measure and merge the fields instead. Immutable.
+// An Object has the results of Kubernetes' dynamic.ObjectVal in expressions and conversions. It
+// also returns its fields, which dynamic.ObjectVal keeps to itself: their conversion can take
+// exponential time, so callers measure and merge the fields instead. Immutable.
 type Object struct {
 	objectType *types.Type
 	fields     map[string]ref.Val
@@ -32,7 +33,8 @@ func (o *Object) Fields() map[string]ref.Val { return o.fields }
 // TypeName returns the name of the object's type, such as Object.spec.
 func (o *Object) TypeName() string { return o.objectType.TypeName() }
 
-// converter returns Kubernetes' form of the object, which converts nested objects with their Value methods.
+// converter returns Kubernetes' form of the object, which converts nested objects with their Value
+// methods.
 func (o *Object) converter() *dynamic.ObjectVal { return dynamic.NewObjectVal(o.objectType, o.fields) }
 
 // ConvertToNative implements ref.Val.
@@ -48,7 +50,8 @@ func (o *Object) ConvertToType(to ref.Type) ref.Val {
 	return o.converter().ConvertToType(to)
 }
 
-// Equal implements ref.Val. Like Kubernetes, it compares the Go values of the fields, so 1 and 1.0 differ.
+// Equal implements ref.Val. Like Kubernetes, it compares the Go values of the fields, so 1 and 1.0
+// differ.
 func (o *Object) Equal(other ref.Val) ref.Val {
 	object, ok := other.(*Object)
 	return types.Bool(ok && o.TypeName() == object.TypeName() && reflect.DeepEqual(o.fields, object.fields))
@@ -63,8 +66,9 @@ func (o *Object) Value() any { return o.converter().Value() }
 // IsZeroValue implements traits.Zeroer.
 func (o *Object) IsZeroValue() bool { return len(o.fields) == 0 }
 
-// CheckTypeNames returns an error if the type name of an object in the object is not the path of its field. Lists and maps do not count as
-// parts of the path. The text of the error is Kubernetes'.
+// CheckTypeNames returns an error if the type name of an object in the object is not the path of
+// its field. Lists and maps do not count as parts of the path. The text of the error is
+// Kubernetes'.
 func (o *Object) CheckTypeNames() error { return errors.Join(mismatches(nil, o, o.TypeName())...) }
 
 // mismatches adds the errors of a value at a path to found.

@@ -222,7 +222,8 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// cel-go panics when a constant map has a key that Go cannot hash, and when an optional entry is of dynamic type.
+// cel-go panics when a constant map has a key that Go cannot hash, and when an optional entry is of
+// dynamic type.
 func TestCompilePanic(t *testing.T) {
 	for source, want := range map[string]string{
 		"{b'a': 1}.size() == 1":        "program instantiation failed: internal error: runtime error: hash of unhashable type types.Bytes",

@@ -11,8 +11,9 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// nullParamsError is the error of an expression that reads a field of 'params' although the binding selects none. cel-go
-// says "no such key" there, which does not tell it from a param without the field.
+// nullParamsError is the error of an expression that reads a field of 'params' although the binding
+// selects none. cel-go says "no such key" there, which does not tell it from a param without the
+// field.
 type nullParamsError struct{ cause error }
 
 // Error implements error.
@@ -27,13 +28,14 @@ type paramField struct {
 	name string
 }
 
-// paramFields returns the subexpressions of an expression that read a field of 'params', such as params and params.data in
-// params.data.limit. cel-go's errors have the ID of one of these.
+// paramFields returns the subexpressions of an expression that read a field of 'params', such as
+// params and params.data in params.data.limit. cel-go's errors have the ID of one of these.
 func paramFields(checked ast.Expr) []paramField {
 	names := map[int64]string{}
 	ast.PostOrderVisit(checked, ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Conditional {
-			// The error of an alternative has the ID of the conditional. The other alternative may have the same error.
+			// The error of an alternative has the ID of the conditional. The other alternative may
+			// have the same error.
 			first, second := e.AsCall().Args()[1], e.AsCall().Args()[2]
 			if name, found := names[first.ID()]; found && !selects(second, name) {
 				names[e.ID()] = name
@@ -69,7 +71,8 @@ func selects(in ast.Expr, name string) bool {
 	return found
 }
 
-// selection returns the operand of a selection or an index and the name that it reads, which is empty if it is computed.
+// selection returns the operand of a selection or an index and the name that it reads, which is
+// empty if it is computed.
 func selection(e ast.Expr) (operand ast.Expr, name string, ok bool) {
 	switch e.Kind() {
 	case ast.SelectKind:

@@ -11,14 +11,15 @@ import (
 	"celador.io/admission/cel/reads"
 )
 
-// paramReads returns what an expression reads of 'params', directly or through the variables of a policy. The first step of
-// a path is the name of the variable.
+// paramReads returns what an expression reads of 'params', directly or through the variables of a
+// policy. The first step of a path is the name of the variable.
 func paramReads(checked ast.Expr) []reads.Read {
 	return reads.Of(checked, map[string][]string{Params: {Params}, Variables: {Variables}}, nil).Reads
 }
 
-// ParamReads returns the parts of 'params' that the results of programs depend on, together with the variables that the
-// programs read. It may return more, but not less. Paths begin at the param. A nil program reads nothing.
+// ParamReads returns the parts of 'params' that the results of programs depend on, together with
+// the variables that the programs read. It may return more, but not less. Paths begin at the param.
+// A nil program reads nothing.
 func ParamReads(variables []Variable, programs ...*Program) []reads.Read {
 	c := paramReadCollector{variables: variables, added: make([]bool, len(variables))}
 	for _, p := range programs {

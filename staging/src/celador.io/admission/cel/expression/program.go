@@ -20,11 +20,12 @@ import (
 
 // A Program is a compiled expression. It is safe for concurrent use.
 type Program struct {
-	// number spreads programs over the entries of Results. It is the first field, because evaluations read
-	// it together with the closures: a program out of the processor's caches then costs one read of memory.
+	// number spreads programs over the entries of Results. It is the first field, because
+	// evaluations read it together with the closures: a program out of the processor's caches then
+	// costs one read of memory.
 	number uint32
-	// perRequest is set if the value is the same for all policies with equal variables, so that they
-	// may share it through Results.
+	// perRequest is set if the value is the same for all policies with equal variables, so that
+	// they may share it through Results.
 	perRequest bool
 	// recurring is set once two series of a request have evaluated the program.
 	recurring atomic.Bool
@@ -89,8 +90,8 @@ func (p *Program) failed(err error) error {
 	}
 }
 
-// run evaluates the program or finds its value in the results of the series. It does not charge the cost. Its results are
-// no struct, because a struct of this size is passed in memory.
+// run evaluates the program or finds its value in the results of the series. It does not charge the
+// cost. Its results are no struct, because a struct of this size is passed in memory.
 func (p *Program) run(s *Series) (ref.Val, programs.Charge, error) {
 	if err := s.next(); err != nil {
 		return nil, programs.Charge{Known: true}, err

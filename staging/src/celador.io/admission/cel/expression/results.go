@@ -17,12 +17,14 @@ import (
 	"celador.io/admission/cel/internal/programs"
 )
 
-// Results holds values of programs for one request. Policies often contain equal expressions, which share one
-// program: the request evaluates it twice at most, and each policy is charged its cost. Only values that no
-// evaluation can change are shared (immutable.Keep); programs with other values are evaluated for each policy.
-// The zero value is ready for use. Results are not safe for concurrent use.
+// Results holds values of programs for one request. Policies often contain equal expressions, which
+// share one program: the request evaluates it twice at most, and each policy is charged its cost.
+// Only values that no evaluation can change are shared (immutable.Keep); programs with other values
+// are evaluated for each policy. The zero value is ready for use. Results are not safe for
+// concurrent use.
 type Results struct {
-	// entries holds the latest value of those recurring programs whose number has the same remainder.
+	// entries holds the latest value of those recurring programs whose number has the same
+	// remainder.
 	entries [64]result
 	// seen holds the numbers of other programs that the request has evaluated, by their remainder.
 	seen [256]uint32
@@ -38,8 +40,9 @@ func (r *Results) Clear() {
 	*r = Results{}
 }
 
-// recurs reports whether series of one request evaluate the program again and again. Programs that only one policy
-// contains do not recur: keeping their values would take as long as evaluating them.
+// recurs reports whether series of one request evaluate the program again and again. Programs that
+// only one policy contains do not recur: keeping their values would take as long as evaluating
+// them.
 func (r *Results) recurs(p *Program) bool {
 	if p.recurring.Load() {
 		return true
@@ -58,8 +61,8 @@ type result struct {
 	program *Program
 	value   ref.Val
 	cost    uint64
-	// values holds the values of the variables that the program read. The value holds for all policies whose
-	// variables have the same values.
+	// values holds the values of the variables that the program read. The value holds for all
+	// policies whose variables have the same values.
 	reads  variableReads
 	values [maxReads]ref.Val
 }
@@ -67,7 +70,8 @@ type result struct {
 // maxReads is the maximum number of variables that a program with a kept result reads.
 const maxReads = 2
 
-// variableReads lists the positions of the variables that a program read, in the order of their first reads.
+// variableReads lists the positions of the variables that a program read, in the order of their
+// first reads.
 type variableReads struct {
 	// count is more than maxReads if the program read too many variables.
 	count     uint8
@@ -86,8 +90,8 @@ func (r *variableReads) add(position int) {
 	}
 }
 
-// Share makes s use and add results of the request. The values of 'object', 'oldObject' and 'request' must be
-// the same in all series that share them.
+// Share makes s use and add results of the request. The values of 'object', 'oldObject' and
+// 'request' must be the same in all series that share them.
 func (s *Series) Share(results *Results) { s.results = results }
 
 // shared returns the result of p, which recurs, from another series if it holds for this one.
@@ -101,8 +105,8 @@ func (s *Series) shared(p *Program) (ref.Val, programs.Charge, error) {
 	before := s.meter.Mark()
 	s.reads = variableReads{}
 	value, charge, err := p.Program.Evaluate(s.ctx, s, &s.memory, &s.meter, false)
-	// cel-go reads a variable through its own cache. The memory and the comparisons of an evaluation count for
-	// each policy.
+	// cel-go reads a variable through its own cache. The memory and the comparisons of an
+	// evaluation count for each policy.
 	if charge.Interpreted || err != nil || s.reads.count > maxReads || s.meter.Mark() != before || !immutable.Keep(value) {
 		return value, charge, err
 	}
@@ -115,8 +119,8 @@ func (s *Series) shared(p *Program) (ref.Val, programs.Charge, error) {
 	return value, charge, nil
 }
 
-// confirms reports whether the variables have the values that a result depends on. It reads the variables that the
-// program would read, in the same order, and none after the first that differs.
+// confirms reports whether the variables have the values that a result depends on. It reads the
+// variables that the program would read, in the same order, and none after the first that differs.
 func (s *Series) confirms(r *result) bool {
 	for i, position := range r.reads.positions[:r.reads.count] {
 		if !identical(s.variable(int(position)), r.values[i]) {
@@ -126,8 +130,8 @@ func (s *Series) confirms(r *result) bool {
 	return true
 }
 
-// identical reports whether two values are the same in memory. Equal values in CEL, such as 0.0 and -0.0, can have different
-// results.
+// identical reports whether two values are the same in memory. Equal values in CEL, such as 0.0 and -0.0,
+// can have different results.
 func identical(a, b ref.Val) bool {
 	return *(*[2]unsafe.Pointer)(unsafe.Pointer(&a)) == *(*[2]unsafe.Pointer)(unsafe.Pointer(&b))
 }
@@ -135,8 +139,9 @@ func identical(a, b ref.Val) bool {
 // lastNumber is the number of the program that was compiled last.
 var lastNumber atomic.Uint32
 
-// perRequest reports whether an expression has the same value for all policies that have equal variables: it
-// does not read variables whose values depend on the policy, or on the role of the expression.
+// perRequest reports whether an expression has the same value for all policies that have equal
+// variables: it does not read variables whose values depend on the policy, or on the role of the
+// expression.
 func perRequest(checked *ast.AST) bool {
 	for _, reference := range checked.ReferenceMap() {
 		switch reference.Name {

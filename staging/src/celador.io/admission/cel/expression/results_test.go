@@ -25,7 +25,8 @@ func (c *counting) ResolveName(name string) (any, bool) {
 	return c.Activation.ResolveName(name)
 }
 
-// composed compiles variables, which are pairs of a name and an expression, and one more expression.
+// composed compiles variables, which are pairs of a name and an expression, and one more
+// expression.
 func composed(t *testing.T, source string, declared ...string) (*expression.Program, []expression.Variable) {
 	t.Helper()
 	composition := expression.Default().Compose()
@@ -81,8 +82,8 @@ func TestResultsAreShared(t *testing.T) {
 	}
 }
 
-// Policies that share results have the same values, errors and costs as policies that do not, also if the variables of
-// the same names have other values.
+// Policies that share results have the same values, errors and costs as policies that do not, also
+// if the variables of the same names have other values.
 func TestResultsOfOtherPolicies(t *testing.T) {
 	celtest.CheckKept(t)
 	sources := []string{

@@ -15,22 +15,25 @@ import (
 // A Step is the value of a node of an expression.
 type Step = programs.Step
 
-// A Tracer learns how the parts of expressions evaluate, for tools that measure coverage or explain a decision. Implementations
-// are safe for concurrent use.
+// A Tracer learns how the parts of expressions evaluate, for tools that measure coverage or explain
+// a decision. Implementations are safe for concurrent use.
 type Tracer interface {
-	// Compiled is called for each expression of a policy that compiles, before a request evaluates it. path is
-	// the field of the expression, such as spec.validations[0].expression. Expressions do not share programs. For the match conditions of
-	// webhooks, policy is the name of the configuration.
+	// Compiled is called for each expression of a policy that compiles, before a request evaluates
+	// it. path is the field of the expression, such as spec.validations[0].expression. Expressions
+	// do not share programs. For the match conditions of webhooks, policy is the name of the
+	// configuration.
 	Compiled(policy, path string, program *Program)
-	// Evaluated is called after each evaluation of a program, also of one that fails, with the context of the request. Parts that
-	// the expression did not evaluate have no step. If the evaluation exceeds the cost limit, the only step is the error of the whole expression. cost
-	// is the runtime cost in CEL cost units, without the costs of the variables that the expression reads. The values are valid until the
-	// end of the request.
+	// Evaluated is called after each evaluation of a program, also of one that fails, with the
+	// context of the request. Parts that the expression did not evaluate have no step. If the
+	// evaluation exceeds the cost limit, the only step is the error of the whole expression. cost
+	// is the runtime cost in CEL cost units, without the costs of the variables that the expression
+	// reads. The values are valid until the end of the request.
 	Evaluated(ctx context.Context, program *Program, steps []Step, cost uint64)
 }
 
-// Traced returns a compiler of the same expressions as c whose programs report to the tracer. Values, costs and errors are
-// those of other programs. Traced programs take a multiple of the time, so they are not for servers.
+// Traced returns a compiler of the same expressions as c whose programs report to the tracer.
+// Values, costs and errors are those of other programs. Traced programs take a multiple of the
+// time, so they are not for servers.
 func (c *Compiler) Traced(tracer Tracer) *Compiler {
 	traced := NewCompiler(c.base)
 	traced.envs, traced.functions, traced.tracer = c.envs, c.functions, tracer
@@ -40,11 +43,12 @@ func (c *Compiler) Traced(tracer Tracer) *Compiler {
 // Tracer returns the argument of Traced, or nil if the programs of the compiler are not traced.
 func (c *Compiler) Tracer() Tracer { return c.tracer }
 
-// Traced returns the checked expression whose nodes have the IDs of steps. Its source info has the calls of macros. Traced
-// returns nil if the compiler of the program is not traced.
+// Traced returns the checked expression whose nodes have the IDs of steps. Its source info has the
+// calls of macros. Traced returns nil if the compiler of the program is not traced.
 func (p *Program) Traced() *ast.AST { return p.Program.Traced() }
 
-// planTraced plans a program for the tracer. env declares the variables of the policy, and permanent serves evaluations.
+// planTraced plans a program for the tracer. env declares the variables of the policy, and
+// permanent serves evaluations.
 func (c *Compiler) planTraced(program *Program, functions *programs.Builtins, env, permanent *cel.Env) error {
 	checked, err := functions.CheckTraced(env, program.Source())
 	if err != nil {

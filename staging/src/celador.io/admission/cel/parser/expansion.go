@@ -11,19 +11,21 @@ import (
 	"github.com/google/cel-go/common/ast"
 )
 
-// optMap and optFlatMap copy their target, so that each call in a chain doubles the expression, and cel-go's type checker takes four
-// times as long: 4 seconds and 1.6 GB for 10 calls, and a minute for 12. A request times out, and the checker goes on.
+// optMap and optFlatMap copy their target, so that each call in a chain doubles the expression, and
+// cel-go's type checker takes four times as long: 4 seconds and 1.6 GB for 10 calls, and a minute
+// for 12. A request times out, and the checker goes on.
 const (
 	// maxParsed bounds the nodes of an expression with copies while it is parsed, which is fast.
 	maxParsed = 1 << 17
-	// maxCopied is the number of nodes up to which an expression may consist of copies. A chain of 10 calls has about 11,000.
+	// maxCopied is the number of nodes up to which an expression may consist of copies. A chain of
+	// 10 calls has about 11,000.
 	maxCopied = 1 << 14
 	// nodesPerCharacter is more than the nodes for each character of an expression without copies.
 	nodesPerCharacter = 2
 )
 
-// CheckCopies returns an issue if the macros of an expression copy too much: the tree would take too long to
-// check.
+// CheckCopies returns an issue if the macros of an expression copy too much: the tree would take
+// too long to check.
 func CheckCopies(parsed *cel.Ast, source string) *cel.Issues {
 	native := parsed.NativeRep()
 	nodes, _ := measure(native.Expr())
@@ -38,8 +40,8 @@ func CheckCopies(parsed *cel.Ast, source string) *cel.Issues {
 const tooLarge = "the expression is too large: optMap() and optFlatMap() copy the expression before them, so that each call of a chain doubles it. " +
 	"Write the calls into each other, as in a.optMap(x, f(x).optMap(y, g(y))), or use several expressions"
 
-// BoundMacros returns an environment whose macros return an error instead of an expression of more than maxParsed nodes: thirty calls would fill
-// the memory.
+// BoundMacros returns an environment whose macros return an error instead of an expression of more
+// than maxParsed nodes: thirty calls would fill the memory.
 func BoundMacros(env *cel.Env) (*cel.Env, error) {
 	var bounded []cel.Macro
 	for _, macro := range env.Macros() {
@@ -58,7 +60,8 @@ func BoundMacros(env *cel.Env) (*cel.Env, error) {
 func bound(macro cel.Macro) cel.MacroFactory {
 	expand := macro.Expander()
 	return func(factory cel.MacroExprFactory, target ast.Expr, arguments []ast.Expr) (ast.Expr, *cel.Error) {
-		// The parser numbers nodes in the order of their construction, so the last ID counts those of the expression so far.
+		// The parser numbers nodes in the order of their construction, so the last ID counts those
+		// of the expression so far.
 		if nodes, last := measure(target); int64(nodes)+last > maxParsed {
 			return nil, factory.NewError(target.ID(), tooLarge)
 		}
@@ -72,7 +75,8 @@ func measure(x ast.Expr) (nodes int, last int64) {
 	return nodes, last
 }
 
-// CheckNodes returns an error if the macros of an expression copy so much that cel-go would take too long to check it. It ignores all other errors.
+// CheckNodes returns an error if the macros of an expression copy so much that cel-go would take
+// too long to check it. It ignores all other errors.
 func (p *Parser) CheckNodes(source string) error {
 	if _, issues := p.Parse(source); issues != nil {
 		for _, err := range issues.Errors() {

@@ -12,7 +12,8 @@ import (
 	"celador.io/admission/cel/parser"
 )
 
-// Chains of macros that copy are parsed as cel-go parses them, or refused. No tree grows beyond a bound.
+// Chains of macros that copy are parsed as cel-go parses them, or refused. No tree grows beyond a
+// bound.
 func TestCopies(t *testing.T) {
 	bounded, err := parser.BoundMacros(base())
 	if err != nil {

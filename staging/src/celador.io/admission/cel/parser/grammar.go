@@ -166,10 +166,12 @@ func (t *tree) selection(of ast.Expr) ast.Expr {
 	return t.factory.NewSelect(t.id(dot), of, t.text(name))
 }
 
-// optional steps over the question mark of an optional selection or index, and reports whether there is one.
+// optional steps over the question mark of an optional selection or index, and reports whether
+// there is one.
 func (t *tree) optional() bool { return t.optionals && t.accept("?") }
 
-// call parses "(" [expression {"," expression}] ")". The target is nil unless the function is a member.
+// call parses "(" [expression {"," expression}] ")". The target is nil unless the function is a
+// member.
 func (t *tree) call(function string, target ast.Expr) ast.Expr {
 	height := 0
 	if target != nil {
@@ -195,7 +197,8 @@ func (t *tree) call(function string, target ast.Expr) ast.Expr {
 	return t.factory.NewCall(id, function, arguments...)
 }
 
-// primary parses a variable, a function call, an object, a literal, a list, a map or an expression in parentheses.
+// primary parses a variable, a function call, an object, a literal, a list, a map or an expression
+// in parentheses.
 func (t *tree) primary() ast.Expr {
 	at := t.next()
 	t.height = 1

@@ -26,7 +26,8 @@ type token struct {
 	start, stop int32
 }
 
-// lex splits an expression into tokens, the last of which is end. It declines expressions that the package does not support.
+// lex splits an expression into tokens, the last of which is end. It declines expressions that the
+// package does not support.
 func lex(source string) ([]token, bool) {
 	tokens := make([]token, 0, len(source)/3+2)
 	for at := 0; at < len(source); {
@@ -79,7 +80,8 @@ func lex(source string) ([]token, bool) {
 	return append(tokens, token{end, size, size}), true
 }
 
-// quoted returns the offset after the text whose first quote is at an offset, or 0 if it is not supported. A raw text has no escapes.
+// quoted returns the offset after the text whose first quote is at an offset, or 0 if it is not
+// supported. A raw text has no escapes.
 func quoted(source string, at int, raw bool) int {
 	quote := source[at]
 	if strings.HasPrefix(source[at+1:], string([]byte{quote, quote})) {
@@ -100,7 +102,8 @@ func quoted(source string, at int, raw bool) int {
 	return 0
 }
 
-// escaped returns the character that an escape sequence of a backslash and c stands for, or 0 if it is not supported.
+// escaped returns the character that an escape sequence of a backslash and c stands for, or 0 if it
+// is not supported.
 func escaped(c byte) byte {
 	switch c {
 	case '\\', '\'', '"':
@@ -136,7 +139,8 @@ func unquote(literal string) string {
 	return string(value)
 }
 
-// symbolLength returns the length of the symbol that a text starts with, or 0 if it starts with none.
+// symbolLength returns the length of the symbol that a text starts with, or 0 if it starts with
+// none.
 func symbolLength(source string) int {
 	if len(source) > 1 {
 		switch source[:2] {

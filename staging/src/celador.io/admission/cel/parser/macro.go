@@ -12,7 +12,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// expand returns what a call expands to if it is a macro, and nil otherwise. It declines the expression if the macro returns an error.
+// expand returns what a call expands to if it is a macro, and nil otherwise. It declines the
+// expression if the macro returns an error.
 func (t *tree) expand(id int64, function string, target ast.Expr, arguments []ast.Expr) ast.Expr {
 	macro := t.macro(function, target != nil, len(arguments))
 	if macro == nil {
@@ -28,7 +29,8 @@ func (t *tree) expand(id int64, function string, target ast.Expr, arguments []as
 	return expanded
 }
 
-// macro returns the macro of a call, or nil if there is none. It declines calls of macros with any number of arguments.
+// macro returns the macro of a call, or nil if there is none. It declines calls of macros with any
+// number of arguments.
 func (p *Parser) macro(function string, member bool, arguments int) (found cel.Macro) {
 	for _, macro := range p.macros[function] {
 		switch {
@@ -42,7 +44,8 @@ func (p *Parser) macro(function string, member bool, arguments int) (found cel.M
 	return found
 }
 
-// An expansion constructs the nodes of a macro, which have the position of the call. It implements cel.MacroExprFactory.
+// An expansion constructs the nodes of a macro, which have the position of the call. It implements
+// cel.MacroExprFactory.
 type expansion struct {
 	tree *tree
 	at   int32

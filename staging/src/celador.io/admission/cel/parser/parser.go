@@ -11,8 +11,8 @@ import (
 	exprpb "google.golang.org/genproto/googleapis/api/expr/v1alpha1"
 )
 
-// A Parser parses the expressions of an environment, and of those that extend it with variables and types only. It is immutable
-// and safe for concurrent use.
+// A Parser parses the expressions of an environment, and of those that extend it with variables and
+// types only. It is immutable and safe for concurrent use.
 type Parser struct {
 	env *cel.Env
 	// macros holds the macros by their names.
@@ -30,13 +30,15 @@ func New(env *cel.Env) *Parser {
 	return p
 }
 
-// maxSize is the length of the longest expression that a Parser accepts. It is lower than the limit of cel-go's parser, 100,000.
+// maxSize is the length of the longest expression that a Parser accepts. It is lower than the limit
+// of cel-go's parser, 100,000.
 const maxSize = 1 << 14
 
 // declined is the value with which parsing panics to decline an expression.
 type declined struct{}
 
-// Parse returns the tree of an expression, or issues if its syntax is invalid or if its macros copy too much.
+// Parse returns the tree of an expression, or issues if its syntax is invalid or if its macros copy
+// too much.
 func (p *Parser) Parse(source string) (*cel.Ast, *cel.Issues) {
 	if parsed, ok := p.Accept(source); ok {
 		return parsed, nil
@@ -81,7 +83,8 @@ func (p *Parser) Accept(source string) (parsed *cel.Ast, ok bool) {
 // finish returns the tree in the form that cel-go checks.
 func (t *tree) finish(root ast.Expr) *cel.Ast {
 	source := common.NewTextSource(t.source)
-	// cel-go constructs a tree around an expression in another encoding only. The content of that expression is then set.
+	// cel-go constructs a tree around an expression in another encoding only. The content of that
+	// expression is then set.
 	parsed := cel.ParsedExprToAstWithSource(&exprpb.ParsedExpr{
 		Expr:       &exprpb.Expr{Id: root.ID(), ExprKind: &exprpb.Expr_IdentExpr{IdentExpr: &exprpb.Expr_Ident{}}},
 		SourceInfo: &exprpb.SourceInfo{Location: source.Description(), LineOffsets: source.LineOffsets()},

@@ -53,7 +53,8 @@ var declined = []string{
 	nested("-(", "a", ").b"), nested("(", "a", "?a:a)+a"), nested("(a?", "a", ":a).b"), nested("(a&&", "a", "||a)"), nested("a[", "a", "].b"),
 }
 
-// nested returns an expression that is deeper than cel-go's parser allows, although its brackets are not.
+// nested returns an expression that is deeper than cel-go's parser allows, although its brackets
+// are not.
 func nested(opening, middle, closing string) string {
 	return strings.Repeat(opening, 126) + middle + strings.Repeat(closing, 126)
 }
@@ -91,8 +92,8 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source string) { check(t, source) })
 }
 
-// check compares the tree of an accepted expression with that of cel-go's parser. It returns false if the parser declines the
-// expression.
+// check compares the tree of an accepted expression with that of cel-go's parser. It returns false
+// if the parser declines the expression.
 func check(t *testing.T, source string) bool {
 	t.Helper()
 	actual, ok := parsers().Accept(source)

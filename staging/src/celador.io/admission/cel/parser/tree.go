@@ -74,7 +74,8 @@ func (t *tree) want(s string) token {
 	return t.next()
 }
 
-// name steps over an identifier and returns it. It declines the expression if another token is next.
+// name steps over an identifier and returns it. It declines the expression if another token is
+// next.
 func (t *tree) name() token {
 	if t.peek().kind != identifier {
 		panic(declined{})
@@ -95,7 +96,8 @@ func (t *tree) descend() {
 // grow puts a node above the tree that was parsed last and another one of the given height.
 func (t *tree) grow(other int) { t.enclose(max(t.height, other)) }
 
-// enclose puts a node above trees of at most the given height. It declines the expression if the tree gets too high.
+// enclose puts a node above trees of at most the given height. It declines the expression if the
+// tree gets too high.
 func (t *tree) enclose(height int) {
 	if t.height = height + 1; t.height > maxHeight {
 		panic(declined{})

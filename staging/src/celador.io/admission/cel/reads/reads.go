@@ -19,20 +19,21 @@ const Entry = "[*]"
 
 // A Read is a part of a variable that an expression reads.
 type Read struct {
-	// Path leads to the part: names of fields, as the expression spells them, keys of maps, and Entry. It begins with the
-	// path of the variable.
+	// Path leads to the part: names of fields, as the expression spells them, keys of maps, and
+	// Entry. It begins with the path of the variable.
 	Path []string
-	// Whole is set if the value with everything in it may influence the result, and not only its presence or size, or
-	// whether it is null.
+	// Whole is set if the value with everything in it may influence the result, and not only its
+	// presence or size, or whether it is null.
 	Whole bool
 }
 
 // An Analysis describes what an expression reads.
 type Analysis struct {
-	// Reads holds the parts that the result may depend on, in the order of the expression. There may be more of them than
-	// the expression reads, but not less.
+	// Reads holds the parts that the result may depend on, in the order of the expression. There
+	// may be more of them than the expression reads, but not less.
 	Reads []Read
-	// Result holds the paths of the parts that the result is, or is an optional of, or has the same items as.
+	// Result holds the paths of the parts that the result is, or is an optional of, or has the same
+	// items as.
 	Result [][]string
 	// own are the reads of the expression itself apart from the parts in Result.
 	own []Read
@@ -40,9 +41,10 @@ type Analysis struct {
 	uses []*Analysis
 }
 
-// Of analyzes a checked expression. roots maps the names of the variables of interest to their paths. shared holds the analyses
-// of variables that other expressions define, by name; an expression that reads such a variable reads what that expression
-// reads. Their names contain a dot, so that no other variable has them.
+// Of analyzes a checked expression. roots maps the names of the variables of interest to their
+// paths. shared holds the analyses of variables that other expressions define, by name; an
+// expression that reads such a variable reads what that expression reads. Their names contain a
+// dot, so that no other variable has them.
 func Of(checked ast.Expr, roots map[string][]string, shared map[string]*Analysis) Analysis {
 	variables := map[string][][]string{}
 	for name, path := range roots {
@@ -61,7 +63,8 @@ func Of(checked ast.Expr, roots map[string][]string, shared map[string]*Analysis
 // reader collects reads from a checked expression.
 type reader struct {
 	Analysis
-	// roots holds the paths of the variables of interest, which a name with a leading dot refers to in any scope.
+	// roots holds the paths of the variables of interest, which a name with a leading dot refers to
+	// in any scope.
 	roots map[string][][]string
 	// variables holds the parts that the variables in scope stand for.
 	variables map[string][][]string
@@ -82,8 +85,8 @@ func (r *reader) record(parts [][]string, whole bool) {
 	}
 }
 
-// parts returns the parts that the value of an expression stands for. It records what the expression reads to
-// compute its value, but not the parts that it returns.
+// parts returns the parts that the value of an expression stands for. It records what the
+// expression reads to compute its value, but not the parts that it returns.
 func (r *reader) parts(e ast.Expr) [][]string {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -120,7 +123,8 @@ func (r *reader) parts(e ast.Expr) [][]string {
 	return nil
 }
 
-// use records that the expression reads a shared one, and returns the parts that its value stands for.
+// use records that the expression reads a shared one, and returns the parts that its value stands
+// for.
 func (r *reader) use(shared *Analysis) [][]string {
 	for _, used := range append([]*Analysis{shared}, shared.uses...) {
 		if !slices.Contains(r.uses, used) {
@@ -147,7 +151,8 @@ func (r *reader) call(c ast.CallExpr) [][]string {
 		r.consume(operands[1])
 		return extend(parts, Entry)
 	case "split", "trim", "substring", "upperAscii", "lowerAscii", "charAt":
-		// The results are no longer than the text. The parts say where they come from; the text is read either way.
+		// The results are no longer than the text. The parts say where they come from; the text is
+		// read either way.
 		parts := r.parts(operands[0])
 		r.record(parts, true)
 		r.consume(operands[1:]...)
@@ -180,11 +185,12 @@ func (r *reader) call(c ast.CallExpr) [][]string {
 	return nil
 }
 
-// maxParts bounds the parts that one value stands for: nested variables and conditionals could double them at each level.
+// maxParts bounds the parts that one value stands for: nested variables and conditionals could
+// double them at each level.
 const maxParts = 64
 
-// union returns the parts that the values of the expressions stand for. If there are too many, it records that all
-// are read as a whole.
+// union returns the parts that the values of the expressions stand for. If there are too many, it
+// records that all are read as a whole.
 func (r *reader) union(expressions []ast.Expr) [][]string {
 	var parts [][]string
 	for _, e := range expressions {

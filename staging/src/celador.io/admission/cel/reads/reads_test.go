@@ -20,7 +20,8 @@ func TestRoots(t *testing.T) {
 		t.Fatal(err)
 	}
 	roots := map[string][]string{"a": {"first"}, "b": nil}
-	// A question mark marks parts of which only the presence or size is read, or whether they are null.
+	// A question mark marks parts of which only the presence or size is read, or whether they are
+	// null.
 	for expression, want := range map[string]string{
 		"c.x > 1":                     "",
 		"a.x > b.y":                   "first.x y",

@@ -10,20 +10,23 @@ import (
 	"celador.io/admission/cel/internal/limits"
 )
 
-// An Activation holds the values of the variables of one scope. Programs that share an Activation share what its
-// values cache, and the limits of memory and of comparisons that CEL costs do not bound. It is not safe for concurrent use.
+// An Activation holds the values of the variables of one scope. Programs that share an Activation
+// share what its values cache, and the limits of memory and of comparisons that CEL costs do not
+// bound. It is not safe for concurrent use.
 type Activation struct {
 	// Self is the value of self.
 	Self ref.Val
 	// OldSelf is the value of oldSelf. Nil if the scope does not declare it.
 	OldSelf ref.Val
-	// Values resolves the other variables that the scope declares, and the shared ones by names such as variables.a. A value may be a
-	// ref.Val that is an error. Nil if there are no such variables.
+	// Values resolves the other variables that the scope declares, and the shared ones by names
+	// such as variables.a. A value may be a ref.Val that is an error. Nil if there are no such
+	// variables.
 	Values interface {
 		ResolveName(name string) (any, bool)
 	}
-	// StopAtCostLimit ends an evaluation as soon as it exceeds Scope.CostLimit. Otherwise cel-go repeats it, which
-	// takes a multiple of the time, so that expressions that fail close to the limit have cel-go's error.
+	// StopAtCostLimit ends an evaluation as soon as it exceeds Scope.CostLimit. Otherwise cel-go
+	// repeats it, which takes a multiple of the time, so that expressions that fail close to the
+	// limit have cel-go's error.
 	StopAtCostLimit bool
 
 	meter limits.Meter
@@ -49,5 +52,6 @@ func (a *Activation) ResolveName(name string) (any, bool) {
 // Parent implements interpreter.Activation.
 func (*Activation) Parent() interpreter.Activation { return nil }
 
-// Variable implements evaluator.Input. Shared variables are resolved by name, so it is never called.
+// Variable implements evaluator.Input. Shared variables are resolved by name, so it is never
+// called.
 func (*Activation) Variable(int) ref.Val { return nil }

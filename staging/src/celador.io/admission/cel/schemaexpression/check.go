@@ -10,12 +10,13 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
-// A FieldChecker is a resolver of types that also checks the values of fields. cel-go compares the types of objects by
-// their names, so a resolver whose fields may be set to objects of self declares them as dynamic and compares by structure.
+// A FieldChecker is a resolver of types that also checks the values of fields. cel-go compares the
+// types of objects by their names, so a resolver whose fields may be set to objects of self
+// declares them as dynamic and compares by structure.
 type FieldChecker interface {
-	// CheckField returns an error, which says what to do, if a value of a static type cannot be the value of a field of
-	// a constructed object. self is the type of self, or of Root if the scope declares it. The names of the type and of the field are
-	// those in the expression.
+	// CheckField returns an error, which says what to do, if a value of a static type cannot be the
+	// value of a field of a constructed object. self is the type of self, or of Root if the scope
+	// declares it. The names of the type and of the field are those in the expression.
 	CheckField(typeName, field string, value *cel.Type, self *apiservercel.DeclType) error
 }
 

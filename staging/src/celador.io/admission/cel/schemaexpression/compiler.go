@@ -19,8 +19,8 @@ const (
 	OldSelf = "oldSelf"
 )
 
-// Default returns the compiler for the server's own compatibility version. The first call fixes the version, so it must
-// come after flags are parsed.
+// Default returns the compiler for the server's own compatibility version. The first call fixes the
+// version, so it must come after flags are parsed.
 var Default = sync.OnceValue(func() *Compiler {
 	return NewCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
 })
@@ -34,16 +34,18 @@ type Compiler struct {
 	tracer Tracer
 }
 
-// NewCompiler returns a compiler whose expressions use the functions and types of the base environment.
+// NewCompiler returns a compiler whose expressions use the functions and types of the base
+// environment.
 //
-// Expressions of scopes with equal types and without constructors share programs while these are in use, so that the versions
-// of a resource and resources with equal schemas do.
+// Expressions of scopes with equal types and without constructors share programs while these are in
+// use, so that the versions of a resource and resources with equal schemas do.
 func NewCompiler(base *environment.EnvSet) *Compiler {
 	return &Compiler{base: base, functions: programs.NewFunctions(base)}
 }
 
-// CheckNodes returns an error if the macros of an expression copy so much that cel-go would take minutes to check it. It ignores all
-// other errors. Call it before Kubernetes' code compiles an expression.
+// CheckNodes returns an error if the macros of an expression copy so much that cel-go would take
+// minutes to check it. It ignores all other errors. Call it before Kubernetes' code compiles an
+// expression.
 func (c *Compiler) CheckNodes(source string) error {
 	builtins, err := c.functions.Of(environment.StoredExpressions)
 	if err != nil {
@@ -60,27 +62,32 @@ const (
 	NoOldSelf OldSelfType = iota
 	// PlainOldSelf declares oldSelf with the type of self.
 	PlainOldSelf
-	// OptionalOldSelf declares oldSelf as an optional of the type of self, for rules with optionalOldSelf.
+	// OptionalOldSelf declares oldSelf as an optional of the type of self, for rules with
+	// optionalOldSelf.
 	OptionalOldSelf
 )
 
 // A Scope describes what the expressions of one place in a schema may read and construct.
 type Scope struct {
-	// Self is the type of self. Object types in it should have names, see apiservercel.DeclType.MaybeAssignTypeName.
+	// Self is the type of self. Object types in it should have names, see
+	// apiservercel.DeclType.MaybeAssignTypeName.
 	Self *apiservercel.DeclType
 	// OldSelf selects the declaration of oldSelf.
 	OldSelf OldSelfType
-	// Others declares variables other than self, oldSelf and Variables. The type of Root, if it is one of them, contains that of self.
+	// Others declares variables other than self, oldSelf and Variables. The type of Root, if it is
+	// one of them, contains that of self.
 	Others []Declaration
-	// Shared holds the variables that expressions read as fields of Variables. Nil if there are none.
+	// Shared holds the variables that expressions read as fields of Variables. Nil if there are
+	// none.
 	Shared *Shared
-	// Types resolves the types of objects that expressions may construct. Nil if there are none. It may implement
-	// FieldChecker.
+	// Types resolves the types of objects that expressions may construct. Nil if there are none. It
+	// may implement FieldChecker.
 	Types common.TypeResolver
-	// NullResults makes Compile accept the literal null as a branch of the conditionals that form the result,
-	// as in 'has(self.a) ? self.a : null'. The result is then an optional: null is optional.none().
-	// has() of a field in an unset object is false then, rather than an error.
+	// NullResults makes Compile accept the literal null as a branch of the conditionals that form
+	// the result, as in 'has(self.a) ? self.a : null'. The result is then an optional: null is
+	// optional.none(). has() of a field in an unset object is false then, rather than an error.
 	NullResults bool
-	// CostLimit is the highest cost of one evaluation. 0 means celconfig.PerCallLimit, as in Kubernetes.
+	// CostLimit is the highest cost of one evaluation. 0 means celconfig.PerCallLimit, as in
+	// Kubernetes.
 	CostLimit uint64
 }

@@ -12,16 +12,18 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
-// SetsField reports whether every result of the expression determines the field at a path in it: a constructed object that
-// names the field, or a value that is not a constructed object. A constructed object that does not name it leaves
-// the field as it is. The path has the names of fields as schemas spell them. SetsField returns false if it cannot tell.
+// SetsField reports whether every result of the expression determines the field at a path in it: a
+// constructed object that names the field, or a value that is not a constructed object. A
+// constructed object that does not name it leaves the field as it is. The path has the names of
+// fields as schemas spell them. SetsField returns false if it cannot tell.
 func (x *Expression) SetsField(path []string) bool {
 	c, err := x.constructed()
 	return err == nil && c.sets(c.Expr(), path)
 }
 
-// KeepsField reports whether every result of the expression is a constructed object that leaves the field at a path in it
-// as it is. The path has the names of fields as schemas spell them. KeepsField returns false if it cannot tell.
+// KeepsField reports whether every result of the expression is a constructed object that leaves the
+// field at a path in it as it is. The path has the names of fields as schemas spell them.
+// KeepsField returns false if it cannot tell.
 func (x *Expression) KeepsField(path []string) bool {
 	c, err := x.constructed()
 	return err == nil && c.keeps(c.Expr(), path)
@@ -97,7 +99,8 @@ func (c constructed) keeps(e ast.Expr, path []string) bool {
 	return len(results) > 0
 }
 
-// mayConstruct reports whether the value of an expression, or the value in its optionals, may be a constructed object.
+// mayConstruct reports whether the value of an expression, or the value in its optionals, may be a
+// constructed object.
 func (c constructed) mayConstruct(e ast.Expr) bool {
 	t := c.GetType(e.ID())
 	for t.Kind() == types.OpaqueKind && t.TypeName() == types.OptionalType.TypeName() {
@@ -114,7 +117,8 @@ func (c constructed) mayConstruct(e ast.Expr) bool {
 	return found
 }
 
-// fieldOf returns the value that a constructed object has in a field, or nil if it does not name the field.
+// fieldOf returns the value that a constructed object has in a field, or nil if it does not name
+// the field.
 func fieldOf(object ast.StructExpr, name string) ast.Expr {
 	for _, entry := range object.Fields() {
 		field := entry.AsStructField()
@@ -125,7 +129,8 @@ func fieldOf(object ast.StructExpr, name string) ast.Expr {
 	return nil
 }
 
-// resultsOf returns the expressions whose values an expression passes on, or none if it makes a value of its own.
+// resultsOf returns the expressions whose values an expression passes on, or none if it makes a
+// value of its own.
 func resultsOf(e ast.Expr) []ast.Expr {
 	switch e.Kind() {
 	case ast.CallKind:

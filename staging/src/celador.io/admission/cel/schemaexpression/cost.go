@@ -12,11 +12,13 @@ import (
 // An ObjectSize bounds the size of an object.
 type ObjectSize = costbound.Limits
 
-// MaxCost returns what the expression costs at most for all values of self in an object of a size, in CEL cost units. It is infinite if
-// the expression is too complex for an estimate. repetitions holds the limits that the schema declares for the lists and maps that self
-// is in, outermost first; a negative number is no limit.
+// MaxCost returns what the expression costs at most for all values of self in an object of a size,
+// in CEL cost units. It is infinite if the expression is too complex for an estimate. repetitions
+// holds the limits that the schema declares for the lists and maps that self is in, outermost
+// first; a negative number is no limit.
 //
-// Unlike Kubernetes' estimate, MaxCost counts the entries of all lists in a list, and the characters of all texts in it, together.
+// Unlike Kubernetes' estimate, MaxCost counts the entries of all lists in a list, and the
+// characters of all texts in it, together.
 func (x *Expression) MaxCost(size ObjectSize, repetitions ...int64) (float64, error) {
 	checked, err := x.ast()
 	if err != nil {

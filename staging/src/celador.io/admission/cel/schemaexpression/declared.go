@@ -30,14 +30,15 @@ const (
 // A Declaration is a variable that expressions may read in addition to self.
 type Declaration struct {
 	Name string
-	// Type is the type of the variable. Object types should have names that expressions cannot contain.
+	// Type is the type of the variable. Object types should have names that expressions cannot
+	// contain.
 	Type *apiservercel.DeclType
 	// IsNamespace is set for an object that is no value: expressions can only select its fields.
 	IsNamespace bool
 }
 
-// Shared holds the variables that the expressions of several scopes read as variables.<name>. It is not safe for concurrent use
-// while variables are declared, and must not change afterwards.
+// Shared holds the variables that the expressions of several scopes read as variables.<name>. It is
+// not safe for concurrent use while variables are declared, and must not change afterwards.
 type Shared struct {
 	fields map[string]*types.FieldType
 	// analyses holds what the expressions of the variables read, by names with the prefix.
@@ -52,9 +53,10 @@ func NewShared() *Shared {
 	return &Shared{fields: map[string]*types.FieldType{}, analyses: map[string]*reads.Analysis{}, definitions: map[string]costbound.Variable{}}
 }
 
-// Declare declares a variable for the expressions that are compiled afterwards. Names must be unique. x is the expression of the
-// variable, compiled in a scope whose self is Root. It is nil if the expression does not compile: the variable then has the dynamic
-// type, so that expressions that read it compile.
+// Declare declares a variable for the expressions that are compiled afterwards. Names must be
+// unique. x is the expression of the variable, compiled in a scope whose self is Root. It is nil if
+// the expression does not compile: the variable then has the dynamic type, so that expressions that
+// read it compile.
 func (s *Shared) Declare(name string, x *Expression) {
 	t := cel.DynType
 	analysis := &reads.Analysis{}
@@ -171,9 +173,10 @@ func (s *Scope) outermost() *apiservercel.DeclType {
 	return s.Self
 }
 
-// resolveNamespaces makes a variable of each selection from variables, and reports what an expression does with namespaces other
-// than to select a field. cel-go does not look into an optional that a selection returns, so that variables.a.?b would never have
-// a value; it does for variables.
+// resolveNamespaces makes a variable of each selection from variables, and reports what an
+// expression does with namespaces other than to select a field. cel-go does not look into an
+// optional that a selection returns, so that variables.a.?b would never have a value; it does for
+// variables.
 func (e *Environment) resolveNamespaces(checked *cel.Ast) *cel.Issues {
 	namespaces := map[string]string{}
 	if e.scope.Shared != nil {

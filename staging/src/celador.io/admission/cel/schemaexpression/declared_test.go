@@ -18,8 +18,8 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// sharingScope returns the type of a root, and the environments of the root and of the items of root.items. They share variables, and
-// the items have index and tables.
+// sharingScope returns the type of a root, and the environments of the root and of the items of
+// root.items. They share variables, and the items have index and tables.
 func sharingScope(t *testing.T, shared *schemaexpression.Shared) (root, items *schemaexpression.Environment) {
 	t.Helper()
 	item := apiservercel.NewObjectType("object", map[string]*apiservercel.DeclField{
@@ -152,7 +152,8 @@ func (v *values) ResolveName(name string) (any, bool) {
 	return value, ok
 }
 
-// Closures and cel-go's interpreter read the same values, also what is in the optional of a shared variable.
+// Closures and cel-go's interpreter read the same values, also what is in the optional of a shared
+// variable.
 func TestDeclaredValues(t *testing.T) {
 	shared := schemaexpression.NewShared()
 	root, items := sharingScope(t, shared)

@@ -18,8 +18,9 @@ import (
 
 // An Environment compiles the expressions of one scope. It is safe for concurrent use.
 //
-// The environment of cel-go, which takes more time and memory than most expressions, is constructed when an expression is first
-// compiled that shares no program. Neither an Expression that shares its program nor a Program needs it.
+// The environment of cel-go, which takes more time and memory than most expressions, is constructed
+// when an expression is first compiled that shares no program. Neither an Expression that shares
+// its program nor a Program needs it.
 type Environment struct {
 	compiler *Compiler
 	scope    Scope
@@ -32,9 +33,10 @@ type Environment struct {
 	digests func() digests
 }
 
-// Environment returns the environment of a scope. Expressions of stored objects (environment.StoredExpressions) may use
-// all functions and types of the base environment. New expressions (environment.NewExpressions) may use only those
-// that the compatibility version allows.
+// Environment returns the environment of a scope. Expressions of stored objects
+// (environment.StoredExpressions) may use all functions and types of the base environment. New
+// expressions (environment.NewExpressions) may use only those that the compatibility version
+// allows.
 func (c *Compiler) Environment(scope Scope, origin environment.Type) (*Environment, error) {
 	base, err := c.base.Env(origin)
 	if err != nil {
@@ -86,8 +88,8 @@ func (e *Environment) extend() (*cel.Env, error) {
 	return e.base.Extend(options...)
 }
 
-// later checks an expression again if closures decline to evaluate it. Until then, it keeps the scope but not the environment
-// of cel-go in memory.
+// later checks an expression again if closures decline to evaluate it. Until then, it keeps the
+// scope but not the environment of cel-go in memory.
 func (e *Environment) later(source string) programs.Later {
 	scope, compiler, origin := e.scope, e.compiler, e.origin
 	return func() (*cel.Env, *ast.AST, error) {

@@ -106,12 +106,14 @@ func (r *resource) reference(t testing.TB, source string, oldSelf *cel.Type) cel
 	return program
 }
 
-// evaluationsOfRandomOrder is the number of evaluations by cel-go in which the random order of a Go map is expected to select
-// each of several outcomes. The rarest comes once in some hundred. Most evaluations agree at once.
+// evaluationsOfRandomOrder is the number of evaluations by cel-go in which the random order of a Go
+// map is expected to select each of several outcomes. The rarest comes once in some hundred. Most
+// evaluations agree at once.
 const evaluationsOfRandomOrder = 1 << 14
 
-// TestEquivalence compares the values, costs and errors of all expressions with those of Kubernetes' validation rules, for
-// all pairs of values. Closures must evaluate all expressions but those that are marked with '!'.
+// TestEquivalence compares the values, costs and errors of all expressions with those of
+// Kubernetes' validation rules, for all pairs of values. Closures must evaluate all expressions but
+// those that are marked with '!'.
 func TestEquivalence(t *testing.T) {
 	r := loadResource(t)
 	schema := schemaexpression.NewSchema(r.common())
@@ -186,7 +188,8 @@ func compile(t testing.TB, r *resource, source string, oldSelf schemaexpression.
 	return program
 }
 
-// differ describes how an evaluation differs from cel-go's, or returns an empty string. plain returns the part of a value that is compared.
+// differ describes how an evaluation differs from cel-go's, or returns an empty string. plain
+// returns the part of a value that is compared.
 func differ(got schemaexpression.Evaluation, want ref.Val, cost uint64, err error, plain func(ref.Val) any) string {
 	switch {
 	case !got.HasCost || got.Cost != cost:

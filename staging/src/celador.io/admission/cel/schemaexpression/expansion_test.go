@@ -14,7 +14,8 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// Chains and nestings of all macros are accepted, or refused with a reason, before they fill the memory.
+// Chains and nestings of all macros are accepted, or refused with a reason, before they fill the
+// memory.
 func TestRepeatedMacros(t *testing.T) {
 	self := apiservercel.NewObjectType("object", map[string]*apiservercel.DeclField{
 		"a": apiservercel.NewDeclField("a", apiservercel.NewSimpleTypeWithMinSize("string", cel.StringType, nil, 0), false, nil, nil),

@@ -22,8 +22,8 @@ type Expression struct {
 	checked *cel.Ast
 }
 
-// Compile parses and checks an expression. An error has the type ErrorTypeInvalid, with line and column in its detail,
-// if the expression is invalid, and ErrorTypeInternal otherwise.
+// Compile parses and checks an expression. An error has the type ErrorTypeInvalid, with line and
+// column in its detail, if the expression is invalid, and ErrorTypeInternal otherwise.
 func (e *Environment) Compile(source string) (*Expression, *apiservercel.Error) {
 	x := &Expression{environment: e}
 	compile := func() (*Program, *apiservercel.Error) {
@@ -106,7 +106,8 @@ func (x *Expression) Reads(variable string) bool {
 	}
 }
 
-// ast returns the checked expression. It checks the expression again if the expression shares its program.
+// ast returns the checked expression. It checks the expression again if the expression shares its
+// program.
 func (x *Expression) ast() (*cel.Ast, error) {
 	if x.checked != nil {
 		return x.checked, nil
@@ -124,12 +125,12 @@ const Entry = reads.Entry
 // A Read is a part of self that an expression reads. Its path leads from self to the part.
 type Read = reads.Read
 
-// SelfReads returns the parts of self that the result of the expression may depend on, in the order of the expression. It
-// may return more than the expression reads, but not less.
+// SelfReads returns the parts of self that the result of the expression may depend on, in the order
+// of the expression. It may return more than the expression reads, but not less.
 func (x *Expression) SelfReads() []Read { return x.readsOf(Self) }
 
-// RootReads returns the parts of the variable Root that the result may depend on, as SelfReads does. They include what the shared
-// variables read.
+// RootReads returns the parts of the variable Root that the result may depend on, as SelfReads
+// does. They include what the shared variables read.
 func (x *Expression) RootReads() []Read { return x.readsOf(Root) }
 
 func (x *Expression) readsOf(variable string) []Read {
@@ -146,7 +147,8 @@ func (x *Expression) readsOf(variable string) []Read {
 	return found
 }
 
-// reads analyzes what an expression reads. Paths begin with the name of a variable, those of self with the given name.
+// reads analyzes what an expression reads. Paths begin with the name of a variable, those of self
+// with the given name.
 func (e *Environment) reads(checked *cel.Ast, self string) reads.Analysis {
 	roots := map[string][]string{Self: {self}}
 	for _, other := range e.scope.Others {
@@ -159,8 +161,8 @@ func (e *Environment) reads(checked *cel.Ast, self string) reads.Analysis {
 	return reads.Of(checked.NativeRep().Expr(), roots, shared)
 }
 
-// Program returns the program of the expression. It returns an error if cel-go cannot plan the expression, for example if
-// a constant is not a valid duration.
+// Program returns the program of the expression. It returns an error if cel-go cannot plan the
+// expression, for example if a constant is not a valid duration.
 func (x *Expression) Program() (*Program, error) {
 	if x.program.err != nil {
 		return nil, x.program.err

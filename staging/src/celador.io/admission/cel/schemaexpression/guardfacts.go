@@ -15,7 +15,8 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// facts are the keys of places that are set, or impossible alone if nothing is ever evaluated under the facts.
+// facts are the keys of places that are set, or impossible alone if nothing is ever evaluated under
+// the facts.
 type facts map[string]bool
 
 // impossible is no key of a place: those of fields start with a separator.
@@ -215,8 +216,8 @@ type fallback struct {
 	value ref.Val
 }
 
-// fallback returns the constant that the value of an expression falls back to, as in self.?a.orValue(0). The place is nil
-// if there is none.
+// fallback returns the constant that the value of an expression falls back to, as in
+// self.?a.orValue(0). The place is nil if there is none.
 func (g *guards) fallback(e ast.Expr) fallback {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -247,7 +248,8 @@ func (g *guards) fallback(e ast.Expr) fallback {
 	return fallback{}
 }
 
-// constantOf returns the value of a literal, or of an empty list or map. It returns nil for other expressions.
+// constantOf returns the value of a literal, or of an empty list or map. It returns nil for other
+// expressions.
 func constantOf(e ast.Expr) ref.Val {
 	switch {
 	case e.Kind() == ast.LiteralKind:
@@ -260,7 +262,8 @@ func constantOf(e ast.Expr) ref.Val {
 	return nil
 }
 
-// outcomeOfComparison returns the outcome of comparing a value that may be a fallback, or an optional, with a constant.
+// outcomeOfComparison returns the outcome of comparing a value that may be a fallback, or an
+// optional, with a constant.
 func (g *guards) outcomeOfComparison(operator string, a, b ast.Expr) outcome {
 	if optional, isNone := optionalConstant(b); optional {
 		return decided((operator == operators.Equals) != isNone, present(g.origin(a).place))
@@ -280,7 +283,8 @@ func (g *guards) outcomeOfComparison(operator string, a, b ast.Expr) outcome {
 	if !ok {
 		return outcome{}
 	}
-	// The comparison with the fallback has this result, so the value is set if it has the other one.
+	// The comparison with the fallback has this result, so the value is set if it has the other
+	// one.
 	return decided(!result, present(of.place))
 }
 
@@ -318,7 +322,8 @@ func compare(operator string, x, y ref.Val) (result, ok bool) {
 	}
 }
 
-// outcomeOfComprehension returns the outcome of all() and exists(), and of a result that has a variable.
+// outcomeOfComprehension returns the outcome of all() and exists(), and of a result that has a
+// variable.
 func (g *guards) outcomeOfComprehension(c ast.ComprehensionExpr) (known outcome) {
 	if isBinding(c) {
 		g.in(c, func(facts) { known = g.outcome(c.Result()) })

@@ -19,7 +19,8 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// guardedSchema is the schema of objects with a text, a number, a boolean, and an object and a list of such objects.
+// guardedSchema is the schema of objects with a text, a number, a boolean, and an object and a list
+// of such objects.
 const guardedSchema = `{"type": "object", "properties": {"a": {"type": "string"}, "n": {"type": "integer"}, "t": {"type": "boolean"},
 	"o": {"type": "object", "properties": {"a": {"type": "string"}, "n": {"type": "integer"}, "t": {"type": "boolean"}}},
 	"l": {"type": "array", "items": {"type": "object", "properties": {"a": {"type": "string"}, "n": {"type": "integer"}, "t": {"type": "boolean"}}}},
@@ -160,7 +161,8 @@ func (g *guardGenerator) object(whole bool) map[string]any {
 	return object
 }
 
-// sharedPrograms evaluates shared variables for one object when they are read. It implements the Values of an activation.
+// sharedPrograms evaluates shared variables for one object when they are read. It implements the
+// Values of an activation.
 type sharedPrograms struct {
 	programs   map[string]*schemaexpression.Program
 	activation *schemaexpression.Activation
@@ -181,8 +183,9 @@ func (s sharedPrograms) ResolveName(name string) (any, bool) {
 	return evaluation.Value, true
 }
 
-// TestReportsUnguardedReads evaluates generated expressions over objects that lack fields: those without unguarded reads never
-// fail because a field is unset, neither in the expression nor in the shared variables that it reads.
+// TestReportsUnguardedReads evaluates generated expressions over objects that lack fields: those
+// without unguarded reads never fail because a field is unset, neither in the expression nor in the
+// shared variables that it reads.
 func TestReportsUnguardedReads(t *testing.T) {
 	var source spec.Schema
 	if err := json.Unmarshal([]byte(guardedSchema), &source); err != nil {

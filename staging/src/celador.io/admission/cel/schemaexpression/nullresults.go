@@ -12,15 +12,17 @@ import (
 	"celador.io/admission/cel/internal/programs"
 )
 
-// checkNullResults parses and checks an expression with the literal null replaced by optional.none() where it is the
-// result, or a branch of the conditionals that form the result. The other branches of these conditionals become
-// optionals, too, unless they are: 'c ? x : null' becomes 'c ? optional.of(x) : optional.none()'. New nodes have the
-// positions of those that they replace, so errors point into the author's text.
+// checkNullResults parses and checks an expression with the literal null replaced by
+// optional.none() where it is the result, or a branch of the conditionals that form the result. The
+// other branches of these conditionals become optionals, too, unless they are: 'c ? x : null'
+// becomes 'c ? optional.of(x) : optional.none()'. New nodes have the positions of those that they
+// replace, so errors point into the author's text.
 //
 // prepare is called before, and changes each parsed expression in the same way.
 func checkNullResults(builtins *programs.Builtins, env *cel.Env, source string, prepare func(parsed *cel.Ast)) (*cel.Ast, *cel.Issues, error) {
 	found := false
-	// Whether a branch is an optional is known after type checking only. With dyn(null), the conditionals pass it.
+	// Whether a branch is an optional is known after type checking only. With dyn(null), the
+	// conditionals pass it.
 	dynamic, issues, err := builtins.Check(env, source, func(parsed *cel.Ast) {
 		prepare(parsed)
 		if found = hasNullResult(parsed.NativeRep().Expr()); found {
@@ -86,8 +88,8 @@ func rewriteResults(parsed *cel.Ast, null func(*rewriter, ast.Expr), value func(
 	r.result(tree.Expr())
 }
 
-// result rewrites e, whose value may be the value of the whole expression, and returns what replaces
-// it.
+// result rewrites e, whose value may be the value of the whole expression, and returns what
+// replaces it.
 func (r *rewriter) result(e ast.Expr) ast.Expr {
 	switch {
 	case isNull(e):

@@ -16,7 +16,8 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// nullable returns the environment of rules whose self is an object with the fields a, b (strings) and n (an integer).
+// nullable returns the environment of rules whose self is an object with the fields a, b (strings)
+// and n (an integer).
 func nullable(t *testing.T, nullResults bool) *schemaexpression.Environment {
 	t.Helper()
 	field := func(name string, declared *apiservercel.DeclType) *apiservercel.DeclField {
@@ -87,7 +88,8 @@ func TestNullResults(t *testing.T) {
 	}
 }
 
-// TestNullResultsErrors checks that errors point into the author's text, and that other uses of null stay errors.
+// TestNullResultsErrors checks that errors point into the author's text, and that other uses of
+// null stay errors.
 func TestNullResultsErrors(t *testing.T) {
 	for _, tc := range []struct {
 		rule, want    string

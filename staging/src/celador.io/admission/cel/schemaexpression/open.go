@@ -11,27 +11,29 @@ import (
 	"celador.io/admission/cel/values"
 )
 
-// NewOpenSchema returns the Schema of an OpenAPI schema with the values that OpenDeclType declares. The schema must not
-// change afterwards.
+// NewOpenSchema returns the Schema of an OpenAPI schema with the values that OpenDeclType declares.
+// The schema must not change afterwards.
 func NewOpenSchema(schema common.Schema) *Schema { return &Schema{values.NewOpenSchema(schema)} }
 
-// OpenDeclType returns the type of the values of an OpenAPI schema, for expressions that also read what the schema leaves
-// open. In addition to the fields that common.SchemaDeclType declares,
+// OpenDeclType returns the type of the values of an OpenAPI schema, for expressions that also read
+// what the schema leaves open. In addition to the fields that common.SchemaDeclType declares,
 //
 //   - values whose schema has no type are dynamic,
-//   - objects whose schema declares no fields and preserves unknown ones are maps of dynamic values,
+//   - objects whose schema declares no fields and preserves unknown ones are maps of dynamic
+//     values,
 //   - fields that an object preserves and does not declare are dynamic,
 //   - so are the fields of the metadata of embedded resources, apart from name and generateName.
 //
-// isResourceRoot is set for the root of a custom resource and of an embedded resource. OpenDeclType returns nil if
-// expressions cannot read the values.
+// isResourceRoot is set for the root of a custom resource and of an embedded resource. OpenDeclType
+// returns nil if expressions cannot read the values.
 func OpenDeclType(schema common.Schema, isResourceRoot bool) *apiservercel.DeclType {
 	declared := common.SchemaDeclType(openSchema{schema}, isResourceRoot)
 	markOpen(declared, schema, isResourceRoot)
 	return declared
 }
 
-// LeavesOpen reports whether the objects of a type that OpenDeclType returned have fields that the type does not declare.
+// LeavesOpen reports whether the objects of a type that OpenDeclType returned have fields that the
+// type does not declare.
 func LeavesOpen(t *apiservercel.DeclType) bool { return t.Metadata[unknownFields] != "" }
 
 // unknownFields is the key of the metadata of types that leave fields open.
@@ -74,7 +76,8 @@ func withTypeAndMetadata(s common.Schema) common.Schema {
 	return s.WithTypeAndObjectMeta()
 }
 
-// openSchema shows a schema to common.SchemaDeclType, for which only x-kubernetes-int-or-string has dynamic type.
+// openSchema shows a schema to common.SchemaDeclType, for which only x-kubernetes-int-or-string has
+// dynamic type.
 type openSchema struct{ common.Schema }
 
 // IsXIntOrString implements common.Schema.

@@ -11,16 +11,17 @@ import (
 )
 
 const (
-	// maxPresenceDepth bounds the selections in has(), and maxPresenceCopies the nodes that all has() of an expression copy. The copies grow
-	// with the square of the depth, and the time to check them with its cube: two seconds for 120 selections.
+	// maxPresenceDepth bounds the selections in has(), and maxPresenceCopies the nodes that all
+	// has() of an expression copy. The copies grow with the square of the depth, and the time to
+	// check them with its cube: two seconds for 120 selections.
 	maxPresenceDepth  = 32
 	maxPresenceCopies = 1 << 13
 )
 
-// expandPresence makes has() safe where an object on the way to the field is unset: 'has(self.a.b)' becomes
-// 'has(self.a) && has(self.a.b)'. It rewrites selections from self and from the variables of comprehensions in place, and reports
-// whether there was one. New nodes have the positions of those that they replace. The expression is refused with an issue if it
-// would become too large.
+// expandPresence makes has() safe where an object on the way to the field is unset: 'has(self.a.b)'
+// becomes 'has(self.a) && has(self.a.b)'. It rewrites selections from self and from the variables
+// of comprehensions in place, and reports whether there was one. New nodes have the positions of
+// those that they replace. The expression is refused with an issue if it would become too large.
 func expandPresence(parsed *cel.Ast) (found bool, issues *cel.Issues) {
 	tree := parsed.NativeRep()
 	variables := map[string]bool{Self: true, Root: true}
@@ -84,7 +85,8 @@ func rootOf(e ast.Expr) string {
 
 type presence struct{ rewriter }
 
-// isSet returns an expression that tests whether a selected field is set, with all fields on the way to it.
+// isSet returns an expression that tests whether a selected field is set, with all fields on the
+// way to it.
 func (p *presence) isSet(selected ast.Expr) ast.Expr {
 	s := selected.AsSelect()
 	test := p.NewPresenceTest(p.newID(selected), p.copy(s.Operand()), s.FieldName())

@@ -42,15 +42,16 @@ type Evaluation struct {
 // Source returns the text of the expression.
 func (p *Program) Source() string { return p.planned.Expression.Source }
 
-// Planned returns 1 if closures evaluate the expression, and 0 if cel-go's interpreter does, which takes several times as long.
+// Planned returns 1 if closures evaluate the expression, and 0 if cel-go's interpreter does, which
+// takes several times as long.
 func (p *Program) Planned() int { return p.planned.Planned() }
 
 // memories holds the memory of evaluations, because an Activation serves few of them.
 var memories = sync.Pool{New: func() any { return &evaluator.Memory{} }}
 
-// Evaluate evaluates the program with the variables of in. Cancelling ctx interrupts it. An evaluation that costs more
-// than Scope.CostLimit ends with an error, and so does one that exceeds the limits of package limits together with
-// earlier evaluations of the same Activation.
+// Evaluate evaluates the program with the variables of in. Cancelling ctx interrupts it. An
+// evaluation that costs more than Scope.CostLimit ends with an error, and so does one that exceeds
+// the limits of package limits together with earlier evaluations of the same Activation.
 func (p *Program) Evaluate(ctx context.Context, in *Activation) Evaluation {
 	if err := in.meter.Err(); err != nil {
 		return Evaluation{HasCost: true, Err: err}
@@ -65,8 +66,8 @@ func (p *Program) Evaluate(ctx context.Context, in *Activation) Evaluation {
 	return Evaluation{value, charge.Cost, charge.Known, err}
 }
 
-// EvaluateShared evaluates the program of a shared variable, as Evaluate does. The Activation may be that of an evaluation which
-// reads the variable, and has not ended.
+// EvaluateShared evaluates the program of a shared variable, as Evaluate does. The Activation may
+// be that of an evaluation which reads the variable, and has not ended.
 func (p *Program) EvaluateShared(ctx context.Context, in *Activation) Evaluation {
 	before := in.meter.Mark()
 	evaluation := p.Evaluate(ctx, in)

@@ -220,8 +220,8 @@ func TestConcurrency(t *testing.T) {
 	group.Wait()
 }
 
-// Evaluations change neither the parts of an object that views cache nor the constants that all evaluations of a
-// program share, on the same object and in several goroutines.
+// Evaluations change neither the parts of an object that views cache nor the constants that all
+// evaluations of a program share, on the same object and in several goroutines.
 func TestBytes(t *testing.T) {
 	celtest.CheckKept(t)
 	r, sources := loadResource(t), []string{
@@ -263,7 +263,8 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestMemory requires that programs keep neither environments nor checked expressions in memory: an environment takes some 30 kB.
+// TestMemory requires that programs keep neither environments nor checked expressions in memory: an
+// environment takes some 30 kB.
 func TestMemory(t *testing.T) {
 	r := loadResource(t)
 	self, compiler := r.self(), newCompiler()

@@ -13,16 +13,20 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
-// A ResultPart is a part of a result that the expression spells out: the result itself, or a field, item or entry in it.
+// A ResultPart is a part of a result that the expression spells out: the result itself, or a field,
+// item or entry in it.
 type ResultPart struct {
-	// Path leads from the result to the part: names of fields as schemas spell them, keys of maps, and Entry for items.
+	// Path leads from the result to the part: names of fields as schemas spell them, keys of maps,
+	// and Entry for items.
 	Path []string
-	// Constant is the value of a part that is a literal, with null for a part that is left out. Nil if the part is computed.
+	// Constant is the value of a part that is a literal, with null for a part that is left out. Nil
+	// if the part is computed.
 	Constant ref.Val
 }
 
-// ResultParts returns the innermost parts of the results of the expression that it spells out, in the order of the
-// expression, those of all branches of conditionals included. There are none if the expression cannot be checked.
+// ResultParts returns the innermost parts of the results of the expression that it spells out, in
+// the order of the expression, those of all branches of conditionals included. There are none if
+// the expression cannot be checked.
 func (x *Expression) ResultParts() []ResultPart {
 	checked, err := x.ast()
 	if err != nil {
@@ -86,7 +90,8 @@ func (p *resultParts) collect(e ast.Expr, path []string) {
 
 func join(path []string, step string) []string { return append(slices.Clip(path), step) }
 
-// mappedItem returns the expression of the items that map() or filter() return, or nil for other comprehensions.
+// mappedItem returns the expression of the items that map() or filter() return, or nil for other
+// comprehensions.
 func mappedItem(c ast.ComprehensionExpr) ast.Expr {
 	if c.Result().Kind() != ast.IdentKind || c.Result().AsIdent() != c.AccuVar() {
 		return nil

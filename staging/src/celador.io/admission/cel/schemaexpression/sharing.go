@@ -16,7 +16,8 @@ import (
 
 // digests identify the types that the expressions of a scope read.
 type digests struct {
-	// structure is the digest of everything but the names of object types, which few expressions depend on.
+	// structure is the digest of everything but the names of object types, which few expressions
+	// depend on.
 	structure programs.Digest
 	// names is the digest of the names of object types.
 	names programs.Digest
@@ -52,8 +53,9 @@ func digestType(t *apiservercel.DeclType, structure, names programs.Digester) {
 	}
 }
 
-// key returns the digest of everything that a program depends on but the names of object types. It returns false for scopes
-// whose programs are not shared: the constructors and variables of two scopes cannot be compared.
+// key returns the digest of everything that a program depends on but the names of object types. It
+// returns false for scopes whose programs are not shared: the constructors and variables of two
+// scopes cannot be compared.
 func (e *Environment) key(source string) (programs.Digest, bool) {
 	if e.scope.Types != nil || e.scope.Shared != nil || len(e.scope.Others) > 0 || e.scope.CostLimit > 0 {
 		return programs.Digest{}, false

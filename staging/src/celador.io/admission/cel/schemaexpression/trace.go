@@ -15,26 +15,28 @@ import (
 // A Step is the value of a node of an expression.
 type Step = programs.Step
 
-// A Tracer learns how the parts of expressions evaluate, for tools that measure coverage or explain a decision. Implementations
-// are safe for concurrent use.
+// A Tracer learns how the parts of expressions evaluate, for tools that measure coverage or explain
+// a decision. Implementations are safe for concurrent use.
 type Tracer interface {
-	// Compiled is called for each expression of a CustomResourceDefinition that compiles, before a request evaluates it. path is the
-	// field of the expression. Expressions do not share programs.
+	// Compiled is called for each expression of a CustomResourceDefinition that compiles, before a
+	// request evaluates it. path is the field of the expression. Expressions do not share programs.
 	Compiled(definition, path string, program *Program)
-	// Evaluated is called after each evaluation of a program, also of one that fails, with the context of the request. Parts that
-	// the expression did not evaluate have no step. If the evaluation exceeds the cost limit, the only step is the error of the whole expression. cost
+	// Evaluated is called after each evaluation of a program, also of one that fails, with the
+	// context of the request. Parts that the expression did not evaluate have no step. If the
+	// evaluation exceeds the cost limit, the only step is the error of the whole expression. cost
 	// is the runtime cost in CEL cost units. The values are valid until the end of the request.
 	Evaluated(ctx context.Context, program *Program, steps []Step, cost uint64)
 }
 
-// Traced returns a compiler of the same expressions as c whose programs report to the tracer. Values, costs and errors are
-// those of other programs. Traced programs take a multiple of the time, so they are not for servers.
+// Traced returns a compiler of the same expressions as c whose programs report to the tracer.
+// Values, costs and errors are those of other programs. Traced programs take a multiple of the
+// time, so they are not for servers.
 func (c *Compiler) Traced(tracer Tracer) *Compiler {
 	return &Compiler{base: c.base, functions: c.functions, tracer: tracer}
 }
 
-// Traced returns the checked expression whose nodes have the IDs of steps. Its source info has the calls of macros. Traced
-// returns nil if the compiler of the program is not traced.
+// Traced returns the checked expression whose nodes have the IDs of steps. Its source info has the
+// calls of macros. Traced returns nil if the compiler of the program is not traced.
 func (p *Program) Traced() *ast.AST { return p.planned.Traced() }
 
 // planTraced plans a program for the tracer.

@@ -14,25 +14,27 @@ import (
 	"celador.io/admission/cel/internal/costbound"
 )
 
-// An UnguardedRead is a part of an object that an expression reads without asking before whether it is set: an evaluation may fail
-// with 'no such key' if the part is unset.
+// An UnguardedRead is a part of an object that an expression reads without asking before whether it
+// is set: an evaluation may fail with 'no such key' if the part is unset.
 type UnguardedRead struct {
 	// Variable is the variable that the path begins at: Self or Root.
 	Variable string
-	// Path leads from the variable to the part. Steps are names of fields as the expression spells them, constant keys of maps, and
-	// Entry for the items of lists and the values of maps.
+	// Path leads from the variable to the part. Steps are names of fields as the expression spells
+	// them, constant keys of maps, and Entry for the items of lists and the values of maps.
 	Path []string
-	// Shared is the name of the shared variable whose expression reads the part; Self is Root there. It is empty if the expression
-	// reads the part itself.
+	// Shared is the name of the shared variable whose expression reads the part; Self is Root
+	// there. It is empty if the expression reads the part itself.
 	Shared string
 }
 
-// UnguardedReads returns the unguarded reads of self, of root and of the shared variables, in the order of the expression. A
-// shared variable counts where it is used: what guards its use guards the reads in it, too. scope is the path from root to self.
+// UnguardedReads returns the unguarded reads of self, of root and of the shared variables, in the
+// order of the expression. A shared variable counts where it is used: what guards its use guards
+// the reads in it, too. scope is the path from root to self.
 //
-// Questions are has(), 'key in map', hasValue() and comparisons of orValue(), in the operands of &&, || and conditionals, and in
-// filter() and all(). UnguardedReads does not follow values through computed lists and maps: it may return less, but
-// nothing that a question guards in one of these ways.
+// Questions are has(), 'key in map', hasValue() and comparisons of orValue(), in the operands of
+// &&, || and conditionals, and in filter() and all(). UnguardedReads does not follow values through
+// computed lists and maps: it may return less, but nothing that a question guards in one of these
+// ways.
 func (x *Expression) UnguardedReads(scope ...string) []UnguardedRead {
 	checked, err := x.ast()
 	if err != nil {
@@ -55,7 +57,8 @@ const maxVisits = 100_000
 type guards struct {
 	*ast.AST
 	*guardState
-	// shared is the name of the shared variable that the expression defines. Empty if it defines none.
+	// shared is the name of the shared variable that the expression defines. Empty if it defines
+	// none.
 	shared string
 	// self is the place of self.
 	self *place
@@ -65,10 +68,12 @@ type guards struct {
 
 // guardState is what an expression and the shared variables that it reads have in common.
 type guardState struct {
-	// definitions holds the expressions of the shared variables, variables what those stand for that have been read.
+	// definitions holds the expressions of the shared variables, variables what those stand for
+	// that have been read.
 	definitions map[string]costbound.Variable
 	variables   map[string]origin
-	// bindings counts the iterations, so that entries of the same list have different places in nested ones.
+	// bindings counts the iterations, so that entries of the same list have different places in
+	// nested ones.
 	bindings int
 	visits   int
 	seen     map[string]bool
@@ -87,7 +92,8 @@ func newGuards(state *guardState, checked *ast.AST, shared string, path []string
 	return &guards{AST: checked, guardState: state, shared: shared, self: self, scope: map[string]origin{Self: {place: self}, Root: {place: &place{}}}}
 }
 
-// definition returns the guards of the expression that defines a shared variable, or nil if the name is that of another variable.
+// definition returns the guards of the expression that defines a shared variable, or nil if the
+// name is that of another variable.
 func (g *guards) definition(name string) *guards {
 	if defined, ok := g.definitions[name]; ok {
 		return newGuards(g.guardState, defined.Checked, strings.TrimPrefix(name, sharedPrefix), nil)
@@ -162,7 +168,8 @@ func (g *guards) visitCall(e ast.Expr, known facts) {
 	args := call.Args()
 	switch call.FunctionName() {
 	case operators.LogicalAnd:
-		// CEL evaluates the operands in any order: an error of one is none if the other one decides.
+		// CEL evaluates the operands in any order: an error of one is none if the other one
+		// decides.
 		g.visit(args[0], known.and(g.outcome(args[1]).whenTrue))
 		g.visit(args[1], known.and(g.outcome(args[0]).whenTrue))
 		return
@@ -209,7 +216,8 @@ func (g *guards) read(p *place, known facts) {
 	g.reads = append(g.reads, read)
 }
 
-// in binds the variables of a comprehension while it calls f, with what is known about the entry that it iterates over.
+// in binds the variables of a comprehension while it calls f, with what is known about the entry
+// that it iterates over.
 func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 	bound := map[string]origin{c.AccuVar(): {}}
 	var entry facts
@@ -247,14 +255,16 @@ func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 	g.scope = shadowed
 }
 
-// isBinding reports whether a comprehension only evaluates its result with a variable, as those of optMap() do.
+// isBinding reports whether a comprehension only evaluates its result with a variable, as those of
+// optMap() do.
 func isBinding(c ast.ComprehensionExpr) bool {
 	return c.IterRange().Kind() == ast.ListKind && c.IterRange().AsList().Size() == 0
 }
 
 // An origin says what a value stands for.
 type origin struct {
-	// place is the part of the object that the value is, or is an optional of. Nil if it is computed.
+	// place is the part of the object that the value is, or is an optional of. Nil if it is
+	// computed.
 	place    *place
 	optional bool
 	// entries holds what is known about all entries, relative to them.
@@ -336,7 +346,8 @@ func (o origin) below(name string, optional bool) origin {
 	return origin{place: &place{parent: o.place, name: name}, optional: optional}
 }
 
-// originOfList returns the origin of the result of filter(), of the keys of a map, or of the result that an expression has with a variable.
+// originOfList returns the origin of the result of filter(), of the keys of a map, or of the result
+// that an expression has with a variable.
 func (g *guards) originOfList(c ast.ComprehensionExpr) origin {
 	var of origin
 	if isBinding(c) {
@@ -364,12 +375,13 @@ func (g *guards) originOfList(c ast.ComprehensionExpr) origin {
 	return of
 }
 
-// A place is a part of the object that root is, or self if there is no root. The object itself has no parent.
+// A place is a part of the object that root is, or self if there is no root. The object itself has
+// no parent.
 type place struct {
 	parent *place
 	name   string
-	// id tells entries of one list or map apart: it is the number of the iteration over the entry, ofAll, or ofIndex minus
-	// the index of an item. 0 for fields and constant keys.
+	// id tells entries of one list or map apart: it is the number of the iteration over the entry,
+	// ofAll, or ofIndex minus the index of an item. 0 for fields and constant keys.
 	id int
 }
 
@@ -378,7 +390,8 @@ const (
 	ofIndex = -2
 )
 
-// path returns the names that lead to the place from another one that it is in, or from the object itself if the other one is nil.
+// path returns the names that lead to the place from another one that it is in, or from the object
+// itself if the other one is nil.
 func (p *place) path(from *place) []string {
 	if p == from || p.parent == nil {
 		return nil

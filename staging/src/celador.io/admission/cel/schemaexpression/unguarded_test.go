@@ -14,7 +14,8 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// guardedSelf is the type of self in the tests of guards: o holds l, a list of objects with a, b and another list l.
+// guardedSelf is the type of self in the tests of guards: o holds l, a list of objects with a, b
+// and another list l.
 func guardedSelf() *apiservercel.DeclType {
 	field := func(name string, t *apiservercel.DeclType) *apiservercel.DeclField {
 		return apiservercel.NewDeclField(name, t, false, nil, nil)
@@ -155,7 +156,8 @@ func TestUnguardedReads(t *testing.T) {
 	}
 }
 
-// TestUnguardedReadsOfVariables checks the reads of root, and those of shared variables where they are used. self is o.l[*].
+// TestUnguardedReadsOfVariables checks the reads of root, and those of shared variables where they
+// are used. self is o.l[*].
 func TestUnguardedReadsOfVariables(t *testing.T) {
 	root := guardedSelf()
 	scope := schemaexpression.Scope{

@@ -19,14 +19,16 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// objectsOfResource are expressions for the objects of testdata/resource.yaml, at every depth and of every kind: with fields,
-// with other values, with unknown fields that are preserved, embedded, and in lists.
+// objectsOfResource are expressions for the objects of testdata/resource.yaml, at every depth and
+// of every kind: with fields, with other values, with unknown fields that are preserved, embedded,
+// and in lists.
 var objectsOfResource = []string{
 	"self", "self.spec", "self.metadata", "self.spec.free", "self.spec.template", "self.spec.template.metadata", "self.spec.labels",
 	"self.spec.ports[0]", "self.spec.rules[0]", "self.spec.rules[0].backends[1]",
 }
 
-// objectExpressions are expressions that iterate over an object, which is $o, compare or search it. $p is the same object of oldSelf.
+// objectExpressions are expressions that iterate over an object, which is $o, compare or search it.
+// $p is the same object of oldSelf.
 var objectExpressions = []string{
 	"dyn($o)", "$o == $p", "$o != $p", "dyn($o) == dyn($p)", "[$o] == [$p]", "{'o': $o} == {'o': $p}", "optional.of($o) == optional.of($p)",
 	"dyn($o) == {'name': 'x'}", "{'name': 'x'} == dyn($o)", "dyn($o) == dyn([1])", "dyn($o) in [dyn($p)]", "[dyn($o)].exists(o, o == dyn($p))",
@@ -46,8 +48,8 @@ var objectExpressions = []string{
 	"dyn($o).map(k, k).size() == dyn($p).map(k, k).size()", "'%s'.format([dyn($o)])", "dyn($o).map(k, '%s'.format([k]))", "dyn($o).exists(k, k == null) ? dyn($o).size() : 0",
 }
 
-// TestUnknownFields compares expressions over objects that have fields that the schema does not declare with Kubernetes'
-// validation rules.
+// TestUnknownFields compares expressions over objects that have fields that the schema does not
+// declare with Kubernetes' validation rules.
 func TestUnknownFields(t *testing.T) {
 	r := loadResource(t)
 	schema := schemaexpression.NewSchema(r.common())
@@ -86,7 +88,8 @@ func TestUnknownFields(t *testing.T) {
 	}
 }
 
-// unordered is plainValue with sorted lists: Kubernetes iterates over the fields of objects in random order.
+// unordered is plainValue with sorted lists: Kubernetes iterates over the fields of objects in
+// random order.
 func unordered(v ref.Val) any {
 	list, ok := plainValue(v).([]any)
 	if !ok {

@@ -71,7 +71,8 @@ func FuzzEquivalence(f *testing.F) {
 }
 
 // checkFilled checks an object of the type, as a pointer and as a value, and its equality with an
-// equal object and with a different one. The values of the pointer are in memory that was used for other objects.
+// equal object and with a different one. The values of the pointer are in memory that was used for
+// other objects.
 func checkFilled(t *testing.T, memory *values.Memory, object reflect.Type, seed uint64) {
 	t.Helper()
 	defer memory.Clear()

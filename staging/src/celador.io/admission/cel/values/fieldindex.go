@@ -3,11 +3,11 @@
 
 package values
 
-// A fieldIndex finds the fields of a struct by name. Policies look fields up so often that it pays not to
-// hash the whole name, as a Go map does. It is immutable, so safe for concurrent use.
+// A fieldIndex finds the fields of a struct by name. Policies look fields up so often that it pays
+// not to hash the whole name, as a Go map does. It is immutable, so safe for concurrent use.
 type fieldIndex struct {
-	// first holds, for each hash, the position of a field plus one, or 0. next holds, for each field, the
-	// same of the next field with its hash.
+	// first holds, for each hash, the position of a field plus one, or 0. next holds, for each
+	// field, the same of the next field with its hash.
 	first [64]int
 	next  []int
 }

@@ -56,7 +56,8 @@ func IsView(v ref.Val) bool {
 	return ok
 }
 
-// Data returns the Go value that a view reads, and false for values that are not views. It fills no cache of the view.
+// Data returns the Go value that a view reads, and false for values that are not views. It fills no
+// cache of the view.
 func Data(v ref.Val) (any, bool) {
 	if v, ok := v.(view); ok {
 		return v.data(), true

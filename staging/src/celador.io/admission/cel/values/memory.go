@@ -10,18 +10,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Memory is memory for the values of one request after the other. The zero value is ready for use, and nil
-// stands for memory of the garbage collector. Not safe for concurrent use.
+// Memory is memory for the values of one request after the other. The zero value is ready for use,
+// and nil stands for memory of the garbage collector. Not safe for concurrent use.
 type Memory struct {
 	structs pool[structValue]
 	lists   pool[listValue]
 	maps    pool[mapValue]
 }
 
-// Of returns the value that the function Of returns, in the memory. The value and its parts are valid until Clear.
+// Of returns the value that the function Of returns, in the memory. The value and its parts are
+// valid until Clear.
 func (m *Memory) Of(object any) ref.Val { return typedPlans.of(object, m) }
 
-// Clear makes the memory available to other values, and drops all references of those that Of has returned.
+// Clear makes the memory available to other values, and drops all references of those that Of has
+// returned.
 func (m *Memory) Clear() {
 	for _, s := range m.structs.clear() {
 		s.clear()
@@ -94,7 +96,8 @@ func (p *pool[T]) next() *T {
 	return p.all[p.used-1]
 }
 
-// clear makes all values available to next, and returns those that were in use. The caller must empty them.
+// clear makes all values available to next, and returns those that were in use. The caller must
+// empty them.
 func (p *pool[T]) clear() []*T {
 	used := p.all[:p.used]
 	p.used = 0

@@ -16,8 +16,8 @@ import (
 	"celador.io/admission/cel/values"
 )
 
-// TestNames checks that equality and sums do not depend on the names of fields and keys. The names need escapes in expressions, look like
-// escaped names, or cannot be escaped.
+// TestNames checks that equality and sums do not depend on the names of fields and keys. The names
+// need escapes in expressions, look like escaped names, or cannot be escaped.
 func TestNames(t *testing.T) {
 	for _, name := range []string{
 		"name", "a-b", "a.b/c", "-", "namespace", "in", "if", "__if__", "__in__", "a__b", "a___b", "__", "_-_", "a__dash__b", "__dot__", "a__x__b",

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 )
 
-// NewOpenSchema returns the Schema of an OpenAPI schema whose expressions also read what the schema leaves open, as JSON
-// values: values without a type, fields that an object preserves without declaring them, and the metadata of embedded
-// resources.
+// NewOpenSchema returns the Schema of an OpenAPI schema whose expressions also read what the schema
+// leaves open, as JSON values: values without a type, fields that an object preserves without
+// declaring them, and the metadata of embedded resources.
 func NewOpenSchema(source common.Schema) *Schema { return &Schema{source: source, open: true} }
 
 // dynamic is the Schema of the fields that an open schema does not declare.
@@ -21,14 +21,16 @@ var dynamic = func() *Schema {
 	return s
 }()
 
-// PreservesUnknown reports whether objects of an OpenAPI schema have fields that it does not declare.
+// PreservesUnknown reports whether objects of an OpenAPI schema have fields that it does not
+// declare.
 func PreservesUnknown(s common.Schema) bool {
 	additional := s.AdditionalProperties()
 	return s.IsXPreserveUnknownFields() || additional != nil && additional.Schema() == nil && additional.Allows()
 }
 
-// EmbeddedResource returns the schema of an embedded resource with its type and metadata. Kubernetes' expressions read
-// metadata.name and metadata.generateName; those of an open schema read all of metadata, which servers do not prune.
+// EmbeddedResource returns the schema of an embedded resource with its type and metadata.
+// Kubernetes' expressions read metadata.name and metadata.generateName; those of an open schema
+// read all of metadata, which servers do not prune.
 func EmbeddedResource(s common.Schema) common.Schema { return embedded{s.WithTypeAndObjectMeta()} }
 
 type embedded struct{ common.Schema }

@@ -43,8 +43,8 @@ type plan struct {
 	entry *value.TypeReflectCacheEntry
 	// elem is the plan of the element type of a pointer, list or map.
 	elem *plan
-	// fields holds the fields of a struct and of its inlined structs. index finds them by their JSON
-	// names.
+	// fields holds the fields of a struct and of its inlined structs. index finds them by their
+	// JSON names.
 	fields []field
 	index  *fieldIndex
 }
@@ -110,7 +110,8 @@ func (s *planSet) makePlan(t reflect.Type, planned map[reflect.Type]*plan) *plan
 	return p
 }
 
-// position returns the position of a field in a struct type, or -1 if it is a field of an inlined struct.
+// position returns the position of a field in a struct type, or -1 if it is a field of an inlined
+// struct.
 func position(t reflect.Type, f *value.FieldCacheEntry) int {
 	object := reflect.New(t).Elem()
 	v := f.GetFrom(object)
@@ -122,7 +123,8 @@ func position(t reflect.Type, f *value.FieldCacheEntry) int {
 	return -1
 }
 
-// from returns the field of a struct. It does what GetFrom does, in less time for a field of the struct itself.
+// from returns the field of a struct. It does what GetFrom does, in less time for a field of the
+// struct itself.
 func (f *field) from(object reflect.Value) reflect.Value {
 	if f.position >= 0 {
 		return object.Field(f.position)

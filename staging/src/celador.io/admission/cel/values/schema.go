@@ -15,7 +15,8 @@ import (
 
 // A Schema holds what is needed to read unstructured values that an OpenAPI schema describes. It
 // analyzes a part of the OpenAPI schema on the first read of a value with that part, because
-// common.Schema converts the properties of a schema on each call. A Schema is safe for concurrent use.
+// common.Schema converts the properties of a schema on each call. A Schema is safe for concurrent
+// use.
 type Schema struct {
 	source common.Schema
 	// open is set if expressions read values that the OpenAPI schema leaves open.
@@ -33,8 +34,8 @@ type layout struct {
 	// fields holds the properties of an object with properties, and is nil for other objects.
 	// Expressions read such objects with escaped names, and null as an absent field.
 	fields map[string]*Schema
-	// elem is the schema of the items of an array, of the values of an object without properties, or of the fields that an
-	// open schema does not declare. It is nil if there is none.
+	// elem is the schema of the items of an array, of the values of an object without properties,
+	// or of the fields that an open schema does not declare. It is nil if there is none.
 	elem *Schema
 	// stringItems is set if the type of the items of an array is string.
 	stringItems bool
@@ -139,10 +140,10 @@ func stringForm(format string) schemaForm {
 	}
 }
 
-// Value returns the CEL value of an unstructured value that the schema describes. It behaves like the
-// value that common.UnstructuredToVal returns for the OpenAPI schema, at the same CEL cost. A value
-// that does not match the schema is a CEL error. Value is safe for concurrent use; the returned value
-// is not.
+// Value returns the CEL value of an unstructured value that the schema describes. It behaves like
+// the value that common.UnstructuredToVal returns for the OpenAPI schema, at the same CEL cost. A
+// value that does not match the schema is a CEL error. Value is safe for concurrent use; the
+// returned value is not.
 func (s *Schema) Value(unstructured any) ref.Val {
 	l := s.analyzed()
 	if unstructured == nil {

@@ -56,9 +56,10 @@ func checkSchema(t *testing.T, seed uint64) {
 	}
 }
 
-// checkPair compares operations on two values of a schema. Values that were read before must behave in the same way. Names must not
-// matter for equality, but do in Kubernetes' conversion, which finds keys and fields by escaped names. So equality is
-// compared with that of the same values with plain names.
+// checkPair compares operations on two values of a schema. Values that were read before must behave
+// in the same way. Names must not matter for equality, but do in Kubernetes' conversion, which
+// finds keys and fields by escaped names. So equality is compared with that of the same values with
+// plain names.
 func checkPair(t *testing.T, path string, ours *values.Schema, schema *openapi.Schema, content, other any) {
 	t.Helper()
 	a, b := ours.Value(content), ours.Value(other)
@@ -145,8 +146,8 @@ func withPlainNames(s *spec.Schema) *spec.Schema {
 	return &renamed
 }
 
-// equal compares two values. It turns a panic into an error, as cel-go does: keys of lists that are maps
-// cannot be hashed.
+// equal compares two values. It turns a panic into an error, as cel-go does: keys of lists that are
+// maps cannot be hashed.
 func equal(l, r ref.Val) (result ref.Val) {
 	defer func() {
 		if recover() != nil {
@@ -156,8 +157,9 @@ func equal(l, r ref.Val) (result ref.Val) {
 	return l.Equal(r)
 }
 
-// checkEqual compares the results of two comparisons of equal values. Where parts of maps are unequal and others cannot be
-// compared, the order of Go's maps decides whether the result is false or an error, so both comparisons have several tries.
+// checkEqual compares the results of two comparisons of equal values. Where parts of maps are
+// unequal and others cannot be compared, the order of Go's maps decides whether the result is false
+// or an error, so both comparisons have several tries.
 func checkEqual(t *testing.T, path string, ourL, ourR, theirL, theirR ref.Val) {
 	t.Helper()
 	const tries = 64
@@ -184,8 +186,9 @@ func checkElements(t *testing.T, path string, ours, theirs ref.Val) {
 	}
 }
 
-// A schemaFiller generates schemas and values. If invalid is set, some of the values do not match their
-// schemas, and objects have at most one field: which of several invalid fields is reported is random.
+// A schemaFiller generates schemas and values. If invalid is set, some of the values do not match
+// their schemas, and objects have at most one field: which of several invalid fields is reported is
+// random.
 type schemaFiller struct {
 	*rand.Rand
 	invalid bool
@@ -237,7 +240,8 @@ func (g schemaFiller) schema(depth int) *spec.Schema {
 			s.Items = &spec.SchemaOrArray{Schema: g.object(0)}
 			keys := g.names()[:1+g.IntN(4)]
 			if g.invalid {
-				// Comparing keys that cannot be hashed panics, also in Kubernetes' conversion if it finds them.
+				// Comparing keys that cannot be hashed panics, also in Kubernetes' conversion if it
+				// finds them.
 				keys = []string{"name", "kind"}[:1+g.IntN(2)]
 			}
 			for _, key := range keys {

@@ -37,7 +37,8 @@ func (l *schemaList) child(i int) ref.Val {
 	return v
 }
 
-// Get implements traits.Indexer. Unlike lists of cel-go, it accepts no index of type uint or double.
+// Get implements traits.Indexer. Unlike lists of cel-go, it accepts no index of type uint or
+// double.
 func (l *schemaList) Get(index ref.Val) ref.Val {
 	i, ok := index.(types.Int)
 	if !ok {
@@ -114,8 +115,8 @@ func (l *schemaList) Value() any { return l.elements }
 // ConvertToType implements ref.Val.
 func (l *schemaList) ConvertToType(to ref.Type) ref.Val { return convertToType(l, types.ListType, to) }
 
-// ConvertToNative implements ref.Val. For every slice type, it returns the Go list itself, or a list of
-// strings if the schema says so: functions such as join require that.
+// ConvertToNative implements ref.Val. For every slice type, it returns the Go list itself, or a
+// list of strings if the schema says so: functions such as join require that.
 func (l *schemaList) ConvertToNative(to reflect.Type) (any, error) {
 	if to.Kind() != reflect.Slice {
 		return nil, fmt.Errorf("type conversion error from '%s' to '%s'", types.ListType, to)

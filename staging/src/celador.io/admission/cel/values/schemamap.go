@@ -27,8 +27,8 @@ type schemaMap struct {
 	keys    []ref.Val
 }
 
-// property returns the schema of an entry, by its unescaped name. It returns nil for unknown fields, which
-// expressions cannot read.
+// property returns the schema of an entry, by its unescaped name. It returns nil for unknown
+// fields, which expressions cannot read.
 func (m *schemaMap) property(name string) *Schema {
 	if field, ok := m.fields[name]; ok {
 		return field
@@ -91,8 +91,8 @@ func (m *schemaMap) Contains(key ref.Val) ref.Val {
 // Size implements traits.Sizer. It counts null and unknown fields.
 func (m *schemaMap) Size() ref.Val { return types.Int(len(m.entries)) }
 
-// Iterator implements traits.Iterable. It returns the escaped names of known fields, sorted, and then nil for each unknown
-// field, as Kubernetes' conversion does.
+// Iterator implements traits.Iterable. It returns the escaped names of known fields, sorted, and
+// then nil for each unknown field, as Kubernetes' conversion does.
 func (m *schemaMap) Iterator() traits.Iterator {
 	if m.keys == nil {
 		m.keys = make([]ref.Val, 0, len(m.entries))
@@ -112,8 +112,8 @@ func (m *schemaMap) Iterator() traits.Iterator {
 	return &keyIterator{m, m.keys}
 }
 
-// Equal implements ref.Val. A field that one of two objects does not have makes them unequal only if it
-// is known. Unknown fields are compared as Go values.
+// Equal implements ref.Val. A field that one of two objects does not have makes them unequal only
+// if it is known. Unknown fields are compared as Go values.
 func (m *schemaMap) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Mapper)
 	if !ok {
@@ -148,8 +148,9 @@ func (m *schemaMap) Equal(other ref.Val) ref.Val {
 	return types.True
 }
 
-// entryOf returns the value of an entry of any map, by its unescaped name. Unlike Kubernetes' conversion, it does not unescape the name of
-// an entry such as a__b, which would name another entry or none.
+// entryOf returns the value of an entry of any map, by its unescaped name. Unlike Kubernetes'
+// conversion, it does not unescape the name of an entry such as a__b, which would name another
+// entry or none.
 func entryOf(m traits.Mapper, name string) (ref.Val, bool) {
 	if object, ok := m.(*schemaMap); ok {
 		return object.entry(name)
@@ -166,8 +167,8 @@ func (m *schemaMap) Value() any { return m.entries }
 // ConvertToType implements ref.Val.
 func (m *schemaMap) ConvertToType(to ref.Type) ref.Val { return convertToType(m, types.MapType, to) }
 
-// ConvertToNative implements ref.Val. It returns the Go map itself for every map type, as Kubernetes'
-// conversion does.
+// ConvertToNative implements ref.Val. It returns the Go map itself for every map type, as
+// Kubernetes' conversion does.
 func (m *schemaMap) ConvertToNative(to reflect.Type) (any, error) {
 	if to.Kind() != reflect.Map {
 		return nil, fmt.Errorf("type conversion error from '%s' to '%s'", types.MapType, to)

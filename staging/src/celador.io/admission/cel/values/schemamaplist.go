@@ -12,9 +12,9 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
-// A schemaMapList is the view of a list with x-kubernetes-list-type map. Two such lists are equal if they
-// have equal elements for the same keys in any order. In a sum, elements of the second list replace those
-// of the first with the same keys.
+// A schemaMapList is the view of a list with x-kubernetes-list-type map. Two such lists are equal
+// if they have equal elements for the same keys in any order. In a sum, elements of the second list
+// replace those of the first with the same keys.
 type schemaMapList struct {
 	schemaList
 	// byKey holds the positions of the elements. It is nil before it is needed.
@@ -35,8 +35,9 @@ func newListKey(name string) listKey {
 	return listKey{name, name}
 }
 
-// Equal implements ref.Val. Kubernetes' conversion looks up unstructured elements by the escaped names of the
-// keys, and finds no element if the escaped name is another one, so that no list of several elements equals itself.
+// Equal implements ref.Val. Kubernetes' conversion looks up unstructured elements by the escaped
+// names of the keys, and finds no element if the escaped name is another one, so that no list of
+// several elements equals itself.
 func (l *schemaMapList) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Lister)
 	if !ok {
@@ -79,8 +80,8 @@ func (l *schemaMapList) contentKey(element any) any {
 	return compositeKey(l.keys, func(key listKey) any { return object[key.name] })
 }
 
-// A mapListSum is the sum of a list with x-kubernetes-list-type map and another list. It is such a list,
-// too.
+// A mapListSum is the sum of a list with x-kubernetes-list-type map and another list. It is such a
+// list, too.
 type mapListSum struct {
 	traits.Lister
 	keys []listKey
@@ -140,7 +141,8 @@ func addMapLists(l traits.Lister, r ref.Val, keys []listKey) ref.Val {
 	return &mapListSum{types.NewRefValList(types.DefaultTypeAdapter, sum), keys}
 }
 
-// valueKey returns the key of an element of a list. Expressions construct elements with the escaped names of the keys.
+// valueKey returns the key of an element of a list. Expressions construct elements with the escaped
+// names of the keys.
 func valueKey(element ref.Val, keys []listKey) any {
 	return compositeKey(keys, func(key listKey) any {
 		v := fieldOf(element, key)
@@ -171,8 +173,8 @@ func fieldOf(of ref.Val, key listKey) ref.Val {
 	return nil
 }
 
-// compositeKey returns a Go value that can be a key of a Go map and equals those of elements whose keys
-// have the same values.
+// compositeKey returns a Go value that can be a key of a Go map and equals those of elements whose
+// keys have the same values.
 func compositeKey(keys []listKey, value func(listKey) any) any {
 	switch len(keys) {
 	case 1:

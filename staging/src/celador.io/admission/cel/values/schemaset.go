@@ -12,8 +12,8 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// A schemaSet is the view of a list with x-kubernetes-list-type set. Two sets are equal if they have the
-// same elements in any order, and their sum has each element once.
+// A schemaSet is the view of a list with x-kubernetes-list-type set. Two sets are equal if they
+// have the same elements in any order, and their sum has each element once.
 type schemaSet struct {
 	schemaList
 	// members holds the keys of the elements, or err why they have none, once either is needed.
@@ -117,8 +117,8 @@ func membersOf(list traits.Lister) (map[any]struct{}, ref.Val) {
 	return members, nil
 }
 
-// memberKey returns a Go value that equals those of equal elements. It returns a CEL error for lists
-// and maps.
+// memberKey returns a Go value that equals those of equal elements. It returns a CEL error for
+// lists and maps.
 func memberKey(element ref.Val) (any, ref.Val) {
 	switch element.(type) {
 	case traits.Lister, traits.Mapper:
@@ -127,8 +127,8 @@ func memberKey(element ref.Val) (any, ref.Val) {
 	return hashable(element.Value()), nil
 }
 
-// hashable returns a value that can be a key of a Go map. Byte slices, for example, cannot. Their texts
-// name their types, so they differ from those of all strings.
+// hashable returns a value that can be a key of a Go map. Byte slices, for example, cannot. Their
+// texts name their types, so they differ from those of all strings.
 func hashable(content any) any {
 	if content != nil && !reflect.TypeOf(content).Comparable() {
 		return fmt.Sprintf("%#v", content)

@@ -18,7 +18,8 @@ var (
 	_ traits.FieldTester = (*structValue)(nil)
 )
 
-// Struct is the type of views of Go structs, for type switches. The name of the type itself is part of error messages.
+// Struct is the type of views of Go structs, for type switches. The name of the type itself is part
+// of error messages.
 type Struct = structValue
 
 // A structValue is the view of a struct, which CEL reads as a map.
@@ -64,7 +65,8 @@ func (s *structValue) Find(key ref.Val) (ref.Val, bool) {
 	if f == nil {
 		return nil, false
 	}
-	// The same expression looks the field up with the same string, which then compares by its address.
+	// The same expression looks the field up with the same string, which then compares by its
+	// address.
 	c := child{name: name}
 	if v := f.from(s.object); !f.CanOmit(v) {
 		c.value = f.plan.value(v, s.memory)

@@ -52,8 +52,8 @@ func subject(authz authorizer.UnconditionalAuthorizer) activation.Subject {
 	}
 }
 
-// evaluate evaluates expressions that any role may compile, with all declarations, in one series. It
-// returns the last value, or the text of the error.
+// evaluate evaluates expressions that any role may compile, with all declarations, in one series.
+// It returns the last value, or the text of the error.
 func evaluate(t *testing.T, s activation.Subject, role policyspec.Role, sources ...string) any {
 	t.Helper()
 	series := activation.NewSeries(t.Context(), s, role, nil, expression.NewBudget(1000000))
@@ -90,7 +90,8 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// All roles read the kind of the object. Match conditions read the resource of the client's request.
+// All roles read the kind of the object. Match conditions read the resource of the client's
+// request.
 func TestRequest(t *testing.T) {
 	for _, role := range roles {
 		want := "extensions"

@@ -8,15 +8,15 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
-// Authorizer is the value of 'authorizer' for one request. It caches decisions. It creates the value when
-// an expression first reads it. Not safe for concurrent use.
+// Authorizer is the value of 'authorizer' for one request. It caches decisions. It creates the
+// value when an expression first reads it. Not safe for concurrent use.
 type Authorizer struct {
 	authorizer authorizer.UnconditionalAuthorizer
 	caching    authorizer.UnconditionalAuthorizer
 }
 
-// NewAuthorizer returns the Authorizer for an authorizer of the server. If authz is nil, expressions that
-// read 'authorizer' fail.
+// NewAuthorizer returns the Authorizer for an authorizer of the server. If authz is nil,
+// expressions that read 'authorizer' fail.
 func NewAuthorizer(authz authorizer.UnconditionalAuthorizer) *Authorizer {
 	return &Authorizer{authorizer: authz}
 }

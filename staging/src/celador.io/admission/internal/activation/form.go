@@ -12,8 +12,9 @@ import (
 	"celador.io/admission/cel/values"
 )
 
-// A Form is the Go representation from which CEL values of built-in kinds are created. Kubernetes uses
-// both forms. Expressions evaluate differently on them, for instance when they compare quantities.
+// A Form is the Go representation from which CEL values of built-in kinds are created. Kubernetes
+// uses both forms. Expressions evaluate differently on them, for instance when they compare
+// quantities.
 type Form int
 
 const (
@@ -24,8 +25,8 @@ const (
 )
 
 // ObjectValue returns the CEL value of an object in the given form. Custom resources are
-// unstructured in both forms. The value is not safe for concurrent use. It may use memory, unless that is nil,
-// and is then valid until memory is cleared.
+// unstructured in both forms. The value is not safe for concurrent use. It may use memory, unless
+// that is nil, and is then valid until memory is cleared.
 //
 // ObjectValue returns nil for nil. Expressions read nil as null, but when they use it as an
 // index, the text of cel-go's error names the Go type of the index, which differs between nil

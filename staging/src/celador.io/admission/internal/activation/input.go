@@ -19,8 +19,9 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// Input holds the values of 'object', 'oldObject' and 'request' for one request, in one version of its
-// objects. Values are created and cached when they are read, so an Input is not safe for concurrent use.
+// Input holds the values of 'object', 'oldObject' and 'request' for one request, in one version of
+// its objects. Values are created and cached when they are read, so an Input is not safe for
+// concurrent use.
 type Input struct {
 	attributes admission.Attributes
 	resource   schema.GroupVersionResource
@@ -40,15 +41,16 @@ type Input struct {
 	changes bool
 }
 
-// NewInput returns the input for objects of the given kind and resource. object and oldObject may be nil.
-// If authorizer is nil, expressions that read 'authorizer' fail.
+// NewInput returns the input for objects of the given kind and resource. object and oldObject may
+// be nil. If authorizer is nil, expressions that read 'authorizer' fail.
 func NewInput(a admission.Attributes, resource schema.GroupVersionResource, kind schema.GroupVersionKind, object, oldObject runtime.Object, authorizer *Authorizer) *Input {
 	in := &Input{}
 	in.Reset(nil, a, resource, kind, object, oldObject, authorizer)
 	return in
 }
 
-// Reset makes in the input that NewInput returns, with values in memory. The input must not be used once memory is cleared.
+// Reset makes in the input that NewInput returns, with values in memory. The input must not be used
+// once memory is cleared.
 func (in *Input) Reset(memory *values.Memory, a admission.Attributes, resource schema.GroupVersionResource, kind schema.GroupVersionKind, object, oldObject runtime.Object, authorizer *Authorizer) {
 	*in = Input{
 		attributes: a, resource: resource, kind: kind, authorizer: authorizer, memory: memory,
@@ -63,8 +65,9 @@ func (in *Input) Show(object, oldObject ref.Val) {
 	in.results, in.changes = nil, true
 }
 
-// resultsFor returns the results that the next series with the given role shares with others. It returns nil if there are
-// no other series, or if they may have other values of 'object' or 'request'.
+// resultsFor returns the results that the next series with the given role shares with others. It
+// returns nil if there are no other series, or if they may have other values of 'object' or
+// 'request'.
 func (in *Input) resultsFor(role policyspec.Role) *expression.Results {
 	if in.changes || role == policyspec.MatchCondition && in.resource != in.attributes.GetResource() {
 		return nil
@@ -78,7 +81,8 @@ func (in *Input) resultsFor(role policyspec.Role) *expression.Results {
 // results holds the memory of Input.results between requests.
 var results = sync.Pool{New: func() any { return &expression.Results{} }}
 
-// Free makes the memory of the input available to other requests. The input and its series must not be used any more.
+// Free makes the memory of the input available to other requests. The input and its series must not
+// be used any more.
 func (in *Input) Free() {
 	if in.results != nil {
 		in.results.Clear()
@@ -94,8 +98,8 @@ func (in *Input) requestValue() ref.Val {
 	return in.request
 }
 
-// conditionRequestValue returns the value of 'request' for match conditions: with the input's kind, but
-// with the resource of the original request.
+// conditionRequestValue returns the value of 'request' for match conditions: with the input's kind,
+// but with the resource of the original request.
 func (in *Input) conditionRequestValue() ref.Val {
 	if in.conditionRequest == nil {
 		if in.resource == in.attributes.GetResource() {

@@ -23,7 +23,8 @@ type Namespace struct {
 // NewNamespace returns the value of 'namespaceObject'. Expressions read null if object is nil.
 func NewNamespace(object *corev1.Namespace) *Namespace { return &Namespace{object: object} }
 
-// value returns the CEL value of the given part of the namespace. n may be nil if part is NoNamespace.
+// value returns the CEL value of the given part of the namespace. n may be nil if part is
+// NoNamespace.
 func (n *Namespace) value(part policyspec.NamespaceFields) ref.Val {
 	switch part {
 	case policyspec.NoNamespace:

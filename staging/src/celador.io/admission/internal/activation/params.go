@@ -52,8 +52,8 @@ func (p *Params) value() ref.Val {
 	return p.cached
 }
 
-// formed returns the param in its form. The form Typed is the Go type that client-go has for the kind, if
-// there is one and the param can be converted to it.
+// formed returns the param in its form. The form Typed is the Go type that client-go has for the
+// kind, if there is one and the param can be converted to it.
 func (p *Params) formed() runtime.Object {
 	if p.form != Typed {
 		return p.object

@@ -17,22 +17,23 @@ func NewSeries(ctx context.Context, subject Subject, role policyspec.Role, varia
 	return s.begin(ctx, subject, role, variables, budget)
 }
 
-// Series is memory for one series of evaluations at a time. The zero value is ready for use. Not safe
-// for concurrent use.
+// Series is memory for one series of evaluations at a time. The zero value is ready for use. Not
+// safe for concurrent use.
 type Series struct {
 	series     expression.Series
 	activation activation
 	budget     expression.Budget
 }
 
-// Begin returns a series as NewSeries does, with a budget of the given number of CEL cost units. The
-// series before it must not be used any more.
+// Begin returns a series as NewSeries does, with a budget of the given number of CEL cost units.
+// The series before it must not be used any more.
 func (s *Series) Begin(ctx context.Context, subject Subject, role policyspec.Role, variables []expression.Variable, units int64) *expression.Series {
 	s.budget = *expression.NewBudget(units)
 	return s.Continue(ctx, subject, role, variables)
 }
 
-// Continue is like Begin, but the returned series spends the rest of the budget of the series before it.
+// Continue is like Begin, but the returned series spends the rest of the budget of the series
+// before it.
 func (s *Series) Continue(ctx context.Context, subject Subject, role policyspec.Role, variables []expression.Variable) *expression.Series {
 	return s.begin(ctx, subject, role, variables, &s.budget)
 }
@@ -44,8 +45,8 @@ func (s *Series) begin(ctx context.Context, subject Subject, role policyspec.Rol
 	return &s.series
 }
 
-// Spent returns the CEL cost of the current series and of those that it continues, which began with the given number of
-// units.
+// Spent returns the CEL cost of the current series and of those that it continues, which began with
+// the given number of units.
 func (s *Series) Spent(units int64) int64 { return units - s.budget.Remaining() }
 
 // Clear ends the current series and drops all references to its values.

@@ -20,7 +20,8 @@ import (
 type Condition struct {
 	expression.Compiled
 	Name string
-	// shared is the number, from 1, of an expression whose result the series keeps, and 0 for others.
+	// shared is the number, from 1, of an expression whose result the series keeps, and 0 for
+	// others.
 	shared int
 }
 
@@ -35,8 +36,8 @@ func (c *Condition) evaluate(series *expression.Series) (ref.Val, error) {
 // true. Immutable.
 type Conditions []Condition
 
-// Compile compiles the match conditions of a stored webhook. A condition that does not compile fails
-// with the reason whenever it is evaluated.
+// Compile compiles the match conditions of a stored webhook. A condition that does not compile
+// fails with the reason whenever it is evaluated.
 func Compile(compiler *expression.Compiler, conditions []v1.MatchCondition) Conditions {
 	compiled := make(Conditions, len(conditions))
 	for i, c := range conditions {
@@ -46,8 +47,8 @@ func Compile(compiler *expression.Compiler, conditions []v1.MatchCondition) Cond
 	return compiled
 }
 
-// Sharing returns the conditions for series that keep the results of expressions under the given numbers, by
-// the text of the expression.
+// Sharing returns the conditions for series that keep the results of expressions under the given
+// numbers, by the text of the expression.
 func (c Conditions) Sharing(numbers map[string]int) Conditions {
 	sharing := slices.Clone(c)
 	for i := range sharing {
@@ -60,8 +61,8 @@ func (c Conditions) Sharing(numbers map[string]int) Conditions {
 	return sharing
 }
 
-// A Result is the outcome of evaluating match conditions. The request matches if neither Excluded nor
-// Err is set.
+// A Result is the outcome of evaluating match conditions. The request matches if neither Excluded
+// nor Err is set.
 type Result struct {
 	// Excluded is set if a condition is false, even if others could not be evaluated.
 	Excluded bool

@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// maxEncoding is the maximum size in bytes of encoded parts. Comparing larger parts would take long, and memory for
-// each param.
+// maxEncoding is the maximum size in bytes of encoded parts. Comparing larger parts would take
+// long, and memory for each param.
 const maxEncoding = 1024
 
 // An encoding is a text for JSON values that is equal if and only if CEL reads the same values.
@@ -33,8 +33,8 @@ const (
 	mapping = 'm'
 )
 
-// part appends a part of an object. If it is absent, the error of an expression that reads it depends on the value
-// that lacks it: a map is the same as any other, whatever else it contains.
+// part appends a part of an object. If it is absent, the error of an expression that reads it
+// depends on the value that lacks it: a map is the same as any other, whatever else it contains.
 func (e *encoding) part(object map[string]any, p *part) {
 	value, depth := find(object, p.path)
 	e.number(uint64(depth))
@@ -98,7 +98,8 @@ func (e *encoding) value(v any) {
 	}
 }
 
-// fits reports whether at least n further bytes fit into the text. If they do not, the encoding has failed.
+// fits reports whether at least n further bytes fit into the text. If they do not, the encoding has
+// failed.
 func (e *encoding) fits(n int) bool {
 	e.failed = e.failed || len(e.bytes)+n > maxEncoding
 	return !e.failed

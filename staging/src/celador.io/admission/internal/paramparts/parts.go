@@ -58,7 +58,8 @@ func (p part) includes(other part) bool {
 // Empty reports whether the set has no parts.
 func (p *Parts) Empty() bool { return !p.whole && len(p.parts) == 0 }
 
-// String returns the paths of the parts. A question mark follows those of which only the size counts.
+// String returns the paths of the parts. A question mark follows those of which only the size
+// counts.
 func (p *Parts) String() string {
 	if p.whole {
 		return "."
@@ -74,9 +75,10 @@ func (p *Parts) String() string {
 	return strings.Join(all, " ")
 }
 
-// Of returns the parts of a param in a form that can be compared: expressions that read no other parts have
-// equal results for params with equal values of both scalar and text. buffer is the storage of text.
-// A scalar is a string, a boolean, an integer or, if the param is only equal to itself, its pointer.
+// Of returns the parts of a param in a form that can be compared: expressions that read no other
+// parts have equal results for params with equal values of both scalar and text. buffer is the
+// storage of text. A scalar is a string, a boolean, an integer or, if the param is only equal to
+// itself, its pointer.
 func (p *Parts) Of(param *unstructured.Unstructured, buffer []byte) (scalar any, text []byte) {
 	if p.whole {
 		return param, nil
@@ -108,8 +110,8 @@ func isScalar(value any) bool {
 	}
 }
 
-// find returns the value at a path, and the number of steps to it. It returns the value at the longest prefix of the
-// path if there is no value.
+// find returns the value at a path, and the number of steps to it. It returns the value at the
+// longest prefix of the path if there is no value.
 func find(object map[string]any, path []string) (value any, depth int) {
 	value = object
 	for _, step := range path {

@@ -15,8 +15,8 @@ import (
 	"celador.io/admission/internal/paramparts"
 )
 
-// parts returns the set of parts with the given paths. A question mark marks those of which only the presence or size is
-// read.
+// parts returns the set of parts with the given paths. A question mark marks those of which only
+// the presence or size is read.
 func parts(paths ...string) paramparts.Parts {
 	var all []reads.Read
 	for _, text := range paths {

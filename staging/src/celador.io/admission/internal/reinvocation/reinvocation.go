@@ -1,8 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reinvocation decides which webhooks and mutations are invoked again when mutating admission
-// runs for the second time: those with reinvocationPolicy IfNeeded after which the object changed.
+// Package reinvocation decides which webhooks and mutations are invoked again when mutating
+// admission runs for the second time: those with reinvocationPolicy IfNeeded after which the object
+// changed.
 package reinvocation
 
 import (
@@ -14,9 +15,9 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 )
 
-// State records which webhooks, or mutations of policies, an admission plugin must call again in the
-// second run of admission. K identifies a webhook or mutation, which the methods call a member. Not
-// safe for concurrent use.
+// State records which webhooks, or mutations of policies, an admission plugin must call again in
+// the second run of admission. K identifies a webhook or mutation, which the methods call a member.
+// Not safe for concurrent use.
 type State[K comparable] struct {
 	// candidates holds the members that have seen the object as it is now. They become due when it
 	// changes.
@@ -38,8 +39,8 @@ func Of[K comparable](a admission.Attributes, plugin string) *State[K] {
 	return s
 }
 
-// Resume begins the second run. If other plugins changed the object since Suspend, all candidates are
-// due.
+// Resume begins the second run. If other plugins changed the object since Suspend, all candidates
+// are due.
 func (s *State[K]) Resume(object runtime.Object) {
 	if len(s.candidates) > 0 && !apiequality.Semantic.DeepEqual(s.output, object) {
 		s.Changed()
@@ -59,7 +60,8 @@ func (s *State[K]) Changed() {
 	clear(s.candidates)
 }
 
-// Add records the invocation of a member with reinvocationPolicy IfNeeded, and makes it a candidate.
+// Add records the invocation of a member with reinvocationPolicy IfNeeded, and makes it a
+// candidate.
 func (s *State[K]) Add(member K) { s.candidates.Insert(member) }
 
 // Suspend ends a run. It copies the object, so that Resume can find changes.

@@ -1,13 +1,14 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package stopwatch measures evaluations that follow one another. Reading the time takes as long as a simple expression, so the
-// end of one evaluation is also the start of the next.
+// Package stopwatch measures evaluations that follow one another. Reading the time takes as long as
+// a simple expression, so the end of one evaluation is also the start of the next.
 package stopwatch
 
 import "time"
 
-// A Stopwatch measures the evaluations of one request. The zero value is stopped. Not safe for concurrent use.
+// A Stopwatch measures the evaluations of one request. The zero value is stopped. Not safe for
+// concurrent use.
 type Stopwatch struct {
 	// last is the time of the last start or lap, after epoch.
 	last time.Duration
@@ -38,8 +39,8 @@ func (s *Stopwatch) Lap() time.Duration {
 	return elapsed
 }
 
-// Skip ends an evaluation of the given CEL cost that need not be measured. The next one includes its time, unless such evaluations have cost
-// more than 1,000 units together.
+// Skip ends an evaluation of the given CEL cost that need not be measured. The next one includes
+// its time, unless such evaluations have cost more than 1,000 units together.
 func (s *Stopwatch) Skip(cost int64) {
 	s.skipped += cost
 	s.runs = s.runs && s.skipped <= maxSkipped

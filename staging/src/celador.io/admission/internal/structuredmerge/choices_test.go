@@ -14,7 +14,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// choices decide what a generator makes. Each takes one byte. There is always a choice left: the number 0, which ends a generator.
+// choices decide what a generator makes. Each takes one byte. There is always a choice left: the
+// number 0, which ends a generator.
 type choices struct{ left []byte }
 
 // random returns choices of a seed.
@@ -47,7 +48,8 @@ var (
 	quantities = []string{"0", "1", "500m", "2Ki", "1Gi", "2000", "1e3", "1024"}
 )
 
-// fill sets a Go value. It leaves types with a JSON form of their own alone, apart from those of most fields.
+// fill sets a Go value. It leaves types with a JSON form of their own alone, apart from those of
+// most fields.
 func (c *choices) fill(v reflect.Value) {
 	switch into := v.Addr().Interface().(type) {
 	case *metav1.TypeMeta:

@@ -81,7 +81,8 @@ func (c *configurer) part(path string, fields map[string]any, t schema.TypeRef) 
 	return made
 }
 
-// isAtomic reports whether a value is an atomic list or map, or an empty one, which Merge does not support.
+// isAtomic reports whether a value is an atomic list or map, or an empty one, which Merge does not
+// support.
 func (c *configurer) isAtomic(t schema.TypeRef, v any) bool {
 	atom, _ := c.types.Resolve(t)
 	switch v := v.(type) {

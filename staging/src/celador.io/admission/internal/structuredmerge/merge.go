@@ -1,8 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package structuredmerge merges apply configurations into objects of built-in types. The results are equal to those of
-// sigs.k8s.io/structured-merge-diff, which converts the whole object and takes many times as long.
+// Package structuredmerge merges apply configurations into objects of built-in types. The results
+// are equal to those of sigs.k8s.io/structured-merge-diff, which converts the whole object and
+// takes many times as long.
 package structuredmerge
 
 import (
@@ -17,11 +18,13 @@ import (
 	"celador.io/admission/cel/constructed"
 )
 
-// Merge merges an apply configuration into a copy of an object. s is the shape of the object. Merge visits only the fields of the
-// configuration: the result shares all others with the object, which it does not change.
+// Merge merges an apply configuration into a copy of an object. s is the shape of the object. Merge
+// visits only the fields of the configuration: the result shares all others with the object, which
+// it does not change.
 //
-// Merge returns nil for objects and configurations that it does not support, such as configurations with nulls,
-// empty maps, atomic lists or errors, or with more than about maxBytes of JSON. The caller then uses structured-merge-diff.
+// Merge returns nil for objects and configurations that it does not support, such as configurations
+// with nulls, empty maps, atomic lists or errors, or with more than about maxBytes of JSON. The
+// caller then uses structured-merge-diff.
 func Merge(object runtime.Object, s *Shape, configuration *constructed.Object, maxBytes int) *Result {
 	original := reflect.ValueOf(object).Elem()
 	if !stable(original) {
@@ -41,26 +44,28 @@ type Result struct {
 	Object runtime.Object
 	// Changed reports whether Object differs from the original.
 	Changed bool
-	// Bytes is about the size of the configuration in JSON: ScalarBytes for each value other than text, and SeparatorBytes for each name and element.
+	// Bytes is about the size of the configuration in JSON: ScalarBytes for each value other than
+	// text, and SeparatorBytes for each name and element.
 	Bytes int
 }
 
 // The sizes that Result.Bytes counts for values other than text, and for punctuation.
 const ScalarBytes, SeparatorBytes = 4, 3
 
-// A merger merges one configuration. Its methods report whether they support a value. Maps, slices and the
-// targets of pointers are copied before they are written to, because the object shares them.
+// A merger merges one configuration. Its methods report whether they support a value. Maps, slices
+// and the targets of pointers are copied before they are written to, because the object shares
+// them.
 type merger struct {
 	changed         bool
 	bytes, maxBytes int
 }
 
-// A place is where a value is in a configuration: in the field of an object of the named type, in lists
-// or maps there, or in one of both.
+// A place is where a value is in a configuration: in the field of an object of the named type, in
+// lists or maps there, or in one of both.
 type place struct {
 	owner, field string
-	// literal is set below a list or map literal, in which objects are the only supported values that
-	// are not scalar. Objects convert others to values that no schema has.
+	// literal is set below a list or map literal, in which objects are the only supported values
+	// that are not scalar. Objects convert others to values that no schema has.
 	literal bool
 }
 
@@ -129,7 +134,8 @@ func (m *merger) mergePointer(pointed *shape, into reflect.Value, v ref.Val, at 
 	return true
 }
 
-// mergeObject merges an object that the expression constructed. The name of its type must be its path.
+// mergeObject merges an object that the expression constructed. The name of its type must be its
+// path.
 func (m *merger) mergeObject(s *shape, into reflect.Value, object *constructed.Object, at place) bool {
 	name := object.TypeName()
 	if len(name) != len(at.owner)+1+len(at.field) || name[:len(at.owner)] != at.owner || name[len(at.owner)] != '.' || name[len(at.owner)+1:] != at.field {
@@ -173,9 +179,9 @@ func (m *merger) mergeEntries(s *shape, into reflect.Value, entries traits.Mappe
 	return true
 }
 
-// open prepares a struct or map for mergeField. Structs need no copy: they are part of one. merge does
-// not support empty configurations of either, because structured-merge-diff keeps some of them and
-// drops others.
+// open prepares a struct or map for mergeField. Structs need no copy: they are part of one. merge
+// does not support empty configurations of either, because structured-merge-diff keeps some of them
+// and drops others.
 func (m *merger) open(s *shape, into reflect.Value) bool {
 	m.bytes += ScalarBytes
 	if s.entries != nil {

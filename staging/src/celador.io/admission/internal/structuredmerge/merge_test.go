@@ -41,8 +41,8 @@ const (
 	changed
 )
 
-// FuzzMerge compares Merge with structured-merge-diff, for objects of all built-in kinds, with Kubernetes' schemas and with those that
-// custom resources could have.
+// FuzzMerge compares Merge with structured-merge-diff, for objects of all built-in kinds, with
+// Kubernetes' schemas and with those that custom resources could have.
 func FuzzMerge(f *testing.F) {
 	for seed := range uint64(300) {
 		f.Add(uint16(seed), random(seed))
@@ -50,8 +50,8 @@ func FuzzMerge(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind uint16, chosen []byte) { check(t, kind, chosen) })
 }
 
-// For generated objects and configurations of each built-in kind, Merge returns nil or the result of structured-merge-diff. It supports a
-// fair part of them.
+// For generated objects and configurations of each built-in kind, Merge returns nil or the result
+// of structured-merge-diff. It supports a fair part of them.
 func TestMergeIsStructuredMergeDiff(t *testing.T) {
 	const rounds = 20
 	_, kinds := kubernetes()
@@ -76,7 +76,8 @@ func TestMergeIsStructuredMergeDiff(t *testing.T) {
 	}
 }
 
-// check makes an object and a configuration of a kind and compares Merge with structured-merge-diff.
+// check makes an object and a configuration of a kind and compares Merge with
+// structured-merge-diff.
 func check(t *testing.T, number uint16, chosen []byte) outcome {
 	t.Helper()
 	_, kinds := kubernetes()
@@ -159,7 +160,8 @@ func TestMergeChecksTypeNames(t *testing.T) {
 	}
 }
 
-// There are no shapes of custom resources, and of objects that do not fit their schema. A shape is built once.
+// There are no shapes of custom resources, and of objects that do not fit their schema. A shape is
+// built once.
 func TestShapes(t *testing.T) {
 	_, kinds := kubernetes()
 	pod, converter := kinds[slices.IndexFunc(kinds, func(b builtIn) bool { return b.Kind == "Pod" })].empty(), converterOf(0)
@@ -191,7 +193,8 @@ func jsonOf(t *testing.T, v any) string {
 	return string(encoded)
 }
 
-// text returns the text of a Go value. Unlike JSON, it tells nil from empty lists and maps. It omits fractions of seconds.
+// text returns the text of a Go value. Unlike JSON, it tells nil from empty lists and maps. It
+// omits fractions of seconds.
 func text(v any) string {
 	var b strings.Builder
 	write(&b, reflect.ValueOf(v))

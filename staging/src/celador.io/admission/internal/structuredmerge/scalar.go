@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// setScalar sets a field to a scalar. It reports whether the schema has such scalars and the Go type can
-// hold v.
+// setScalar sets a field to a scalar. It reports whether the schema has such scalars and the Go
+// type can hold v.
 func (m *merger) setScalar(s *scalarShape, into reflect.Value, v ref.Val) bool {
 	switch v := v.(type) {
 	case types.String:
@@ -54,8 +54,8 @@ func (s *scalarShape) holds(scalar schema.Scalar) bool {
 	return s.Scalar == scalar || s.Scalar == schema.Untyped
 }
 
-// equalsScalar reports whether a plain field has the value of a scalar. ok is false if one of them is
-// neither a string nor a signed integer.
+// equalsScalar reports whether a plain field has the value of a scalar. ok is false if one of them
+// is neither a string nor a signed integer.
 func equalsScalar(field reflect.Value, v ref.Val) (equal, ok bool) {
 	switch v := v.(type) {
 	case types.String:
@@ -92,8 +92,8 @@ func sameInJSON(a, b reflect.Value) bool {
 
 var holders sync.Map // of reflect.Type by reflect.Type
 
-// holderOf returns the type of a struct with one field of the given type. DefaultUnstructuredConverter
-// converts only structs.
+// holderOf returns the type of a struct with one field of the given type.
+// DefaultUnstructuredConverter converts only structs.
 func holderOf(t reflect.Type) reflect.Type {
 	if known, ok := holders.Load(t); ok {
 		return known.(reflect.Type)

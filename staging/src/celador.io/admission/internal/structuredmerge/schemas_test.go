@@ -85,8 +85,10 @@ func (s *schemaConverter) TypedToObject(merged *typed.TypedValue) (runtime.Objec
 // converters holds the results of converterOf.
 var converters sync.Map
 
-// converterOf returns a converter for a number of changes. Without changes, its schema is Kubernetes'. Other schemas differ in what definitions of custom
-// resources can declare: whether lists and maps are atomic, sets or have keys, which keys and defaults these are, and whether there are unknown fields.
+// converterOf returns a converter for a number of changes. Without changes, its schema is
+// Kubernetes'. Other schemas differ in what definitions of custom resources can declare: whether
+// lists and maps are atomic, sets or have keys, which keys and defaults these are, and whether
+// there are unknown fields.
 func converterOf(changes int) *schemaConverter {
 	if known, ok := converters.Load(changes); ok {
 		return known.(*schemaConverter)

@@ -15,9 +15,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// A shape describes how values of a schema merge into a Go type. Schemas and types are resolved once, so
-// that a merge takes only as long as the configuration is large. Each part is nil if merge does not
-// support values of that form, for example because their schema is atomic. Immutable.
+// A shape describes how values of a schema merge into a Go type. Schemas and types are resolved
+// once, so that a merge takes only as long as the configuration is large. Each part is nil if merge
+// does not support values of that form, for example because their schema is atomic. Immutable.
 type shape struct {
 	// pointed is the shape of the target. It is set for pointer types, which have no other part.
 	pointed *shape
@@ -72,11 +72,12 @@ type Shape struct {
 	shape
 }
 
-// Shapes builds the shape of each Go type once, unless its schema changes. The zero value is ready for use. Safe for concurrent use.
+// Shapes builds the shape of each Go type once, unless its schema changes. The zero value is ready
+// for use. Safe for concurrent use.
 type Shapes struct{ latest sync.Map } // of *Shape by reflect.Type
 
-// Of returns the shape of an object by the schema of a converter. It returns nil for custom resources, and for objects that do
-// not fit the schema.
+// Of returns the shape of an object by the schema of a converter. It returns nil for custom
+// resources, and for objects that do not fit the schema.
 func (s *Shapes) Of(object runtime.Object, converter managedfields.TypeConverter) *Shape {
 	if _, custom := object.(*unstructured.Unstructured); custom {
 		return nil

@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package apiserver serves CustomResourceDefinitions and custom resources. It replaces the server of
-// k8s.io/apiextensions-apiserver/pkg/apiserver and takes the same configuration.
+// Package apiserver serves CustomResourceDefinitions and custom resources. It replaces the server
+// of k8s.io/apiextensions-apiserver/pkg/apiserver and takes the same configuration.
 package apiserver
 
 import (
@@ -24,14 +24,15 @@ import (
 	ownclientset "celador.io/client-go/clientset"
 )
 
-// resyncPeriod is the resync period of the informer of CustomResourceDefinitions, as upstream's. Upstream's controllers
-// check every CustomResourceDefinition again on resync.
+// resyncPeriod is the resync period of the informer of CustomResourceDefinitions, as upstream's.
+// Upstream's controllers check every CustomResourceDefinition again on resync.
 const resyncPeriod = 5 * time.Minute
 
-// New returns a server of CustomResourceDefinitions and custom resources that delegates other requests to delegate. Its
-// post-start hooks start the informers and controllers, so the caller must prepare and run the server. config may come
-// from upstream's options or from kube-apiserver's. New returns an error if it cannot open the storage, create a loopback
-// client, or register the API group and the hooks.
+// New returns a server of CustomResourceDefinitions and custom resources that delegates other
+// requests to delegate. Its post-start hooks start the informers and controllers, so the caller
+// must prepare and run the server. config may come from upstream's options or from
+// kube-apiserver's. New returns an error if it cannot open the storage, create a loopback client,
+// or register the API group and the hooks.
 func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTarget) (*upstream.CustomResourceDefinitions, error) {
 	validation.RegisterMetrics()
 	generic, err := config.GenericConfig.New("apiextensions-apiserver", delegate)

@@ -25,7 +25,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/discovery"
 )
 
-// controllers are upstream's controllers of CustomResourceDefinitions and Celador's of their discovery.
+// controllers are upstream's controllers of CustomResourceDefinitions and Celador's of their
+// discovery.
 type controllers struct {
 	generic *genericapiserver.GenericAPIServer
 	crds    crdinformers.CustomResourceDefinitionInformer
@@ -64,8 +65,8 @@ func newControllers(crds crdinformers.CustomResourceDefinitionInformer, expressi
 	}}, nil
 }
 
-// start starts the controllers, which run until the context ends. It returns when the discovery of all
-// CustomResourceDefinitions is complete.
+// start starts the controllers, which run until the context ends. It returns when the discovery of
+// all CustomResourceDefinitions is complete.
 func (c *controllers) start(ctx context.Context) {
 	c.publishOpenAPI(ctx)
 	for _, run := range c.run {
@@ -79,8 +80,8 @@ func (c *controllers) start(ctx context.Context) {
 	}
 }
 
-// publishOpenAPI starts the controllers of OpenAPI documents, unless the server serves none. The generic server
-// sets its OpenAPI services before it runs post-start hooks.
+// publishOpenAPI starts the controllers of OpenAPI documents, unless the server serves none. The
+// generic server sets its OpenAPI services before it runs post-start hooks.
 func (c *controllers) publishOpenAPI(ctx context.Context) {
 	if c.generic.StaticOpenAPISpec == nil {
 		return
@@ -93,10 +94,11 @@ func (c *controllers) publishOpenAPI(ctx context.Context) {
 	}
 }
 
-// GetCustomResourceListerCollectionDeleter implements finalizer.CRClientGetter. It returns errDeleted if the
-// CustomResourceDefinition has been deleted or replaced.
+// GetCustomResourceListerCollectionDeleter implements finalizer.CRClientGetter. It returns
+// errDeleted if the CustomResourceDefinition has been deleted or replaced.
 func (r *resources) GetCustomResourceListerCollectionDeleter(crd *apiextensionsv1.CustomResourceDefinition) (finalizer.ListerCollectionDeleter, error) {
-	// The finalizing controller changes crd, and a Resource keeps the object that it was found with.
+	// The finalizing controller changes crd, and a Resource keeps the object that it was found
+	// with.
 	cached, err := r.lister.Get(crd.Name)
 	if apierrors.IsNotFound(err) || err == nil && cached.UID != crd.UID {
 		return nil, errDeleted

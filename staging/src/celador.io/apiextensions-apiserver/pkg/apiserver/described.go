@@ -15,8 +15,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/features"
 )
 
-// described is an informer for upstream's controllers of OpenAPI documents. Its lister appends the default rules, for which
-// upstream's schemas have no field, to the descriptions of the fields.
+// described is an informer for upstream's controllers of OpenAPI documents. Its lister appends the
+// default rules, for which upstream's schemas have no field, to the descriptions of the fields.
 type described struct {
 	informers.CustomResourceDefinitionInformer
 	expressions *crdinformer.Expressions

@@ -24,13 +24,14 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
 )
 
-// establishingGrace is how long creation waits after the CustomResourceDefinition was established. Other API servers
-// of the cluster may see it later, and answer 404 to requests for an object that was just created.
+// establishingGrace is how long creation waits after the CustomResourceDefinition was established.
+// Other API servers of the cluster may see it later, and answer 404 to requests for an object that
+// was just created.
 const establishingGrace = 2 * time.Second
 
-// endpoint returns the handler of the request's verb. For create, it blocks as awaitEstablished does. It returns a NotFound
-// error for a subresource that the version does not declare, and a MethodNotSupported error for a verb that custom
-// resources or their subresources do not support.
+// endpoint returns the handler of the request's verb. For create, it blocks as awaitEstablished
+// does. It returns a NotFound error for a subresource that the version does not declare, and a
+// MethodNotSupported error for a verb that custom resources or their subresources do not support.
 func (h *handler) endpoint(ctx context.Context, version *serving.Version, info *request.RequestInfo, crd *apiextensionsv1.CustomResourceDefinition) (http.HandlerFunc, error) {
 	resource := schema.GroupResource{Group: info.APIGroup, Resource: info.Resource}
 	var serve http.HandlerFunc
@@ -54,7 +55,8 @@ func (h *handler) endpoint(ctx context.Context, version *serving.Version, info *
 	return serve, nil
 }
 
-// patch returns the handler of a patch request. A server-side apply is served by what apply returns.
+// patch returns the handler of a patch request. A server-side apply is served by what apply
+// returns.
 func patch(storage rest.Patcher, scope *handlers.RequestScope, admit admission.Interface, apply func() (rest.Patcher, *handlers.RequestScope, error), info *request.RequestInfo) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		if isApply(req) {
@@ -79,7 +81,8 @@ func patchType(req *http.Request) types.PatchType {
 	return types.PatchType(mediaType)
 }
 
-// main returns the handler of a request without a subresource that is not a patch, or nil for a verb that custom resources do not support.
+// main returns the handler of a request without a subresource that is not a patch, or nil for a
+// verb that custom resources do not support.
 func (h *handler) main(ctx context.Context, version *serving.Version, verb string, crd *apiextensionsv1.CustomResourceDefinition) http.HandlerFunc {
 	storage, scope := version.Storage.CustomResource, version.Scope
 	switch verb {
@@ -100,7 +103,8 @@ func (h *handler) main(ctx context.Context, version *serving.Version, verb strin
 	return nil
 }
 
-// subresource returns the handler of a request for status or scale, or nil for a verb that these do not support.
+// subresource returns the handler of a request for status or scale, or nil for a verb that these do
+// not support.
 func (h *handler) subresource(storage rest.Patcher, scope *handlers.RequestScope, verb string) http.HandlerFunc {
 	switch verb {
 	case "get":
@@ -113,8 +117,8 @@ func (h *handler) subresource(storage rest.Patcher, scope *handlers.RequestScope
 	return nil
 }
 
-// admissionOf returns the admission chain for verbs that may create objects. It forbids creation while the
-// CustomResourceDefinition is terminating.
+// admissionOf returns the admission chain for verbs that may create objects. It forbids creation
+// while the CustomResourceDefinition is terminating.
 func (h *handler) admissionOf(crd *apiextensionsv1.CustomResourceDefinition) admission.Interface {
 	if crd.DeletionTimestamp != nil || apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Terminating) {
 		return withoutCreation{h.admission}
@@ -122,8 +126,8 @@ func (h *handler) admissionOf(crd *apiextensionsv1.CustomResourceDefinition) adm
 	return h.admission
 }
 
-// awaitEstablished blocks for establishingGrace, or until ctx ends, if the condition Established changed less than
-// establishingGrace ago.
+// awaitEstablished blocks for establishingGrace, or until ctx ends, if the condition Established
+// changed less than establishingGrace ago.
 func awaitEstablished(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) {
 	established := apihelpers.FindCRDCondition(crd, apiextensionsv1.Established)
 	if established == nil || time.Since(established.LastTransitionTime.Time) >= establishingGrace {
@@ -135,7 +139,8 @@ func awaitEstablished(ctx context.Context, crd *apiextensionsv1.CustomResourceDe
 	}
 }
 
-// patchTypes returns the media types of patches. Strategic merge patches are not among them, because they need Go types.
+// patchTypes returns the media types of patches. Strategic merge patches are not among them,
+// because they need Go types.
 func patchTypes() []string {
 	patches := []string{string(types.JSONPatchType), string(types.MergePatchType), string(types.ApplyYAMLPatchType)}
 	if utilfeature.DefaultFeatureGate.Enabled(features.CBORServingAndStorage) {

@@ -11,9 +11,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// queueForEstablishing returns an event handler that calls queue for CustomResourceDefinitions with accepted names that are not
-// established. With several API servers, the delay is five seconds, so that all of them have seen the CustomResourceDefinition
-// before it is established.
+// queueForEstablishing returns an event handler that calls queue for CustomResourceDefinitions with
+// accepted names that are not established. With several API servers, the delay is five seconds, so
+// that all of them have seen the CustomResourceDefinition before it is established.
 func queueForEstablishing(queue func(name string, delay time.Duration), masterCount int) cache.ResourceEventHandler {
 	delay := time.Duration(0)
 	if masterCount > 1 {

@@ -10,8 +10,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
 )
 
-// follow returns an event handler that retires the Resources of updated and deleted CustomResourceDefinitions, and deletes
-// the metrics of the deleted ones.
+// follow returns an event handler that retires the Resources of updated and deleted
+// CustomResourceDefinitions, and deletes the metrics of the deleted ones.
 func (r *resources) follow() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		// The informer may merge an addition and later updates into one event.

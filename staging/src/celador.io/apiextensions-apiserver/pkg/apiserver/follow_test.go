@@ -18,7 +18,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/defaulting"
 )
 
-// TestMetricsOfRemoved covers that the series of deleted CustomResourceDefinitions are deleted, and of no others.
+// TestMetricsOfRemoved covers that the series of deleted CustomResourceDefinitions are deleted, and
+// of no others.
 func TestMetricsOfRemoved(t *testing.T) {
 	f := newFixture(t)
 	schema := &structuralschema.Structural{

@@ -77,9 +77,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		metrics.CleanScope(info), metrics.APIServerComponent, version.Deprecated, "", serve)(w, req)
 }
 
-// find returns the CustomResourceDefinition of the request and the Resource that serves it, or a nil Resource if the
-// handler must delegate the request. The caller must release the Resource unless the request is a watch. A watch may
-// last for hours, so it does not acquire its Resource: the watch ends when the Resource is destroyed, and the client resumes it.
+// find returns the CustomResourceDefinition of the request and the Resource that serves it, or a
+// nil Resource if the handler must delegate the request. The caller must release the Resource
+// unless the request is a watch. A watch may last for hours, so it does not acquire its Resource:
+// the watch ends when the Resource is destroyed, and the client resumes it.
 func (h *handler) find(ctx context.Context, info *request.RequestInfo) (*apiextensionsv1.CustomResourceDefinition, *serving.Resource, error) {
 	for {
 		crd, err := h.lister.Get(info.Resource + "." + info.APIGroup)
@@ -107,20 +108,22 @@ func (h *handler) find(ctx context.Context, info *request.RequestInfo) (*apiexte
 		if info.Verb == "watch" || resource.Acquire() {
 			return crd, resource, nil
 		}
-		// Since get returned, the Resource was retired and drained. The next get returns another one.
+		// Since get returned, the Resource was retired and drained. The next get returns another
+		// one.
 	}
 }
 
-// served reports whether the CustomResourceDefinition serves the path of the request. One of two conditions is enough.
-// Established alone, because an update of an established CustomResourceDefinition may put its names in conflict for a moment.
-// NamesAccepted alone, because another API server of the cluster may have seen Established earlier.
+// served reports whether the CustomResourceDefinition serves the path of the request. One of two
+// conditions is enough. Established alone, because an update of an established
+// CustomResourceDefinition may put its names in conflict for a moment. NamesAccepted alone, because
+// another API server of the cluster may have seen Established earlier.
 func served(crd *apiextensionsv1.CustomResourceDefinition, info *request.RequestInfo) bool {
 	return scopeMatches(crd, info) && apihelpers.HasServedCRDVersion(crd, info.APIVersion) &&
 		(apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.NamesAccepted) || apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established))
 }
 
-// scopeMatches reports whether the path names a namespace for a namespaced resource, and none for a cluster-scoped one.
-// Lists and watches of namespaced resources may omit the namespace.
+// scopeMatches reports whether the path names a namespace for a namespaced resource, and none for a
+// cluster-scoped one. Lists and watches of namespaced resources may omit the namespace.
 func scopeMatches(crd *apiextensionsv1.CustomResourceDefinition, info *request.RequestInfo) bool {
 	if crd.Spec.Scope != apiextensionsv1.NamespaceScoped {
 		return info.Namespace == ""

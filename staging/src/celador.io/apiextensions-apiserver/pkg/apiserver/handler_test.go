@@ -34,7 +34,8 @@ func newHandler(f *fixture) *handler {
 
 var requestInfos = request.RequestInfoFactory{APIPrefixes: sets.NewString("apis")}
 
-// serve returns the response and the warnings. The request is DELETE for a path that begins with "DELETE ".
+// serve returns the response and the warnings. The request is DELETE for a path that begins with
+// "DELETE ".
 func serve(t *testing.T, h http.Handler, path string) (*httptest.ResponseRecorder, []string) {
 	t.Helper()
 	method := http.MethodGet
@@ -57,8 +58,8 @@ type warningRecorder struct{ texts []string }
 
 func (w *warningRecorder) AddWarning(_, text string) { w.texts = append(w.texts, text) }
 
-// TestDelegation covers the reasons for which a request is not for a custom resource, and those for which it is but
-// cannot be served.
+// TestDelegation covers the reasons for which a request is not for a custom resource, and those for
+// which it is but cannot be served.
 func TestDelegation(t *testing.T) {
 	const object = "/apis/example.com/v1/namespaces/ns/widgets/w"
 	set := func(condition apiextensionsv1.CustomResourceDefinitionConditionType, status apiextensionsv1.ConditionStatus) func(*apiextensionsv1.CustomResourceDefinition) {
@@ -67,8 +68,8 @@ func TestDelegation(t *testing.T) {
 		}
 	}
 	cluster := func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Scope = apiextensionsv1.ClusterScoped }
-	// The fixture's storages hold nothing and cannot be read, so that requests that reach one are those for an unknown
-	// verb or subresource.
+	// The fixture's storages hold nothing and cannot be read, so that requests that reach one are
+	// those for an unknown verb or subresource.
 	const served = `"code":405`
 	for name, test := range map[string]struct {
 		change func(*apiextensionsv1.CustomResourceDefinition)
@@ -145,8 +146,8 @@ func TestDeprecationWarnings(t *testing.T) {
 	}
 }
 
-// TestRetiredWhileFound covers a request that has found a Resource and is held up until it is retired and drained: it
-// takes the new one instead of failing.
+// TestRetiredWhileFound covers a request that has found a Resource and is held up until it is
+// retired and drained: it takes the new one instead of failing.
 func TestRetiredWhileFound(t *testing.T) {
 	f := newFixture(t)
 	t.Cleanup(f.destroy)
@@ -177,8 +178,8 @@ func TestRetiredWhileFound(t *testing.T) {
 	}
 }
 
-// TestReplacedWhileFound covers a CustomResourceDefinition that is deleted and created again between the steps of a
-// request.
+// TestReplacedWhileFound covers a CustomResourceDefinition that is deleted and created again
+// between the steps of a request.
 func TestReplacedWhileFound(t *testing.T) {
 	f := newFixture(t)
 	t.Cleanup(f.destroy)

@@ -12,8 +12,9 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 )
 
-// addHooks adds the post-start hooks, which have upstream's names because health checks list them. Until the informer
-// has synced, requests for unknown paths get 503 instead of 404, since they may be for custom resources.
+// addHooks adds the post-start hooks, which have upstream's names because health checks list them.
+// Until the informer has synced, requests for unknown paths get 503 instead of 404, since they may
+// be for custom resources.
 func addHooks(generic *genericapiserver.GenericAPIServer, informers externalversions.SharedInformerFactory, controllers *controllers) error {
 	synced := make(chan struct{})
 	if err := generic.RegisterMuxAndDiscoveryCompleteSignal("CRDInformerHasNotSynced", synced); err != nil {

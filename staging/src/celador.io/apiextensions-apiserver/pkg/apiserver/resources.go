@@ -20,8 +20,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
 )
 
-// watchGrace is how long an outdated Resource stays open at least. Watches do not acquire it, so one that has just
-// found it needs time to open its storage.
+// watchGrace is how long an outdated Resource stays open at least. Watches do not acquire it, so
+// one that has just found it needs time to open its storage.
 const watchGrace = time.Second
 
 var (
@@ -29,8 +29,9 @@ var (
 	errStopped = errors.New("the storage of custom resources is closed, because the server has stopped")
 )
 
-// resources holds the serving.Resource of each CustomResourceDefinition. The first request builds it, under the lock of
-// this CustomResourceDefinition, and so does the first request after the spec or the accepted names have changed.
+// resources holds the serving.Resource of each CustomResourceDefinition. The first request builds
+// it, under the lock of this CustomResourceDefinition, and so does the first request after the spec
+// or the accepted names have changed.
 type resources struct {
 	lister      listers.CustomResourceDefinitionLister
 	expressions expressionsOf
@@ -44,22 +45,24 @@ type resources struct {
 	stopped  chan struct{}
 }
 
-// expressionsOf finds the expressions of a CustomResourceDefinition that the lister has returned. It returns the same pointer for
-// all objects of one generation. *crdinformer.Expressions implements it.
+// expressionsOf finds the expressions of a CustomResourceDefinition that the lister has returned.
+// It returns the same pointer for all objects of one generation. *crdinformer.Expressions
+// implements it.
 type expressionsOf interface {
 	Of(*apiextensionsv1.CustomResourceDefinition) *apiextensions.Expressions
 }
 
-// slot holds the Resource of one CustomResourceDefinition. mu serializes changes; current is read without it.
+// slot holds the Resource of one CustomResourceDefinition. mu serializes changes; current is read
+// without it.
 type slot struct {
 	mu      sync.Mutex
 	current atomic.Pointer[serving.Resource]
 }
 
-// get returns the Resource of a CustomResourceDefinition that the lister has returned. The Resource serves this
-// version of it or a newer one. get compares specs, since the informer updates its cache before it calls
-// event handlers: a Resource may be outdated although no event has arrived yet
-// (https://github.com/kubernetes/kubernetes/issues/130235). get returns errDeleted if the
+// get returns the Resource of a CustomResourceDefinition that the lister has returned. The Resource
+// serves this version of it or a newer one. get compares specs, since the informer updates its
+// cache before it calls event handlers: a Resource may be outdated although no event has arrived
+// yet (https://github.com/kubernetes/kubernetes/issues/130235). get returns errDeleted if the
 // CustomResourceDefinition has been deleted or replaced since, and errStopped after destroy.
 func (r *resources) get(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (*serving.Resource, error) {
 	if value, ok := r.slots.Load(crd.UID); ok {
@@ -70,12 +73,13 @@ func (r *resources) get(ctx context.Context, crd *apiextensionsv1.CustomResource
 
 	s := r.lock(crd.UID)
 	defer s.mu.Unlock()
-	// destroy has closed the Resource of this slot, or has not seen the slot: it would never close another one.
+	// destroy has closed the Resource of this slot, or has not seen the slot: it would never close
+	// another one.
 	if r.hasStopped() {
 		return nil, errStopped
 	}
-	// Only the newest CustomResourceDefinition may be built. Otherwise a request that was delayed between reading it
-	// and taking the lock would bring an old one back.
+	// Only the newest CustomResourceDefinition may be built. Otherwise a request that was delayed
+	// between reading it and taking the lock would bring an old one back.
 	latest, err := r.lister.Get(crd.Name)
 	if apierrors.IsNotFound(err) || err == nil && latest.UID != crd.UID {
 		r.empty(crd.UID, s)
@@ -98,8 +102,9 @@ func (r *resources) get(ctx context.Context, crd *apiextensionsv1.CustomResource
 	return resource, nil
 }
 
-// lock returns the slot of a CustomResourceDefinition, locked. It adds the slot if there is none. A slot that was removed
-// while lock waited for it must not be used, because nothing would retire its Resource.
+// lock returns the slot of a CustomResourceDefinition, locked. It adds the slot if there is none. A
+// slot that was removed while lock waited for it must not be used, because nothing would retire its
+// Resource.
 func (r *resources) lock(uid types.UID) *slot {
 	for {
 		value, _ := r.slots.LoadOrStore(uid, &slot{})
@@ -112,8 +117,8 @@ func (r *resources) lock(uid types.UID) *slot {
 	}
 }
 
-// update retires the Resource of the CustomResourceDefinition if it is outdated, so that its watches end and
-// clients resume them with the new one.
+// update retires the Resource of the CustomResourceDefinition if it is outdated, so that its
+// watches end and clients resume them with the new one.
 func (r *resources) update(crd *apiextensionsv1.CustomResourceDefinition) {
 	r.withSlot(crd.UID, func(s *slot) {
 		// A request may have built a newer Resource than the one of this event.
@@ -132,7 +137,8 @@ func (r *resources) remove(uid types.UID) {
 	r.withSlot(uid, func(s *slot) { r.empty(uid, s) })
 }
 
-// withSlot calls change with the slot of a CustomResourceDefinition, locked. It does nothing if there is none.
+// withSlot calls change with the slot of a CustomResourceDefinition, locked. It does nothing if
+// there is none.
 func (r *resources) withSlot(uid types.UID, change func(*slot)) {
 	value, ok := r.slots.Load(uid)
 	if !ok {
@@ -150,8 +156,8 @@ func (r *resources) empty(uid types.UID, s *slot) {
 	r.slots.CompareAndDelete(uid, s)
 }
 
-// retire takes the Resource out of the slot. A goroutine destroys it after watchGrace, when its requests have ended or
-// drainTimeout has passed.
+// retire takes the Resource out of the slot. A goroutine destroys it after watchGrace, when its
+// requests have ended or drainTimeout has passed.
 func (r *resources) retire(s *slot) {
 	resource := s.current.Swap(nil)
 	if resource == nil {
@@ -170,8 +176,8 @@ func (r *resources) retire(s *slot) {
 	}()
 }
 
-// destroy destroys all Resources when the server stops. It waits for builds, but not for requests. Resources are not
-// built afterwards.
+// destroy destroys all Resources when the server stops. It waits for builds, but not for requests.
+// Resources are not built afterwards.
 func (r *resources) destroy() {
 	r.stopOnce.Do(func() { close(r.stopped) })
 	r.slots.Range(func(_, value any) bool {

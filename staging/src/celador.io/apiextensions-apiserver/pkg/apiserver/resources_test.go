@@ -96,8 +96,9 @@ func storeV2(spec *apiextensionsv1.CustomResourceDefinitionSpec) {
 	spec.Versions[0].Storage, spec.Versions[1].Storage = false, true
 }
 
-// TestGenerations covers that a request is served by the CustomResourceDefinition that it has seen or a newer one,
-// although no event handler has been called (https://github.com/kubernetes/kubernetes/issues/130235).
+// TestGenerations covers that a request is served by the CustomResourceDefinition that it has seen
+// or a newer one, although no event handler has been called
+// (https://github.com/kubernetes/kubernetes/issues/130235).
 func TestGenerations(t *testing.T) {
 	f := newFixture(t)
 	old := f.set(widgets())
@@ -125,8 +126,8 @@ func TestGenerations(t *testing.T) {
 	}
 }
 
-// TestRetirement covers when storages are closed after an update: at once without requests, after the requests that
-// use them, and after the timeout at the latest.
+// TestRetirement covers when storages are closed after an update: at once without requests, after
+// the requests that use them, and after the timeout at the latest.
 func TestRetirement(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -161,8 +162,8 @@ func TestRetirement(t *testing.T) {
 	})
 }
 
-// TestRemoval covers the deletion of a CustomResourceDefinition, with and without a new one of the same name, and that
-// neither leaves anything behind.
+// TestRemoval covers the deletion of a CustomResourceDefinition, with and without a new one of the
+// same name, and that neither leaves anything behind.
 func TestRemoval(t *testing.T) {
 	for name, remove := range map[string]func(f *fixture, old *apiextensionsv1.CustomResourceDefinition){
 		"deleted": func(f *fixture, old *apiextensionsv1.CustomResourceDefinition) {
@@ -211,7 +212,8 @@ func TestRemoval(t *testing.T) {
 	}
 }
 
-// TestRemovalDuringRequests covers a request that waits for the lock of a slot while the slot is removed.
+// TestRemovalDuringRequests covers a request that waits for the lock of a slot while the slot is
+// removed.
 func TestRemovalDuringRequests(t *testing.T) {
 	for range 100 {
 		synctest.Test(t, func(t *testing.T) {
@@ -233,7 +235,8 @@ func TestRemovalDuringRequests(t *testing.T) {
 	}
 }
 
-// TestFinalizer covers the finalizing controller, which changes the CustomResourceDefinition that it asks with.
+// TestFinalizer covers the finalizing controller, which changes the CustomResourceDefinition that
+// it asks with.
 func TestFinalizer(t *testing.T) {
 	f := newFixture(t)
 	cached := f.set(widgets())
@@ -270,8 +273,8 @@ func TestOutdatedEvents(t *testing.T) {
 	}
 }
 
-// TestSameGeneration covers updates that change the spec or the expressions without the generation: a restored etcd makes the former, a
-// server of Kubernetes on the same etcd the latter.
+// TestSameGeneration covers updates that change the spec or the expressions without the generation:
+// a restored etcd makes the former, a server of Kubernetes on the same etcd the latter.
 func TestSameGeneration(t *testing.T) {
 	f := newFixture(t)
 	old := f.set(widgets())
@@ -306,8 +309,8 @@ func TestSameGeneration(t *testing.T) {
 	}
 }
 
-// TestBuildsApart covers that building one Resource does not hold up the requests of another, and that requests for the
-// same one build it once.
+// TestBuildsApart covers that building one Resource does not hold up the requests of another, and
+// that requests for the same one build it once.
 func TestBuildsApart(t *testing.T) {
 	f := newFixture(t)
 	slow, fast := f.set(widgets()), widgets()
@@ -350,7 +353,8 @@ func TestBuildErrors(t *testing.T) {
 	}
 }
 
-// TestDestroy covers the end of the server: no storage stays open, those included that wait for requests.
+// TestDestroy covers the end of the server: no storage stays open, those included that wait for
+// requests.
 func TestDestroy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -367,8 +371,8 @@ func TestDestroy(t *testing.T) {
 	})
 }
 
-// TestDestroyDuringBuild covers requests and the finalizing controller, which may build a Resource while the server
-// stops or later: nothing would close its storage.
+// TestDestroyDuringBuild covers requests and the finalizing controller, which may build a Resource
+// while the server stops or later: nothing would close its storage.
 func TestDestroyDuringBuild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

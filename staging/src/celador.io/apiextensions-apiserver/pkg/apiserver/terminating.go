@@ -11,8 +11,9 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 )
 
-// withoutCreation is the admission chain of a terminating CustomResourceDefinition. It forbids the operation Create, which
-// patch and apply requests may have as well, and passes other operations to chain.
+// withoutCreation is the admission chain of a terminating CustomResourceDefinition. It forbids the
+// operation Create, which patch and apply requests may have as well, and passes other operations to
+// chain.
 type withoutCreation struct{ chain admission.Interface }
 
 func (w withoutCreation) Handles(operation admission.Operation) bool {

@@ -24,18 +24,20 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
 )
 
-// objectsReadable is the type of the condition that is False while stored objects do not convert. A CustomResourceDefinition
-// that never had such objects does not have it.
+// objectsReadable is the type of the condition that is False while stored objects do not convert. A
+// CustomResourceDefinition that never had such objects does not have it.
 const objectsReadable apiextensionsv1.CustomResourceDefinitionConditionType = "ObjectsReadable"
 
-// unreadable shows how many objects of each CustomResourceDefinition do not convert, in a metric and in a condition.
+// unreadable shows how many objects of each CustomResourceDefinition do not convert, in a metric
+// and in a condition.
 type unreadable struct {
 	lister listers.CustomResourceDefinitionLister
 	client clientv1.CustomResourceDefinitionInterface
 	queue  workqueue.TypedRateLimitingInterface[string]
 
 	mu sync.Mutex
-	// latest holds the counts by version that the condition of a CustomResourceDefinition must show.
+	// latest holds the counts by version that the condition of a CustomResourceDefinition must
+	// show.
 	latest map[string]unreadableCounts
 }
 
@@ -131,8 +133,8 @@ func (u *unreadable) forget(name string) {
 	delete(u.latest, name)
 }
 
-// conditionOf returns the condition. It names no objects, because whoever may read the CustomResourceDefinition need not be allowed
-// to read these.
+// conditionOf returns the condition. It names no objects, because whoever may read the
+// CustomResourceDefinition need not be allowed to read these.
 func conditionOf(counts map[string]int) apiextensionsv1.CustomResourceDefinitionCondition {
 	if len(counts) == 0 {
 		return apiextensionsv1.CustomResourceDefinitionCondition{

@@ -3,7 +3,8 @@
 
 package crdinformer
 
-// Len returns the number of generations of CustomResourceDefinitions that the table has expressions of.
+// Len returns the number of generations of CustomResourceDefinitions that the table has expressions
+// of.
 func Len(e *Expressions) int {
 	e.lock.RLock()
 	defer e.lock.RUnlock()

@@ -14,24 +14,26 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 )
 
-// Expressions holds the expressions of the CustomResourceDefinitions that the informer delivered. CustomResourceDefinitions
-// without expressions have no entry. An entry stays as long as a CustomResourceDefinition that the informer delivered
-// with it is reachable, in the informer's cache or elsewhere, so that readers of an old CustomResourceDefinition
-// find its expressions even if the informer has a newer one. It is safe for concurrent use.
+// Expressions holds the expressions of the CustomResourceDefinitions that the informer delivered.
+// CustomResourceDefinitions without expressions have no entry. An entry stays as long as a
+// CustomResourceDefinition that the informer delivered with it is reachable, in the informer's
+// cache or elsewhere, so that readers of an old CustomResourceDefinition find its expressions even
+// if the informer has a newer one. It is safe for concurrent use.
 type Expressions struct {
 	lock    sync.RWMutex
 	entries map[revision]*entry
 }
 
-// A revision identifies the spec of a CustomResourceDefinition: every change of it increments the generation, except for
-// writes of Kubernetes' servers on the same etcd, which drop the expressions, and a restored backup of etcd.
+// A revision identifies the spec of a CustomResourceDefinition: every change of it increments the
+// generation, except for writes of Kubernetes' servers on the same etcd, which drop the
+// expressions, and a restored backup of etcd.
 type revision struct {
 	uid        types.UID
 	generation int64
 }
 
-// entry holds the expressions of a revision. CustomResourceDefinitions of the revision that differ in metadata or
-// status share it.
+// entry holds the expressions of a revision. CustomResourceDefinitions of the revision that differ
+// in metadata or status share it.
 type entry struct {
 	expressions *apiextensions.Expressions
 	crds        int
@@ -45,8 +47,9 @@ func revisionOf(crd *upstreamv1.CustomResourceDefinition) revision {
 	return revision{crd.UID, crd.Generation}
 }
 
-// Of returns the expressions of a CustomResourceDefinition that the informer delivered, or nil if it has none.
-// Callers must not modify them. A deep copy does not keep the entry: the caller must hold the original.
+// Of returns the expressions of a CustomResourceDefinition that the informer delivered, or nil if
+// it has none. Callers must not modify them. A deep copy does not keep the entry: the caller must
+// hold the original.
 func (e *Expressions) Of(crd *upstreamv1.CustomResourceDefinition) *apiextensions.Expressions {
 	e.lock.RLock()
 	defer e.lock.RUnlock()
@@ -56,8 +59,8 @@ func (e *Expressions) Of(crd *upstreamv1.CustomResourceDefinition) *apiextension
 	return nil
 }
 
-// record adds the expressions of a CustomResourceDefinition, or none if they are nil, until the garbage collector
-// finds the CustomResourceDefinition unreachable.
+// record adds the expressions of a CustomResourceDefinition, or none if they are nil, until the
+// garbage collector finds the CustomResourceDefinition unreachable.
 func (e *Expressions) record(crd *upstreamv1.CustomResourceDefinition, expressions *apiextensions.Expressions) {
 	at := revisionOf(crd)
 	e.lock.Lock()

@@ -1,8 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package crdinformer provides an informer that stores Kubernetes' type of CustomResourceDefinition, for Kubernetes'
-// controllers, and holds the expressions, for which that type has no fields, in a table beside it.
+// Package crdinformer provides an informer that stores Kubernetes' type of
+// CustomResourceDefinition, for Kubernetes' controllers, and holds the expressions, for which that
+// type has no fields, in a table beside it.
 package crdinformer
 
 import (
@@ -31,9 +32,10 @@ type Client interface {
 }
 
 // NewSharedInformerFactory returns a factory of Kubernetes' informers whose informer of
-// CustomResourceDefinitions reads with crds. The informer stores and delivers Kubernetes'
-// type, and puts the expressions into the returned table. The conversion strategy ConversionRules stays, so
-// that what does not know it cannot take it for None. Informers of other kinds read with client. The factory is not started.
+// CustomResourceDefinitions reads with crds. The informer stores and delivers Kubernetes' type, and
+// puts the expressions into the returned table. The conversion strategy ConversionRules stays, so
+// that what does not know it cannot take it for None. Informers of other kinds read with client.
+// The factory is not started.
 func NewSharedInformerFactory(client upstreamclient.Interface, crds Client, resync time.Duration) (upstreaminformers.SharedInformerFactory, *Expressions) {
 	expressions := newExpressions()
 	factory := upstreaminformers.NewSharedInformerFactory(client, resync)
@@ -63,9 +65,9 @@ func newInformer(client Client, expressions *Expressions, resync time.Duration) 
 	return informer
 }
 
-// split is the informer's transform. It returns Kubernetes' part of a CustomResourceDefinition and records the
-// expressions. After a watch list, the informer transforms the results of the transform again, so split
-// returns objects of other types unchanged.
+// split is the informer's transform. It returns Kubernetes' part of a CustomResourceDefinition and
+// records the expressions. After a watch list, the informer transforms the results of the transform
+// again, so split returns objects of other types unchanged.
 func (e *Expressions) split(obj any) (any, error) {
 	crd, ok := obj.(*v1.CustomResourceDefinition)
 	if !ok {

@@ -72,7 +72,8 @@ func (s *source) Watch(_ context.Context, options metav1.ListOptions) (watch.Int
 	return s.watcher, nil
 }
 
-// apply stores a CustomResourceDefinition, or removes it if it is nil, and sends the event unless silent.
+// apply stores a CustomResourceDefinition, or removes it if it is nil, and sends the event unless
+// silent.
 func (s *source) apply(name string, definition *v1.CustomResourceDefinition, silent bool) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -103,7 +104,8 @@ func (s *source) expire() {
 	s.watcher.Stop()
 }
 
-// definition returns a CustomResourceDefinition whose default expression has the rule, or none if it is empty.
+// definition returns a CustomResourceDefinition whose default expression has the rule, or none if
+// it is empty.
 func definition(name string, generation int64, rule string) *v1.CustomResourceDefinition {
 	schema := &v1.JSONSchemaProps{Type: "object"}
 	strategy := v1.NoneConverter

@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// New returns an established CustomResourceDefinition of the kind Widget in group example.com with the given
-// versions, namespaced and without conversion, as the API server and its controllers leave it. It has generation
-// 1 and a UID that derives from the resource name "widgets".
+// New returns an established CustomResourceDefinition of the kind Widget in group example.com with
+// the given versions, namespaced and without conversion, as the API server and its controllers
+// leave it. It has generation 1 and a UID that derives from the resource name "widgets".
 func New(versions ...apiextensionsv1.CustomResourceDefinitionVersion) *apiextensionsv1.CustomResourceDefinition {
 	names := apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Singular: "widget", Kind: "Widget", ListKind: "WidgetList"}
 	crd := &apiextensionsv1.CustomResourceDefinition{
@@ -32,8 +32,8 @@ func New(versions ...apiextensionsv1.CustomResourceDefinitionVersion) *apiextens
 	return crd
 }
 
-// Version returns a served version whose spec has the given properties, which may be nil. The first version of a
-// CustomResourceDefinition should be made the storage version by Stored.
+// Version returns a served version whose spec has the given properties, which may be nil. The first
+// version of a CustomResourceDefinition should be made the storage version by Stored.
 func Version(name string, spec map[string]apiextensionsv1.JSONSchemaProps) apiextensionsv1.CustomResourceDefinitionVersion {
 	return apiextensionsv1.CustomResourceDefinitionVersion{
 		Name: name, Served: true,
@@ -62,8 +62,8 @@ func WithSubresources(v apiextensionsv1.CustomResourceDefinitionVersion) apiexte
 	return v
 }
 
-// Updated returns a copy of the CustomResourceDefinition after an update of its spec by the function, with the next
-// generation.
+// Updated returns a copy of the CustomResourceDefinition after an update of its spec by the
+// function, with the next generation.
 func Updated(crd *apiextensionsv1.CustomResourceDefinition, update func(*apiextensionsv1.CustomResourceDefinitionSpec)) *apiextensionsv1.CustomResourceDefinition {
 	crd = crd.DeepCopy()
 	crd.Generation++

@@ -132,7 +132,8 @@ func newCompiler() *schemaexpression.Compiler {
 	return schemaexpression.NewCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
 }
 
-// TestRules compares the total cost of all rules with Kubernetes' validator, and requires closures for all of them.
+// TestRules compares the total cost of all rules with Kubernetes' validator, and requires closures
+// for all of them.
 func TestRules(t *testing.T) {
 	schema := httpRouteSchema(t)
 	rules := compile(t, newCompiler(), schema, model.SchemaDeclType(schema, true))

@@ -12,8 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// HTTPRoute returns an established CustomResourceDefinition with the shape of the Gateway API's HTTPRoute: each
-// version has the same schema, with 72 validation rules on 14 nodes. The first version is the storage version.
+// HTTPRoute returns an established CustomResourceDefinition with the shape of the Gateway API's
+// HTTPRoute: each version has the same schema, with 72 validation rules on 14 nodes. The first
+// version is the storage version.
 func HTTPRoute(versions ...string) *apiextensionsv1.CustomResourceDefinition {
 	crd := New()
 	names := apiextensionsv1.CustomResourceDefinitionNames{Plural: "httproutes", Singular: "httproute", Kind: "HTTPRoute", ListKind: "HTTPRouteList"}
@@ -29,8 +30,8 @@ func HTTPRoute(versions ...string) *apiextensionsv1.CustomResourceDefinition {
 	return crd
 }
 
-// HTTPRouteObject returns a valid custom resource of HTTPRoute in a version. It reaches most of the rules: it has three
-// rules with two matches and two backends each, and filters of five types.
+// HTTPRouteObject returns a valid custom resource of HTTPRoute in a version. It reaches most of the
+// rules: it has three rules with two matches and two backends each, and filters of five types.
 func HTTPRouteObject(version string) *unstructured.Unstructured {
 	headers := map[string]any{"set": []any{map[string]any{"name": "x-env", "value": "prod"}}, "remove": []any{"x-debug"}}
 	backend := func(name string, weight int64, filters ...any) any {
@@ -142,7 +143,8 @@ func routeRule() node {
 	)
 }
 
-// replacesPrefix returns a rule for a filter that replaces the prefix of a path. none is the condition that no filter does.
+// replacesPrefix returns a rule for a filter that replaces the prefix of a path. none is the
+// condition that no filter does.
 func replacesPrefix(what, none, property string) apiextensionsv1.ValidationRule {
 	none = fmt.Sprintf(none, fmt.Sprintf("has(f.%[1]s) && has(f.%[1]s.path) && f.%[1]s.path.type == 'ReplacePrefixMatch'", property))
 	return rule("a "+what+" that replaces the prefix needs a single match by PathPrefix",

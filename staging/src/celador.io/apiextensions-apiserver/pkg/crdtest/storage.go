@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Storage is a RESTOptionsGetter whose storages hold nothing or one object, and that counts them. The storages cannot be
-// written to, but requests with the option dryRun work.
+// Storage is a RESTOptionsGetter whose storages hold nothing or one object, and that counts them.
+// The storages cannot be written to, but requests with the option dryRun work.
 type Storage struct {
 	// Object, if set, is the object under every key.
 	Object *unstructured.Unstructured

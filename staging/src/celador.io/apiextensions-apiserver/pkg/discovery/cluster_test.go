@@ -39,8 +39,8 @@ type listed struct {
 
 func (listed) IsWatchListSemanticsUnSupported() bool { return true }
 
-// newCluster returns a cluster with the CRDs, whose informer is idle until start. All that run starts
-// has to end at the end of the test.
+// newCluster returns a cluster with the CRDs, whose informer is idle until start. All that run
+// starts has to end at the end of the test.
 func newCluster(t *testing.T, crds ...*definition) *cluster {
 	source := cachetesting.NewFakeControllerSource()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -150,7 +150,8 @@ func TestController(t *testing.T) {
 		"second version": {
 			before: []*definition{define("foos", group)},
 			change: update(define("foos", group, versions("v2 served stored", "v1 served"))),
-			// The storage version hash of v1 changes as well, although the aggregated document lacks it.
+			// The storage version hash of v1 changes as well, although the aggregated document
+			// lacks it.
 			want:   "add example.com/v2 [foos]; priority example.com/v2 1000 100; add example.com/v1 [foos]; priority example.com/v1 1000 100",
 			served: []string{"/apis/example.com", "/apis/example.com/v1", "/apis/example.com/v2"},
 		},

@@ -14,9 +14,9 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/discovery"
 )
 
-// A Handler serves /apis/<group> and /apis/<group>/<version> for API groups of custom resources. Its
-// methods are safe for concurrent use. A request never waits for a change, and sees all documents of
-// a group before or after it.
+// A Handler serves /apis/<group> and /apis/<group>/<version> for API groups of custom resources.
+// Its methods are safe for concurrent use. A request never waits for a change, and sees all
+// documents of a group before or after it.
 type Handler struct {
 	codecs   runtime.NegotiatedSerializer
 	delegate http.Handler
@@ -31,7 +31,8 @@ type servedGroup struct {
 }
 
 // NewHandler returns a handler without groups. delegate serves all requests for other paths, for
-// unknown groups and for unknown versions. codecs encode metav1.APIGroup and metav1.APIResourceList.
+// unknown groups and for unknown versions. codecs encode metav1.APIGroup and
+// metav1.APIResourceList.
 func NewHandler(codecs runtime.NegotiatedSerializer, delegate http.Handler) *Handler {
 	return &Handler{codecs: codecs, delegate: delegate}
 }

@@ -1,9 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package features defines the feature gates of custom resources that Kubernetes does not have. Importing it adds them to the
-// process-wide feature gate, and so to `--feature-gates`. They are alpha in 1.37 and off by default. A server that emulates an
-// earlier version does not know them.
+// Package features defines the feature gates of custom resources that Kubernetes does not have.
+// Importing it adds them to the process-wide feature gate, and so to `--feature-gates`. They are
+// alpha in 1.37 and off by default. A server that emulates an earlier version does not know them.
 package features
 
 import (
@@ -16,13 +16,15 @@ import (
 const (
 	// CustomResourceConversionRules enables the conversion strategy ConversionRules and
 	// spec.conversion.converters of CustomResourceDefinitions: CEL expressions that convert custom
-	// resources between versions. While it is off, converters are dropped from CustomResourceDefinitions that do not
-	// have them yet, and the strategy is invalid unless the CustomResourceDefinition has it already.
+	// resources between versions. While it is off, converters are dropped from
+	// CustomResourceDefinitions that do not have them yet, and the strategy is invalid unless the
+	// CustomResourceDefinition has it already.
 	CustomResourceConversionRules featuregate.Feature = "CustomResourceConversionRules"
 
 	// CustomResourceDefaultExpressions enables x-kubernetes-default in the schemas of
-	// CustomResourceDefinitions: CEL expressions that set unset fields of custom resources. While it is
-	// off, x-kubernetes-default is dropped from CustomResourceDefinitions that do not have it yet, and sets nothing.
+	// CustomResourceDefinitions: CEL expressions that set unset fields of custom resources. While
+	// it is off, x-kubernetes-default is dropped from CustomResourceDefinitions that do not have it
+	// yet, and sets nothing.
 	CustomResourceDefaultExpressions featuregate.Feature = "CustomResourceDefaultExpressions"
 )
 

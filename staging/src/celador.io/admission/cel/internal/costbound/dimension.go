@@ -9,14 +9,16 @@ import (
 
 // A dimension is a set of entries of a list or map, or of characters of a text.
 type dimension struct {
-	// parent holds the entries that the list, map or text is in. It is nil outside of all lists and maps.
+	// parent holds the entries that the list, map or text is in. It is nil outside of all lists and
+	// maps.
 	parent *dimension
-	// each is the highest size within one entry of parent, total the highest size within all of them.
+	// each is the highest size within one entry of parent, total the highest size within all of
+	// them.
 	each, total float64
 }
 
-// within returns a dimension in the entries of parent. bound is the limit that the schema declares, or negative if there is none, size the
-// limit that the size of the object implies.
+// within returns a dimension in the entries of parent. bound is the limit that the schema declares,
+// or negative if there is none, size the limit that the size of the object implies.
 func within(parent *dimension, bound int64, size float64) *dimension {
 	d := &dimension{parent: parent, each: size, total: size}
 	if bound >= 0 {
@@ -40,8 +42,8 @@ func (d *dimension) isIn(other *dimension) bool {
 	return false
 }
 
-// A move puts a dimension in the place of another one. Dimensions in it move once, so that those of a value and of its entries stay the
-// same.
+// A move puts a dimension in the place of another one. Dimensions in it move once, so that those of
+// a value and of its entries stay the same.
 type move struct {
 	from, to *dimension
 	moved    map[*dimension]*dimension
@@ -66,8 +68,8 @@ func (m *move) of(d *dimension) *dimension {
 	return moved
 }
 
-// dimensions is a set of dimensions. As a number it is that of the combinations of one element of each, in which an element
-// belongs to the element of each ancestor in the set.
+// dimensions is a set of dimensions. As a number it is that of the combinations of one element of
+// each, in which an element belongs to the element of each ancestor in the set.
 type dimensions []*dimension
 
 func (s dimensions) with(others ...*dimension) dimensions {
@@ -101,7 +103,8 @@ func (s dimensions) count() float64 {
 	return product
 }
 
-// countIn returns the highest number of combinations for one combination of the elements of context.
+// countIn returns the highest number of combinations for one combination of the elements of
+// context.
 func (s dimensions) countIn(context dimensions) float64 {
 	product := 1.0
 	for _, d := range s {
@@ -122,8 +125,8 @@ func (s dimensions) all(d *dimension) float64 { return s.combinations(d, d.total
 // each returns the number of combinations within one entry of d's parent.
 func (s dimensions) each(d *dimension) float64 { return s.combinations(d, d.each) }
 
-// combinations returns the number of combinations of own elements of d and the dimensions in it. The elements of one dimension in d
-// are counted together, those of the others for each of them.
+// combinations returns the number of combinations of own elements of d and the dimensions in it.
+// The elements of one dimension in d are counted together, those of the others for each of them.
 func (s dimensions) combinations(d *dimension, own float64) float64 {
 	var inside []*dimension
 	for _, other := range s {
@@ -212,7 +215,8 @@ func (s size) over(context dimensions) float64 {
 	return sum
 }
 
-// separate returns the size with copies of the dimensions that context does not have, for a second value of this size.
+// separate returns the size with copies of the dimensions that context does not have, for a second
+// value of this size.
 func (s size) separate(context dimensions) size {
 	copied := make(size, len(s))
 	for i, t := range s {

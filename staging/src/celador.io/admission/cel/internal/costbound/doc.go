@@ -3,9 +3,9 @@
 
 // Package costbound bounds what an expression costs for an object of a given size.
 //
-// Kubernetes' estimates multiply the sizes of everything that an expression loops over. This is too much for schemas without
-// limits: all items of all lists in a list together are no more than the object has, however they are distributed. Package
-// costbound counts them together:
+// Kubernetes' estimates multiply the sizes of everything that an expression loops over. This is too
+// much for schemas without limits: all items of all lists in a list together are no more than the
+// object has, however they are distributed. Package costbound counts them together:
 //
 //	self.groups.map(g, g.members.map(m, m.name))
 //
@@ -15,8 +15,10 @@
 //
 // a constant for each pair of a group and a member.
 //
-// The indices of a list, such as those of lists.range(size(self.groups)), are as many as its entries, and each reads one of them.
+// The indices of a list, such as those of lists.range(size(self.groups)), are as many as its
+// entries, and each reads one of them.
 //
-// A dimension is a set of entries or characters in the object, such as the members of all groups. A value has a size, a
-// sum of products of dimensions, and so has the number of evaluations of a subexpression. The costs are those of cel-go and Kubernetes at run time.
+// A dimension is a set of entries or characters in the object, such as the members of all groups. A
+// value has a size, a sum of products of dimensions, and so has the number of evaluations of a
+// subexpression. The costs are those of cel-go and Kubernetes at run time.
 package costbound

@@ -27,22 +27,25 @@ type Limits struct {
 type Scope struct {
 	// Variables are the types of the variables. Other variables may have any value.
 	Variables map[string]*apiservercel.DeclType
-	// Repetitions holds the declared limits of the lists and maps around the value, outermost first. A negative number is no limit.
+	// Repetitions holds the declared limits of the lists and maps around the value, outermost
+	// first. A negative number is no limit.
 	Repetitions []int64
 	// Outer are the types of the variables whose values are outside of these lists and maps.
 	Outer map[string]*apiservercel.DeclType
-	// Shared holds the expressions that define further variables. Evaluating them costs the expression that reads them nothing.
+	// Shared holds the expressions that define further variables. Evaluating them costs the
+	// expression that reads them nothing.
 	Shared map[string]Variable
 }
 
-// A Variable is an expression that defines a variable, with the types of the variables that it reads.
+// A Variable is an expression that defines a variable, with the types of the variables that it
+// reads.
 type Variable struct {
 	Checked   *ast.AST
 	Variables map[string]*apiservercel.DeclType
 }
 
-// Of returns what a checked expression costs at most for all values at its scope in one object. It is infinite
-// if the expression is too complex.
+// Of returns what a checked expression costs at most for all values at its scope in one object. It
+// is infinite if the expression is too complex.
 func Of(checked *ast.AST, scope Scope, limits Limits) float64 {
 	e := &estimate{AST: checked, limits: limits, variables: map[string]value{}, shared: scope.Shared, defined: map[string]value{}}
 	var in *dimension
@@ -63,7 +66,8 @@ func Of(checked *ast.AST, scope Scope, limits Limits) float64 {
 	return math.Ceil(cost)
 }
 
-// Evaluations returns how often an expression is evaluated in one object. repetitions are those of its scope.
+// Evaluations returns how often an expression is evaluated in one object. repetitions are those of
+// its scope.
 func (l Limits) Evaluations(repetitions []int64) float64 {
 	var in *dimension
 	for _, bound := range repetitions {
@@ -75,15 +79,18 @@ func (l Limits) Evaluations(repetitions []int64) float64 {
 	return in.total
 }
 
-// maxSteps bounds the work of an estimate: a subexpression in a loop over alternatives is visited for each of them.
+// maxSteps bounds the work of an estimate: a subexpression in a loop over alternatives is visited
+// for each of them.
 const maxSteps = 1 << 16
 
-// An estimate visits the subexpressions of one expression. Costs are sums over all evaluations in one object.
+// An estimate visits the subexpressions of one expression. Costs are sums over all evaluations in
+// one object.
 type estimate struct {
 	*ast.AST
 	limits    Limits
 	variables map[string]value
-	// shared holds the definitions of further variables, defined the values of those that have been read.
+	// shared holds the definitions of further variables, defined the values of those that have been
+	// read.
 	shared  map[string]Variable
 	defined map[string]value
 	// context holds the dimensions of the loops around the subexpression.
@@ -229,8 +236,8 @@ func (e *estimate) bind(bound map[string]value) (restore func()) {
 	}
 }
 
-// comprehension visits the expansion of a macro. The accumulator of its loop is a list or map to which each iteration adds an
-// entry, or a value without a size.
+// comprehension visits the expansion of a macro. The accumulator of its loop is a list or map to
+// which each iteration adds an entry, or a value without a size.
 func (e *estimate) comprehension(c ast.ComprehensionExpr) (value, float64) {
 	initial, initialCost := e.visit(c.AccuInit())
 	elements, cost := e.visit(c.IterRange())
@@ -249,8 +256,8 @@ func (e *estimate) comprehension(c ast.ComprehensionExpr) (value, float64) {
 	return result, cost + own
 }
 
-// iteration visits the condition and the step of a loop. It returns the lists or maps of the values that the iterations add to the
-// accumulator.
+// iteration visits the condition and the step of a loop. It returns the lists or maps of the values
+// that the iterations add to the accumulator.
 func (e *estimate) iteration(c ast.ComprehensionExpr, l loop) (added []value, cost float64) {
 	outer := e.context
 	e.context = e.context.with(l.dimension)
@@ -314,7 +321,8 @@ func (e *estimate) conditional(operands []ast.Expr) (value, float64) {
 	return result, condition + firstCost + secondCost
 }
 
-// isValue reports whether an expression that looks like the first part of a function's name is a value.
+// isValue reports whether an expression that looks like the first part of a function's name is a
+// value.
 func (e *estimate) isValue(x ast.Expr) bool {
 	_, typed := e.TypeMap()[x.ID()]
 	return typed

@@ -54,7 +54,8 @@ func cost(t *testing.T, source string, size float64) float64 {
 	return cost
 }
 
-// The cost of an expression grows with the size of the object like the number of its values, pairs of values, and so on.
+// The cost of an expression grows with the size of the object like the number of its values, pairs
+// of values, and so on.
 func TestGrowth(t *testing.T) {
 	for source, degree := range map[string]float64{
 		"self.name + 'a'":                              1,
@@ -104,7 +105,8 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// The values of variables outside of the scope have the sizes of their types, and those of shared variables the sizes of their expressions.
+// The values of variables outside of the scope have the sizes of their types, and those of shared
+// variables the sizes of their expressions.
 func TestVariables(t *testing.T) {
 	whole := schemaexpression.Scope{
 		Self: self(), Shared: schemaexpression.NewShared(), NullResults: true,

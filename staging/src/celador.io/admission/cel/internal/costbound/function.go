@@ -127,8 +127,8 @@ func (e *estimate) function(function string, id int64, operands []ast.Expr, args
 	return e.unknown(function, id, args)
 }
 
-// indices returns the result of lists.range. The size of a list bounds it as well as a constant does; other numbers may be as high
-// as the object has characters.
+// indices returns the result of lists.range. The size of a list bounds it as well as a constant
+// does; other numbers may be as high as the object has characters.
 func (e *estimate) indices(operands []ast.Expr, end value) value {
 	index := value{kind: scalar}
 	n := constant(e.limits.Text)

@@ -8,15 +8,16 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
-// A value is what is known about a value: a part of the object, or what an expression makes of its parts. Optionals are
-// the values in them.
+// A value is what is known about a value: a part of the object, or what an expression makes of its
+// parts. Optionals are the values in them.
 type value struct {
 	kind kind
 	// declared is the type of a part. It is nil for a part of any type.
 	declared *apiservercel.DeclType
 	// in holds the entries that a part is in.
 	in *dimension
-	// keyOf is the type of the map or list whose keys or indices a loop with the dimension in visits.
+	// keyOf is the type of the map or list whose keys or indices a loop with the dimension in
+	// visits.
 	keyOf *apiservercel.DeclType
 	// sized is the list, map or text whose size a number is. It is nil for other values.
 	sized *value

@@ -24,8 +24,8 @@ type attribute struct {
 	// item is set if base is the iteration variable of a comprehension, whose value is in slot.
 	item bool
 	slot int
-	// own is the cost of reading base: 1, or 0 if base is a conditional. cel-go does not charge it if
-	// the attribute is the index of another attribute or a branch of a conditional.
+	// own is the cost of reading base: 1, or 0 if base is a conditional. cel-go does not charge it
+	// if the attribute is the index of another attribute or a branch of a conditional.
 	own uint64
 	// selected is the cost of selections that base contains: 1 if base is variables.x, which the
 	// evaluator reads as one variable, and otherwise 0.
@@ -86,8 +86,9 @@ func (a *attribute) resolve(cost uint64) step {
 	}
 }
 
-// follow returns a step that adds a cost, evaluates base and applies qualifiers in order. It evaluates the index of a
-// qualifier only if the operand has a value, because the index may read variables of the policy.
+// follow returns a step that adds a cost, evaluates base and applies qualifiers in order. It
+// evaluates the index of a qualifier only if the operand has a value, because the index may read
+// variables of the policy.
 func (a *attribute) follow(qualifiers []qualifier, cost uint64) step {
 	base := a.base
 	if cost == 0 && len(qualifiers) == 0 {
@@ -152,7 +153,8 @@ func fields(qualifiers []qualifier) ([]ref.Val, bool) {
 // field returns the value of a map for a string. It declines if there is none.
 func field(value, name ref.Val) ref.Val {
 	var found ref.Val
-	// Most maps are structs, and testing for their type takes a fraction of the time that a test for an interface takes.
+	// Most maps are structs, and testing for their type takes a fraction of the time that a test
+	// for an interface takes.
 	if s, ok := value.(*values.Struct); ok {
 		found, _ = s.Find(name)
 	} else if m, ok := value.(traits.Mapper); ok {

@@ -14,8 +14,8 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
-// Closures evaluate a planned expression. The zero Closures decline every evaluation. Closures are safe
-// for concurrent use.
+// Closures evaluate a planned expression. The zero Closures decline every evaluation. Closures are
+// safe for concurrent use.
 type Closures struct {
 	eval  step
 	slots int
@@ -31,9 +31,9 @@ type Input interface {
 	Variable(i int) ref.Val
 }
 
-// Memory is the memory of evaluations, which end in the reverse order of their beginning: a program that reads a
-// variable waits for the evaluation of the variable's program. The zero value is ready for use. Not safe for
-// concurrent use.
+// Memory is the memory of evaluations, which end in the reverse order of their beginning: a program
+// that reads a variable waits for the evaluation of the variable's program. The zero value is ready
+// for use. Not safe for concurrent use.
 type Memory struct {
 	// frames are those of the outermost evaluations, depth counts all that have not ended.
 	frames [4]frame
@@ -51,7 +51,8 @@ type Panic struct {
 	Stack []byte
 }
 
-// Panicked returns the panic of the evaluation that ended last, and forgets it. It returns nil if there was none.
+// Panicked returns the panic of the evaluation that ended last, and forgets it. It returns nil if
+// there was none.
 func (m *Memory) Panicked() *Panic {
 	last := m.panicked
 	m.panicked = nil
@@ -84,9 +85,10 @@ func (m *Memory) end(f *frame) {
 }
 
 // Evaluate returns the value of the expression and its CEL cost. It returns false if it declines,
-// and the caller must evaluate the expression with cel-go; cost is then what the evaluation has cost
-// so far, which is at least what cel-go charges up to there. An evaluation that costs more than limit declines. Closing done
-// interrupts loops; done may be nil. Evaluate recovers a panic and declines. The caller reads it with memory.Panicked.
+// and the caller must evaluate the expression with cel-go; cost is then what the evaluation has
+// cost so far, which is at least what cel-go charges up to there. An evaluation that costs more
+// than limit declines. Closing done interrupts loops; done may be nil. Evaluate recovers a panic
+// and declines. The caller reads it with memory.Panicked.
 func (p *Closures) Evaluate(memory *Memory, done <-chan struct{}, limit uint64, input Input) (value ref.Val, cost uint64, ok bool) {
 	if p.eval == nil {
 		return nil, 0, false
@@ -107,10 +109,12 @@ func (p *Closures) Evaluate(memory *Memory, done <-chan struct{}, limit uint64, 
 	return value, cost, true
 }
 
-// Prefetch reads the memory with which an evaluation begins, so that it is in the processor's caches. It does not wait for the memory.
+// Prefetch reads the memory with which an evaluation begins, so that it is in the processor's
+// caches. It does not wait for the memory.
 func (p *Closures) Prefetch() {
 	if p.eval != nil {
-		// A step is the address of a closure. The read is atomic because the compiler drops other reads whose result is not used.
+		// A step is the address of a closure. The read is atomic because the compiler drops other
+		// reads whose result is not used.
 		atomic.LoadUintptr(*(**uintptr)(unsafe.Pointer(&p.eval)))
 	}
 }

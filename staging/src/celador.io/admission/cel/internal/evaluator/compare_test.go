@@ -21,8 +21,8 @@ import (
 )
 
 // evaluationsOfRandomOrder is the number of evaluations by cel-go in which the random order of a Go
-// map is expected to change the value or the cost. One order of two entries occurs once in eight evaluations, and only
-// expressions that seem to differ are evaluated so often.
+// map is expected to change the value or the cost. One order of two entries occurs once in eight
+// evaluations, and only expressions that seem to differ are evaluated so often.
 const evaluationsOfRandomOrder = 1024
 
 // check evaluates a program with the evaluator and with cel-go. Unless the evaluator declines, it

@@ -122,7 +122,8 @@ func (l *loop) eval(f *frame) ref.Val {
 	}
 }
 
-// each evaluates the loop for the elements of a list or the keys of a map. It returns false to decline.
+// each evaluates the loop for the elements of a list or the keys of a map. It returns false to
+// decline.
 func (l *loop) each(f *frame, elements ref.Val) bool {
 	var c cursor
 	if !c.begin(elements) {
@@ -153,8 +154,8 @@ func (l *loop) iterate(f *frame) (proceed, ok bool) {
 	return true, true
 }
 
-// eachPair evaluates the loop for the indexes and elements of a list, or the keys and values of a map, in
-// cel-go's order. It returns false to decline.
+// eachPair evaluates the loop for the indexes and elements of a list, or the keys and values of a
+// map, in cel-go's order. It returns false to decline.
 func (l *loop) eachPair(f *frame, elements ref.Val) bool {
 	p := &pairs{loop: l, frame: f, ok: true}
 	switch elements := elements.(type) {

@@ -92,7 +92,8 @@ func (p *planner) mapping(m ast.MapExpr) (node, error) {
 	return n, nil
 }
 
-// object plans the construction of an object. Package limits counts all fields, as for other literals.
+// object plans the construction of an object. Package limits counts all fields, as for other
+// literals.
 func (p *planner) object(o ast.StructExpr) (node, error) {
 	name, constructor := o.TypeName(), p.scope.Constructor
 	if constructor == nil {

@@ -88,8 +88,8 @@ func traversal(characters uint64) uint64 {
 // length is size for strings. It does not allocate.
 func length(text types.String) uint64 { return uint64(utf8.RuneCountInString(string(text))) }
 
-// size returns the number of characters, elements or entries of a value or of what an optional holds, and 1
-// for values without a size.
+// size returns the number of characters, elements or entries of a value or of what an optional
+// holds, and 1 for values without a size.
 func size(value ref.Val) uint64 {
 	if sized, ok := value.(traits.Sizer); ok {
 		if n, ok := sized.Size().(types.Int); ok {

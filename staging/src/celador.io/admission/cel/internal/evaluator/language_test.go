@@ -120,7 +120,8 @@ func (l *language) plan(source string, ast *cel.Ast) (p *program, err error) {
 			err = fmt.Errorf("%v", cause)
 		}
 	}()
-	// The decorator replaces the functions that change their arguments. TestDecorated compares the programs with and without it.
+	// The decorator replaces the functions that change their arguments. TestDecorated compares the
+	// programs with and without it.
 	reference, err := l.Program(ast, append(slices.Clip(l.options), cel.InterruptCheckFrequency(celconfig.CheckFrequency),
 		cel.CustomDecoratorV2(limits.Decorator(ast.NativeRep(), l.library)))...)
 	if err != nil {

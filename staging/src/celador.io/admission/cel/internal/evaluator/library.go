@@ -21,7 +21,8 @@ type Library struct {
 	// overloads maps overload IDs and function names to implementations. The implementation of a
 	// function name selects the overload by the types of its arguments.
 	overloads map[string]*functions.Overload
-	// appending is the implementation of + that appends to the accumulators of comprehensions in place.
+	// appending is the implementation of + that appends to the accumulators of comprehensions in
+	// place.
 	appending *functions.Overload
 	adapter   types.Adapter
 	plans     intern.Pool[planKey, sharedPlan]
@@ -48,8 +49,8 @@ func NewLibrary(env *cel.Env) (*Library, error) {
 }
 
 // Find implements limits.Functions. It returns the implementation of the named overload of a
-// function, which changes no argument. If overload is empty or unknown, it returns the implementation
-// that selects the overload itself. It returns nil if there is none.
+// function, which changes no argument. If overload is empty or unknown, it returns the
+// implementation that selects the overload itself. It returns nil if there is none.
 func (l *Library) Find(function, overload string) *functions.Overload {
 	if found, ok := l.overloads[overload]; ok && overload != "" {
 		return found

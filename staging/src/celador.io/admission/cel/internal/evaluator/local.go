@@ -36,7 +36,8 @@ func (p *planner) push(name string, init step) local {
 
 func (p *planner) pop() { p.locals = p.locals[:len(p.locals)-1] }
 
-// read returns a step for the value of the variable. Loops put neither errors nor unknowns into the slots of items.
+// read returns a step for the value of the variable. Loops put neither errors nor unknowns into the
+// slots of items.
 func (l local) read() step {
 	slot, init := l.slot, l.init
 	if init == nil {
@@ -66,8 +67,8 @@ type cursor struct {
 	it         traits.Iterator
 }
 
-// begin puts the cursor, which must be zero, before the first element. It returns false for values that are neither
-// lists nor iterable.
+// begin puts the cursor, which must be zero, before the first element. It returns false for values
+// that are neither lists nor iterable.
 func (c *cursor) begin(value ref.Val) (ok bool) {
 	if c.elements, ok = value.(positional); ok {
 		c.size = types.Int(c.elements.Len())
@@ -87,7 +88,8 @@ func (c *cursor) begin(value ref.Val) (ok bool) {
 	return ok
 }
 
-// advance returns the next element or key, or false at the end. The key of an unknown field of an object is nil.
+// advance returns the next element or key, or false at the end. The key of an unknown field of an
+// object is nil.
 func (c *cursor) advance() (ref.Val, bool) {
 	if c.next < c.size {
 		c.next++

@@ -9,9 +9,10 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// chain returns the step for an attribute whose result is an optional. Once a qualifier is optional, or if
-// the base is an optional, qualifiers that find nothing end the chain with optional.none() instead of an
-// error. cel-go charges the attribute itself at the end, and qualifiers that find a value.
+// chain returns the step for an attribute whose result is an optional. Once a qualifier is
+// optional, or if the base is an optional, qualifiers that find nothing end the chain with
+// optional.none() instead of an error. cel-go charges the attribute itself at the end, and
+// qualifiers that find a value.
 func (a *attribute) chain(own uint64) step {
 	base, selected, qualifiers := a.base, a.selected, a.qualifiers
 	return func(f *frame) ref.Val {
@@ -19,7 +20,8 @@ func (a *attribute) chain(own uint64) step {
 		value := base(f)
 		optional, isOptional := value.(*types.Optional)
 		if isOptional {
-			// cel-go does not look into the optional value of a policy's variable, which is a selection.
+			// cel-go does not look into the optional value of a policy's variable, which is a
+			// selection.
 			if selected > 0 {
 				return nil
 			}
@@ -68,7 +70,8 @@ func (a *attribute) chain(own uint64) step {
 	}
 }
 
-// plainChained returns v, or nil to decline if v is an error, an unknown or an optional within a chain.
+// plainChained returns v, or nil to decline if v is an error, an unknown or an optional within a
+// chain.
 func plainChained(v ref.Val) ref.Val {
 	if _, nested := v.(*types.Optional); nested {
 		return nil
@@ -76,8 +79,8 @@ func plainChained(v ref.Val) ref.Val {
 	return plain(v)
 }
 
-// find returns the value of a map for a key, the element of a list at an index, or nil if there is none. It
-// returns false to decline.
+// find returns the value of a map for a key, the element of a list at an index, or nil if there is
+// none. It returns false to decline.
 func find(value, key ref.Val) (ref.Val, bool) {
 	switch key.(type) {
 	case types.String, types.Int:
@@ -111,8 +114,8 @@ func find(value, key ref.Val) (ref.Val, bool) {
 	}
 }
 
-// alternative plans or and orValue, which evaluate their second operand only if the first has no value. They
-// have no cost of their own.
+// alternative plans or and orValue, which evaluate their second operand only if the first has no
+// value. They have no cost of their own.
 func alternative(first, second node, unwrap bool) node {
 	maybe, other := first.eval, second.eval
 	return node{eval: func(f *frame) ref.Val {
@@ -138,8 +141,9 @@ func none() node {
 	}}
 }
 
-// entry returns the value of an element or entry of a literal: value itself or, if the element is optional,
-// what value holds. It returns nil for an element that the literal leaves out, and false to decline.
+// entry returns the value of an element or entry of a literal: value itself or, if the element is
+// optional, what value holds. It returns nil for an element that the literal leaves out, and false
+// to decline.
 func entry(value ref.Val, optional bool) (ref.Val, bool) {
 	if !optional {
 		return value, value != nil

@@ -16,8 +16,8 @@ import (
 	"celador.io/admission/cel/internal/fingerprint"
 )
 
-// A Scope describes what an expression may use other than the variables of its environment: the variables of
-// a policy, which it reads as fields of an object, and the types that it constructs.
+// A Scope describes what an expression may use other than the variables of its environment: the
+// variables of a policy, which it reads as fields of an object, and the types that it constructs.
 type Scope struct {
 	// Variables is the name of the object whose fields are the policy's variables. If it is empty,
 	// the expression has no access to variables.
@@ -25,8 +25,8 @@ type Scope struct {
 	// Positions maps the names of the policy's variables to their positions. For a name that
 	// several variables have, it holds the position of the last.
 	Positions map[string]int
-	// Constructor resolves the types of objects that the expression constructs. Closures keep it in memory. If
-	// it is nil, the evaluator does not support such expressions.
+	// Constructor resolves the types of objects that the expression constructs. Closures keep it in
+	// memory. If it is nil, the evaluator does not support such expressions.
 	Constructor types.Provider
 }
 
@@ -94,7 +94,8 @@ type planner struct {
 	// locals holds the variables of the enclosing comprehensions, innermost last.
 	locals []local
 	slots  int
-	// appends is the ID of the call that appends to the accumulator of the innermost comprehension, or 0.
+	// appends is the ID of the call that appends to the accumulator of the innermost comprehension,
+	// or 0.
 	appends int64
 	// plans collects the shared plans that the current subexpression uses.
 	plans []*sharedPlan

@@ -35,8 +35,8 @@ func (r *regexes) compile(pattern string) (*regexp.Regexp, error) {
 	return compiled, nil
 }
 
-// invalidPattern reports whether a constant is a string that is not a regular expression. cel-go plans no
-// program for such a constant.
+// invalidPattern reports whether a constant is a string that is not a regular expression. cel-go
+// plans no program for such a constant.
 func (l *Library) invalidPattern(constant ref.Val) bool {
 	source, ok := constant.(types.String)
 	if !ok {

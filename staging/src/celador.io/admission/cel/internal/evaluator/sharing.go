@@ -135,7 +135,8 @@ func (p *planner) referenceInput(key []byte, e ast.Expr, reference *ast.Referenc
 	if reference.Value != nil {
 		return appendConstant(key, reference.Value), true
 	}
-	// A name of the type type is the name of a type, as for resolved, even if a local variable has it.
+	// A name of the type type is the name of a type, as for resolved, even if a local variable has
+	// it.
 	if p.GetType(e.ID()).Kind() == types.TypeKind {
 		return fmt.Appendf(key, "type %q", reference.Name), true
 	}

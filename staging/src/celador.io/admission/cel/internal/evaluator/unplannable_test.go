@@ -31,8 +31,8 @@ var forms = []string{
 	"[1].transformMap(i, v, $)", "[$].transformMapEntry(i, v, {$: v})", "[$].transformList(i, v, v)", "[type($)].map(v, {v: 1})", "[type($)].transformList(i, v, [v])",
 }
 
-// What cel-go does not plan is declined, so that it fails when the expression is compiled, as in Kubernetes, and not
-// when it is evaluated.
+// What cel-go does not plan is declined, so that it fails when the expression is compiled, as in
+// Kubernetes, and not when it is evaluated.
 func TestUnplannable(t *testing.T) {
 	var sources []string
 	for _, form := range forms {
@@ -63,8 +63,8 @@ func TestUnplannable(t *testing.T) {
 	t.Logf("%d expressions, cel-go does not plan %d", len(sources), failed)
 }
 
-// plansOnlyHere returns cel-go's error for an expression that compiles and that cel-go does not plan. The error
-// says so if the evaluator plans the expression.
+// plansOnlyHere returns cel-go's error for an expression that compiles and that cel-go does not
+// plan. The error says so if the evaluator plans the expression.
 func plansOnlyHere(source string) (err error) {
 	l := kubernetes()
 	checked, compiles := tryCompile(l, source)
@@ -87,7 +87,8 @@ func plansOnlyHere(source string) (err error) {
 	return err
 }
 
-// tryCompile compiles an expression. cel-go panics where an optional entry of a list or map is of dynamic type.
+// tryCompile compiles an expression. cel-go panics where an optional entry of a list or map is of
+// dynamic type.
 func tryCompile(l *language, source string) (checked *cel.Ast, compiles bool) {
 	defer func() { _ = recover() }()
 	checked, issues := l.Compile(source)

@@ -29,16 +29,17 @@ func Kept(v ref.Val) {
 	}
 }
 
-// Released records that a value that Kept recorded is not kept any more. It is safe for concurrent use.
+// Released records that a value that Kept recorded is not kept any more. It is safe for concurrent
+// use.
 func Released(v ref.Val) {
 	if c := current.Load(); c != nil {
 		c.released(v)
 	}
 }
 
-// Begin makes Kept and Released take fingerprints until the returned function is called, which returns a
-// description of each value that has changed while it was kept. There is one Begin at a time: it panics if
-// the function of an earlier one was not called.
+// Begin makes Kept and Released take fingerprints until the returned function is called, which
+// returns a description of each value that has changed while it was kept. There is one Begin at a
+// time: it panics if the function of an earlier one was not called.
 func Begin() (end func() (changes []string)) {
 	c := &check{values: map[identity]*kept{}}
 	if !current.CompareAndSwap(nil, c) {

@@ -19,9 +19,9 @@ import (
 
 var seed = maphash.MakeSeed()
 
-// Of returns a hash of everything that a value refers to: unexported fields, the spare capacity of slices
-// and the form of quantities, too. It leaves out what views and quantities cache. Of does not change the
-// value. It returns another hash in another process.
+// Of returns a hash of everything that a value refers to: unexported fields, the spare capacity of
+// slices and the form of quantities, too. It leaves out what views and quantities cache. Of does
+// not change the value. It returns another hash in another process.
 func Of(v ref.Val) uint64 {
 	w := walker{seen: map[visit]bool{}}
 	w.SetSeed(seed)
@@ -96,8 +96,8 @@ func (w *walker) follow(pointer reflect.Value) {
 	w.walk(pointer.Elem())
 }
 
-// fields walks the fields of a struct. It copies a struct that is not addressable, because reflection reads
-// unexported fields through their addresses only.
+// fields walks the fields of a struct. It copies a struct that is not addressable, because
+// reflection reads unexported fields through their addresses only.
 func (w *walker) fields(v reflect.Value) {
 	if !v.CanAddr() {
 		addressable := reflect.New(v.Type()).Elem()

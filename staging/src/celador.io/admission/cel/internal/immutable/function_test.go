@@ -54,8 +54,8 @@ func produce(t *testing.T, source string) ref.Val {
 	return value
 }
 
-// producers holds expressions of every type, for each way in which cel-go and Kubernetes make values of the
-// type.
+// producers holds expressions of every type, for each way in which cel-go and Kubernetes make
+// values of the type.
 var producers = []string{
 	"null", "true", "1", "-1", "2u", "1.5", "'a'", "text", "text + 'b'", "'[a-z]'", "'10.0.0.1'", "'dns1123Label'", "int", "type(text)",
 	"b'ab'", "bytes(text)", "bytes('ab')", "bytes(text) + b'c'", "b'' + bytes(text)", "dyn(bytes(text))",
@@ -97,7 +97,8 @@ func views() map[string]ref.Val {
 	}
 }
 
-// implementations returns all overloads of all functions, and the functions that select the overload.
+// implementations returns all overloads of all functions, and the functions that select the
+// overload.
 func implementations(t *testing.T) map[string]*functions.Overload {
 	t.Helper()
 	all := map[string]*functions.Overload{}
@@ -116,7 +117,8 @@ func implementations(t *testing.T) map[string]*functions.Overload {
 	return all
 }
 
-// call calls an implementation as cel-go does. It returns nil if the implementation takes another number of arguments, or panics.
+// call calls an implementation as cel-go does. It returns nil if the implementation takes another
+// number of arguments, or panics.
 func call(implementation *functions.Overload, args ...ref.Val) (result ref.Val) {
 	defer func() {
 		if recover() != nil {
@@ -138,8 +140,8 @@ func call(implementation *functions.Overload, args ...ref.Val) (result ref.Val) 
 	}
 }
 
-// No function changes an argument: neither what it refers to nor the spare capacity of its slices. Results
-// refer to memory of arguments, so the test calls functions with results, too.
+// No function changes an argument: neither what it refers to nor the spare capacity of its slices.
+// Results refer to memory of arguments, so the test calls functions with results, too.
 func TestFunctionsChangeNoArgument(t *testing.T) {
 	all := implementations(t)
 	operands := views()
@@ -188,7 +190,8 @@ func TestFunctionsChangeNoArgument(t *testing.T) {
 	t.Logf("%d implementations, %d of them had values", len(all), len(values))
 }
 
-// Functions that change their arguments in cel-go or in Kubernetes' libraries do not here, whatever was done with the values before.
+// Functions that change their arguments in cel-go or in Kubernetes' libraries do not here, whatever
+// was done with the values before.
 func TestSums(t *testing.T) {
 	for _, source := range []string{"bytes(text)", "b'' + bytes(text)", "optional.of([]).optMap(l, [l]).value()[0]", "bytes(text) + b'c'"} {
 		base := produce(t, source)

@@ -15,15 +15,16 @@ import (
 // maxParts bounds the time that Keep takes.
 const maxParts = 256
 
-// Keep reports whether a value may be kept for the evaluations of other policies. It returns true for these
-// kinds of values, if all parts are of these kinds, too:
+// Keep reports whether a value may be kept for the evaluations of other policies. It returns true
+// for these kinds of values, if all parts are of these kinds, too:
 //
 //   - null, bools, numbers, strings, bytes, durations, timestamps and types
 //   - quantities, URLs, IP addresses, CIDRs, semantic versions and named formats
 //   - views (package values), which read objects that do not change during the request
 //   - optionals, and lists and maps of at most 256 parts
 //
-// Everything else is evaluated anew, such as checks of the authorizer and lists that a loop is appending to.
+// Everything else is evaluated anew, such as checks of the authorizer and lists that a loop is
+// appending to.
 func Keep(v ref.Val) bool {
 	parts := maxParts
 	return keep(v, &parts)

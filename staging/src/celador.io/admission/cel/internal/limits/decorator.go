@@ -75,7 +75,8 @@ func (d *decorator) call(call interpreter.InterpretableCall) (interpreter.Interp
 			guard = nil
 		}
 	case operators.In:
-		// The only element of a list that is not constant can be a list that takes exponential time to compare.
+		// The only element of a list that is not constant can be a list that takes exponential time
+		// to compare.
 		if call.OverloadID() == overloads.InMap || constant(args[1]) != nil && isSmallLiteral(args[1]) {
 			return call, nil
 		}

@@ -53,8 +53,9 @@ func checkReplace(_ MeterResolver, args []ref.Val) error {
 	return fitText(len(text) + times*(len(replacement)-len(old)))
 }
 
-// checkRegexReplace checks regex.replace(text, pattern, replacement) and regex.replace(text, pattern, replacement, limit) of cel-go. A
-// pattern matches at most once at each position. A group of it, which takes two bytes of the replacement, is a part of the match.
+// checkRegexReplace checks regex.replace(text, pattern, replacement) and regex.replace(text,
+// pattern, replacement, limit) of cel-go. A pattern matches at most once at each position. A group
+// of it, which takes two bytes of the replacement, is a part of the match.
 func checkRegexReplace(from MeterResolver, args []ref.Val) error {
 	if err := checkCost("find")(from, args); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"celador.io/admission/cel/intern"
 )
 
-// A Cache shares programs with equal keys while the programs are in use. The zero value is ready for
-// use. A Cache is safe for concurrent use.
+// A Cache shares programs with equal keys while the programs are in use. The zero value is ready
+// for use. A Cache is safe for concurrent use.
 type Cache[P any] struct {
 	programs intern.Pool[Digest, P]
 	lock     sync.Mutex

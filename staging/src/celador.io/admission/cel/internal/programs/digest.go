@@ -16,8 +16,8 @@ import (
 // declared.
 type Digest [sha256.Size]byte
 
-// A Digester hashes strings and numbers so that different sequences have different digests. It keeps them until Digest,
-// because hashing many short texts one by one takes several times as long.
+// A Digester hashes strings and numbers so that different sequences have different digests. It
+// keeps them until Digest, because hashing many short texts one by one takes several times as long.
 type Digester struct{ *bytes.Buffer }
 
 // NewDigester returns an empty digester.

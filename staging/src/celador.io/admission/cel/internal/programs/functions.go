@@ -14,14 +14,14 @@ import (
 	"celador.io/admission/cel/typesize"
 )
 
-// Functions indexes the functions of a base environment, for stored and for new expressions, on first
-// use. It is safe for concurrent use.
+// Functions indexes the functions of a base environment, for stored and for new expressions, on
+// first use. It is safe for concurrent use.
 type Functions struct {
 	stored, fresh func() (*Builtins, error)
 }
 
-// Builtins holds the function implementations and overloads, and a parser, of an environment. It is safe for
-// concurrent use.
+// Builtins holds the function implementations and overloads, and a parser, of an environment. It is
+// safe for concurrent use.
 type Builtins struct {
 	*evaluator.Library
 	sizes  *typesize.Functions
@@ -60,5 +60,6 @@ func (f *Functions) Of(origin environment.Type) (*Builtins, error) {
 	return f.stored()
 }
 
-// CheckNodes returns an error if the macros of an expression copy so much that cel-go would take too long to check it. It ignores all other errors.
+// CheckNodes returns an error if the macros of an expression copy so much that cel-go would take
+// too long to check it. It ignores all other errors.
 func (b *Builtins) CheckNodes(source string) error { return b.parser.CheckNodes(source) }

@@ -20,8 +20,9 @@ import (
 // recovered begins the errors into which cel-go turns panics.
 const recovered = "internal error: "
 
-// recordPanics records the panic behind an error of cel-go, if there was one. Otherwise it records the panic of the closures that
-// evaluated the expression before. That one is a defect of the evaluator, which cel-go's result hides.
+// recordPanics records the panic behind an error of cel-go, if there was one. Otherwise it records
+// the panic of the closures that evaluated the expression before. That one is a defect of the
+// evaluator, which cel-go's result hides.
 func (p *Program) recordPanics(ctx context.Context, input evaluator.Input, meter *limits.Meter, panicked *evaluator.Panic, err error) {
 	if err != nil {
 		if text, ok := strings.CutPrefix(err.Error(), recovered); ok && !errors.As(err, new(interpreter.EvalCancelledError)) {
@@ -34,8 +35,9 @@ func (p *Program) recordPanics(ctx context.Context, input evaluator.Input, meter
 	}
 }
 
-// stack returns the stack of a panic of the interpreter. cel-go drops the stack when it recovers, so stack evaluates the expression once more. If that
-// does not panic again, it returns the stack of its caller.
+// stack returns the stack of a panic of the interpreter. cel-go drops the stack when it recovers,
+// so stack evaluates the expression once more. If that does not panic again, it returns the stack
+// of its caller.
 func (p *Program) stack(ctx context.Context, input evaluator.Input, meter *limits.Meter) (stack []byte) {
 	stack = debug.Stack()
 	if p.interpreted.later == nil {

@@ -16,30 +16,32 @@ import (
 	"celador.io/admission/panics"
 )
 
-// Later returns a checked expression, and an environment in which cel-go can plan it, at any time after the
-// expression was planned for the evaluator. It is safe for concurrent use.
+// Later returns a checked expression, and an environment in which cel-go can plan it, at any time
+// after the expression was planned for the evaluator. It is safe for concurrent use.
 type Later func() (*cel.Env, *ast.AST, error)
 
 // A Program is a planned expression. It is safe for concurrent use.
 type Program struct {
-	// CostLimit is the highest cost of an evaluation. It is set before the program is planned; 0 means celconfig.PerCallLimit. Callers
-	// pass a meter with the same limit to Evaluate.
+	// CostLimit is the highest cost of an evaluation. It is set before the program is planned; 0
+	// means celconfig.PerCallLimit. Callers pass a meter with the same limit to Evaluate.
 	CostLimit uint64
 	// closures evaluates the expression or declines. It is the zero Closures if the evaluator does
 	// not support the expression.
 	closures evaluator.Closures
 	// interpreted evaluates the expression when closures decline.
 	interpreted interpreted
-	// Expression is the expression, which reports of panics name. Its Source is set before the first evaluation.
+	// Expression is the expression, which reports of panics name. Its Source is set before the
+	// first evaluation.
 	Expression panics.Expression
 }
 
-// Plan makes program, which must be zero, the plan of an expression that env has checked. It keeps neither env nor the checked expression if the
-// evaluator supports the expression and later is not nil.
+// Plan makes program, which must be zero, the plan of an expression that env has checked. It keeps
+// neither env nor the checked expression if the evaluator supports the expression and later is not
+// nil.
 //
-// Plan returns an error if cel-go cannot plan the expression, for example if a constant is not a valid
-// duration. It does not try if the evaluator supports the expression, unless interpret is set: planning
-// for cel-go takes a multiple of the time.
+// Plan returns an error if cel-go cannot plan the expression, for example if a constant is not a
+// valid duration. It does not try if the evaluator supports the expression, unless interpret is
+// set: planning for cel-go takes a multiple of the time.
 func (b *Builtins) Plan(env *cel.Env, checked *cel.Ast, scope evaluator.Scope, later Later, interpret bool, program *Program) error {
 	if planned, err := b.plan(env, checked, scope); err == nil {
 		program.closures = *planned
@@ -85,13 +87,15 @@ type Charge struct {
 	Interpreted bool
 }
 
-// Evaluate evaluates the program in the given memory. meter is the meter that input resolves. Cancelling ctx interrupts the
-// evaluation if it also closes the Done channel of the meter. An evaluation that fails has a charge, too.
+// Evaluate evaluates the program in the given memory. meter is the meter that input resolves.
+// Cancelling ctx interrupts the evaluation if it also closes the Done channel of the meter. An
+// evaluation that fails has a charge, too.
 //
-// Closures that exceed the cost limit decline. cel-go then needs a multiple of their time to reach the limit
-// again, because it searches a list of all values that are in use for each step. With stop, Evaluate does not
-// repeat the evaluation and returns the error of the limit. Closures charge some costs earlier than cel-go,
-// so that an expression that fails close to the limit may have another error than cel-go's.
+// Closures that exceed the cost limit decline. cel-go then needs a multiple of their time to reach
+// the limit again, because it searches a list of all values that are in use for each step. With
+// stop, Evaluate does not repeat the evaluation and returns the error of the limit. Closures charge
+// some costs earlier than cel-go, so that an expression that fails close to the limit may have
+// another error than cel-go's.
 func (p *Program) Evaluate(ctx context.Context, input evaluator.Input, memory *evaluator.Memory, meter *limits.Meter, stop bool) (value ref.Val, charge Charge, err error) {
 	before := meter.Mark()
 	value, cost, ok := p.closures.Evaluate(memory, meter.Done, meter.MaxCost(), input)

@@ -19,16 +19,16 @@ import (
 	"celador.io/admission/cel/parser"
 )
 
-// A Step is the value of a node of an expression, which may be an error. A node in the body of a macro such as all() has a
-// step for each iteration.
+// A Step is the value of a node of an expression, which may be an error. A node in the body of a
+// macro such as all() has a step for each iteration.
 type Step struct {
 	// ID is the ID of the node in the checked expression.
 	ID    int64
 	Value ref.Val
 }
 
-// CheckTraced parses and checks an expression that compiles. The source info of the result has the calls of
-// macros, which Check leaves out.
+// CheckTraced parses and checks an expression that compiles. The source info of the result has the
+// calls of macros, which Check leaves out.
 func (b *Builtins) CheckTraced(env *cel.Env, source string) (checked *cel.Ast, err error) {
 	defer rescue(&err)
 	tracking, err := b.tracking()
@@ -45,8 +45,9 @@ func (b *Builtins) CheckTraced(env *cel.Env, source string) (checked *cel.Ast, e
 	return checked, issues.Err()
 }
 
-// PlanTraced makes program, which must be zero, the plan of a checked expression for cel-go. Each evaluation calls
-// observe with the steps of the evaluation, in order, and its cost. It evaluates the expression twice: cel-go cannot trace and tell the cost at once.
+// PlanTraced makes program, which must be zero, the plan of a checked expression for cel-go. Each
+// evaluation calls observe with the steps of the evaluation, in order, and its cost. It evaluates
+// the expression twice: cel-go cannot trace and tell the cost at once.
 func (b *Builtins) PlanTraced(env *cel.Env, checked *ast.AST, observe func(context.Context, []Step, uint64), program *Program) error {
 	untraced, err := instantiate(env, checked, b.Library, program.CostLimit)
 	if err != nil {
@@ -61,7 +62,8 @@ func (b *Builtins) PlanTraced(env *cel.Env, checked *ast.AST, observe func(conte
 	return nil
 }
 
-// Traced returns the checked expression of a program that PlanTraced planned, and nil for other programs.
+// Traced returns the checked expression of a program that PlanTraced planned, and nil for other
+// programs.
 func (p *Program) Traced() *ast.AST {
 	if planned := p.interpreted.planned.Load(); planned != nil {
 		if traced, ok := (*planned).(*tracedProgram); ok {
@@ -98,7 +100,8 @@ func (t *tracedProgram) ContextEval(ctx context.Context, input any) (ref.Val, *c
 	return value, details, err
 }
 
-// steps returns the steps of an evaluation up to the first panic, which has its cause in a function.
+// steps returns the steps of an evaluation up to the first panic, which has its cause in a
+// function.
 func (t *tracedProgram) steps(ctx context.Context, input any) []Step {
 	frame, err := interpreter.NewExecutionFrame(input)
 	if err != nil {
@@ -147,7 +150,8 @@ func observable(env *cel.Env, checked *ast.AST, decorator interpreter.Interpreta
 		interpreter.EvalStateObserver(interpreter.EvalStateFactory(func() interpreter.EvalState { return &steps{} })))
 }
 
-// steps are the steps of one evaluation. They implement interpreter.EvalState, and keep all values of a node.
+// steps are the steps of one evaluation. They implement interpreter.EvalState, and keep all values
+// of a node.
 type steps struct{ taken []Step }
 
 // SetValue implements interpreter.EvalState.
@@ -179,8 +183,8 @@ func (s *steps) IDs() []int64 {
 // Reset implements interpreter.EvalState.
 func (s *steps) Reset() { s.taken = nil }
 
-// bindOptionals implements or() and orValue() of optional values. cel-go has no functions for them, but replaces their calls in the programs
-// that cel.Env plans.
+// bindOptionals implements or() and orValue() of optional values. cel-go has no functions for them,
+// but replaces their calls in the programs that cel.Env plans.
 func bindOptionals(node interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	call, ok := node.(interpreter.InterpretableCall)
 	if !ok || len(call.Args()) != 2 {
@@ -193,7 +197,8 @@ func bindOptionals(node interpreter.InterpretableV2) (interpreter.InterpretableV
 	return node, nil
 }
 
-// An alternative is a call of or() or orValue(). It evaluates the second argument only if the first has no value.
+// An alternative is a call of or() or orValue(). It evaluates the second argument only if the first
+// has no value.
 type alternative struct {
 	interpreter.InterpretableCall
 	first, second interpreter.InterpretableV2

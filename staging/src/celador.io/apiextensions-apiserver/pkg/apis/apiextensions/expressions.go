@@ -24,7 +24,8 @@ type Expressions struct {
 // is empty.
 type SchemaDefaults map[SchemaPath][]v1.DefaultRule
 
-// IsEmpty reports whether the CustomResourceDefinition has only fields of Kubernetes. A nil receiver is empty.
+// IsEmpty reports whether the CustomResourceDefinition has only fields of Kubernetes. A nil
+// receiver is empty.
 func (e *Expressions) IsEmpty() bool {
 	return e == nil || !e.HasDefaults() && !e.HasConversion()
 }
@@ -34,8 +35,8 @@ func (e *Expressions) HasDefaults() bool {
 	return e != nil && len(e.Defaults) > 0
 }
 
-// HasConversion reports whether the strategy is ConversionRules, or there are converters or tables. A nil
-// receiver has none of them.
+// HasConversion reports whether the strategy is ConversionRules, or there are converters or tables.
+// A nil receiver has none of them.
 func (e *Expressions) HasConversion() bool {
 	return e != nil && (e.ConversionRules || len(e.Converters) > 0 || len(e.Tables) > 0)
 }

@@ -19,7 +19,8 @@ var (
 	unescaper = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// NewSchemaPath returns the path of the schema that the keywords, property names and indices lead to.
+// NewSchemaPath returns the path of the schema that the keywords, property names and indices lead
+// to.
 func NewSchemaPath(tokens ...string) SchemaPath {
 	var pointer strings.Builder
 	for _, token := range tokens {
@@ -29,7 +30,8 @@ func NewSchemaPath(tokens ...string) SchemaPath {
 	return SchemaPath(pointer.String())
 }
 
-// Tokens returns the keywords, property names and indices that lead to the schema. It is empty for the root.
+// Tokens returns the keywords, property names and indices that lead to the schema. It is empty for
+// the root.
 func (p SchemaPath) Tokens() []string {
 	if p == "" {
 		return nil

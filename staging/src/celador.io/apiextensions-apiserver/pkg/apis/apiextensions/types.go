@@ -13,10 +13,12 @@ import (
 // CustomResourceDefinition is the internal form of the kind; see the v1 type.
 type CustomResourceDefinition struct {
 	// CustomResourceDefinition is the part that Kubernetes defines. Its conversion strategy is None
-	// if Expressions.ConversionRules is set, because Kubernetes' validation refuses ConversionRules.
+	// if Expressions.ConversionRules is set, because Kubernetes' validation refuses
+	// ConversionRules.
 	upstream.CustomResourceDefinition
 
-	// Expressions is the rest of the spec. Nil if the CustomResourceDefinition has only fields of Kubernetes.
+	// Expressions is the rest of the spec. Nil if the CustomResourceDefinition has only fields of
+	// Kubernetes.
 	Expressions *Expressions
 }
 

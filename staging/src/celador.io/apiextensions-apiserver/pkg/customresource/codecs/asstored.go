@@ -18,9 +18,10 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
 
-// AsStored is a RESTOptionsGetter for custom resources in the versions in which they are stored. Its codec coerces and defaults
-// an object that it decodes, in the object's own version, and encodes objects in the version that they have. Decoded objects share texts
-// and managed fields, because the watch cache keeps them.
+// AsStored is a RESTOptionsGetter for custom resources in the versions in which they are stored.
+// Its codec coerces and defaults an object that it decodes, in the object's own version, and
+// encodes objects in the version that they have. Decoded objects share texts and managed fields,
+// because the watch cache keeps them.
 type AsStored struct {
 	// RESTOptionsGetter provides options with a codec of unstructured objects.
 	generic.RESTOptionsGetter

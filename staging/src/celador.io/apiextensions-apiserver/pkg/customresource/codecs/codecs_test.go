@@ -31,7 +31,8 @@ var (
 	v2 = schema.GroupVersion{Group: "example.com", Version: "v2"}
 )
 
-// newKind returns the schemas and the converter of widgets, whose v1 has a default and whose v2 has not.
+// newKind returns the schemas and the converter of widgets, whose v1 has a default and whose v2 has
+// not.
 func newKind(t *testing.T) (*schemas.Schemas, runtime.ObjectConvertor) {
 	t.Helper()
 	crd := crdtest.New(
@@ -146,8 +147,8 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// TestStorage covers objects that were stored in another version than the one that is served, and before metadata was
-// validated.
+// TestStorage covers objects that were stored in another version than the one that is served, and
+// before metadata was validated.
 func TestStorage(t *testing.T) {
 	s, converter := newKind(t)
 	storage := &crdtest.Storage{}
@@ -164,7 +165,8 @@ func TestStorage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The default is that of v1, in which the object is stored. The schema of v2 prunes what v1 alone specifies.
+	// The default is that of v1, in which the object is stored. The schema of v2 prunes what v1
+	// alone specifies.
 	want := `{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"generation":1,"name":"w"},"spec":{"size":3}}`
 	encoded, err := runtime.Encode(unstructured.UnstructuredJSONScheme, got)
 	if err != nil {
@@ -187,7 +189,8 @@ func TestStorage(t *testing.T) {
 	}
 }
 
-// TestAsStored covers objects that stay in the version in which they are stored, and share their managed fields in the watch cache.
+// TestAsStored covers objects that stay in the version in which they are stored, and share their
+// managed fields in the watch cache.
 func TestAsStored(t *testing.T) {
 	s, _ := newKind(t)
 	options, err := codecs.AsStored{RESTOptionsGetter: &crdtest.Storage{}, Schemas: s}.GetRESTOptions(schema.GroupResource{Resource: "widgets"}, nil)

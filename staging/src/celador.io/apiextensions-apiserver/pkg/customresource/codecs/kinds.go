@@ -11,16 +11,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// NewOptionsScheme returns a scheme of ListOptions, GetOptions and DeleteOptions in the given group and version. Requests
-// for custom resources have them in their URL or body.
+// NewOptionsScheme returns a scheme of ListOptions, GetOptions and DeleteOptions in the given group
+// and version. Requests for custom resources have them in their URL or body.
 func NewOptionsScheme(gv schema.GroupVersion) *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	scheme.AddUnversionedTypes(gv, &metav1.ListOptions{}, &metav1.GetOptions{}, &metav1.DeleteOptions{})
 	return scheme
 }
 
-// Typer implements runtime.ObjectTyper. It reads the kind of an unstructured object from the object, and finds the kind of
-// another Go type in a scheme.
+// Typer implements runtime.ObjectTyper. It reads the kind of an unstructured object from the
+// object, and finds the kind of another Go type in a scheme.
 type Typer struct {
 	options      runtime.ObjectTyper
 	unstructured runtime.ObjectTyper

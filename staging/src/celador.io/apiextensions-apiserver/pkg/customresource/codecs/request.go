@@ -25,8 +25,8 @@ type Serializer struct {
 	mediaTypes []runtime.SerializerInfo
 }
 
-// NewSerializer returns a serializer that prunes, coerces and defaults request bodies with the schemas, and converts
-// responses with the converter to the version of the request.
+// NewSerializer returns a serializer that prunes, coerces and defaults request bodies with the
+// schemas, and converts responses with the converter to the version of the request.
 func NewSerializer(typer Typer, converter runtime.ObjectConvertor, schemas *schemas.Schemas) Serializer {
 	return Serializer{converter: converter, schemas: schemas, mediaTypes: mediaTypes(typer)}
 }
@@ -51,14 +51,16 @@ func (s Serializer) EncoderForVersion(encoder runtime.Encoder, gv runtime.GroupV
 	return versioning.NewCodec(encoder, nil, s.converter, scheme.Scheme, scheme.Scheme, scheme.Scheme, gv, nil, "customResourceResponse")
 }
 
-// DecoderToVersion implements runtime.NegotiatedSerializer. The decoder reports unknown fields only if the
-// given one is strict.
+// DecoderToVersion implements runtime.NegotiatedSerializer. The decoder reports unknown fields only
+// if the given one is strict.
 func (s Serializer) DecoderToVersion(decoder runtime.Decoder, gv runtime.GroupVersioner) runtime.Decoder {
-	// As in Kubernetes, field validation does not apply to CBOR: unknown fields are dropped without an error or warning.
+	// As in Kubernetes, field validation does not apply to CBOR: unknown fields are dropped without
+	// an error or warning.
 	serializer, ok := decoder.(*json.Serializer)
 	coercion := schemas.Coercion{ReportUnknownFields: ok && serializer.IsStrict()}
 
-	// The scheme converts and defaults the options of a request. It does not change custom resources.
+	// The scheme converts and defaults the options of a request. It does not change custom
+	// resources.
 	return versioning.NewCodec(nil, s.schemas.Decoder(decoder, coercion), runtime.UnsafeObjectConvertor(scheme.Scheme),
 		scheme.Scheme, scheme.Scheme, s.schemas.Defaulter(scheme.Scheme), nil, gv, "customResourceRequest")
 }
@@ -90,7 +92,8 @@ func mediaTypes(typer Typer) []runtime.SerializerInfo {
 		{
 			MediaType: runtime.ContentTypeProtobuf, MediaTypeType: "application", MediaTypeSubType: "vnd.kubernetes.protobuf",
 			Serializer: protobufSerializer,
-			// Bodies in protobuf are refused. Without a strict serializer, field validation makes upstream's server panic.
+			// Bodies in protobuf are refused. Without a strict serializer, field validation makes
+			// upstream's server panic.
 			StrictSerializer: protobufSerializer,
 			StreamSerializer: &runtime.StreamSerializerInfo{
 				Serializer: protobuf.NewRawSerializer(Creater{}, typer),

@@ -12,7 +12,8 @@ import (
 	"k8s.io/client-go/scale"
 )
 
-// NewScaleSerializer returns a serializer of Scale objects, which have Go types. Serializer is for unstructured objects.
+// NewScaleSerializer returns a serializer of Scale objects, which have Go types. Serializer is for
+// unstructured objects.
 func NewScaleSerializer() runtime.NegotiatedSerializer {
 	options := []serializer.CodecFactoryOptionsMutator{
 		serializer.WithStreamingCollectionEncodingToJSON(),

@@ -14,13 +14,14 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
 
-// StorageOptionsGetter is a RESTOptionsGetter for one served version of custom resources. Its codec decodes objects that are stored in
-// any version, converts them to Served, and encodes them in Stored.
+// StorageOptionsGetter is a RESTOptionsGetter for one served version of custom resources. Its codec
+// decodes objects that are stored in any version, converts them to Served, and encodes them in
+// Stored.
 type StorageOptionsGetter struct {
 	// RESTOptionsGetter provides options with a codec of unstructured objects.
 	generic.RESTOptionsGetter
-	// Encoding and Decoding convert between the versions and coerce their results. Encoding must not change its input.
-	// Decoding may, because no one else has an object that was just decoded.
+	// Encoding and Decoding convert between the versions and coerce their results. Encoding must
+	// not change its input. Decoding may, because no one else has an object that was just decoded.
 	Encoding, Decoding runtime.ObjectConvertor
 	Schemas            *schemas.Schemas
 	// Served is the version of objects in memory, Stored the storage version.
@@ -37,8 +38,8 @@ func (s StorageOptionsGetter) GetRESTOptions(resource schema.GroupResource, _ ru
 	return options, nil
 }
 
-// codec returns a codec that coerces and defaults a stored object in its own version before the conversion, because
-// conversion webhooks expect pruned and defaulted objects.
+// codec returns a codec that coerces and defaults a stored object in its own version before the
+// conversion, because conversion webhooks expect pruned and defaulted objects.
 func (s StorageOptionsGetter) codec(c runtime.Codec) runtime.Codec {
 	with := func(converter runtime.ObjectConvertor) runtime.Codec {
 		return versioning.NewCodec(c,

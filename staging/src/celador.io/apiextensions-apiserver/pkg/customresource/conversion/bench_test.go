@@ -67,8 +67,8 @@ const gateway = `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"nam
 {"name":"c","path":"/c","weight":1,"headers":{"x-a":"1","x-b":"2"},"backends":[{"name":"c1","port":80},{"name":"c2","port":80}]},
 {"name":"d","path":"/d","weight":1,"headers":{"x-a":"1","x-b":"2"},"backends":[{"name":"d1","port":80},{"name":"d2","port":80}]}]}}`
 
-// BenchmarkConvert reads a stored object, converts it to another version and encodes the response. None changes the
-// version only.
+// BenchmarkConvert reads a stored object, converts it to another version and encodes the response.
+// None changes the version only.
 func BenchmarkConvert(b *testing.B) {
 	d := widgets(b, gatewayFields, newGatewayFields, gatewayRules)
 	if errs, _ := validate(d, nil); len(errs) > 1 {

@@ -15,8 +15,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// checkConstants returns a problem if the rule sets a field, in all objects or in some, to a constant that the target's schema
-// or the API does not accept.
+// checkConstants returns a problem if the rule sets a field, in all objects or in some, to a
+// constant that the target's schema or the API does not accept.
 func (e *edge) checkConstants(r *compiledRule) *problem {
 	if p := e.checkMetadataKeys(r); p != nil {
 		return p
@@ -41,7 +41,8 @@ func (e *edge) checkConstants(r *compiledRule) *problem {
 	return nil
 }
 
-// checkMetadataKeys checks the names of labels and annotations that the rule sets, and the constant values of labels.
+// checkMetadataKeys checks the names of labels and annotations that the rule sets, and the constant
+// values of labels.
 func (e *edge) checkMetadataKeys(r *compiledRule) *problem {
 	path := r.path()
 	for _, part := range r.expression.ResultParts() {
@@ -75,7 +76,8 @@ func invalidEntry(kind, name, value string) error {
 	return apivalidation.ValidateAnnotations(entry, path).ToAggregate()
 }
 
-// replacedMetadata returns a warning for each rule that replaces all labels or all annotations without reading them.
+// replacedMetadata returns a warning for each rule that replaces all labels or all annotations
+// without reading them.
 func (c *checkedRules) replacedMetadata() []string {
 	var warnings []string
 	for i, rule := range c.rules {
@@ -90,7 +92,8 @@ func (c *checkedRules) replacedMetadata() []string {
 	return warnings
 }
 
-// replacesMetadata reports whether a rule sets metadata.labels or metadata.annotations as a whole, and not from themselves.
+// replacesMetadata reports whether a rule sets metadata.labels or metadata.annotations as a whole,
+// and not from themselves.
 func (c *checkedRules) replacesMetadata(rule checkedRule, name string) bool {
 	whole := []string{"metadata", name}
 	path := names(rule.path())

@@ -32,14 +32,16 @@ func (c *checkedRules) checkRetypings() field.ErrorList {
 	return errs
 }
 
-// determines reports whether the rule sets the retyped field. An object that the rule constructs above the field sets it
-// if it names the field: otherwise the object is merged, and the field, which cannot keep its value, is lost.
+// determines reports whether the rule sets the retyped field. An object that the rule constructs
+// above the field sets it if it names the field: otherwise the object is merged, and the field,
+// which cannot keep its value, is lost.
 func (c checkedRule) determines(r *retyping) bool {
 	path := c.path()
 	return r.covers(path) && (len(path) >= len(r.path) || c.expression.SetsField(names(r.path[len(path):])))
 }
 
-// names returns the names of the steps of a path. [*] has none, and constructed objects have no such field.
+// names returns the names of the steps of a path. [*] has none, and constructed objects have no
+// such field.
 func names(path rulepath.Path) []string {
 	names := make([]string, len(path))
 	for i, step := range path {
@@ -88,7 +90,8 @@ func scalarType(s *structuralschema.Structural) string {
 	return s.Type
 }
 
-// example returns a rule that converts the field if both types are scalars, or a list and its items.
+// example returns a rule that converts the field if both types are scalars, or a list and its
+// items.
 func (r *retyping) example() string {
 	last := lastEach(r.path)
 	scope, name := r.path[:last+1], r.path[last+1:]

@@ -34,7 +34,8 @@ type checkedRules struct {
 
 type checkedRule struct {
 	*compiledRule
-	// cost is the estimated cost of evaluating the rule for all values that one object has at its scope.
+	// cost is the estimated cost of evaluating the rule for all values that one object has at its
+	// scope.
 	cost rulelimit.Cost
 }
 
@@ -104,7 +105,8 @@ func (c *checkedRules) checkCosts() field.ErrorList {
 	return errs
 }
 
-// costWarnings returns warnings about variables and rules that may cost more than an object may cost.
+// costWarnings returns warnings about variables and rules that may cost more than an object may
+// cost.
 func (c *checkedRules) costWarnings() []string {
 	var warnings []string
 	add := func(path *field.Path, cost rulelimit.Cost, scope rulepath.Path, expression *schemaexpression.Expression) {
@@ -125,7 +127,8 @@ func (c *checkedRules) costWarnings() []string {
 // maxListed bounds the names in an error.
 const maxListed = 5
 
-// unlimited names the lists, maps and strings without limits that an expression reads, and those that lead to its scope.
+// unlimited names the lists, maps and strings without limits that an expression reads, and those
+// that lead to its scope.
 func (c *checkedRules) unlimited(scope rulepath.Path, expression *schemaexpression.Expression) string {
 	var missing []string
 	add := func(limit string, path rulepath.Path) {
@@ -152,19 +155,22 @@ func (c *checkedRules) unlimited(scope rulepath.Path, expression *schemaexpressi
 // A sourceRead is a part of the source that an expression reads.
 type sourceRead struct {
 	path rulepath.Path
-	// whole is set if the expression may depend on everything in the value, or reads a value in it that the schema does not
-	// describe.
+	// whole is set if the expression may depend on everything in the value, or reads a value in it
+	// that the schema does not describe.
 	whole bool
-	// inSelf is set if the expression reads the part through self, so that the path begins with the scope.
+	// inSelf is set if the expression reads the part through self, so that the path begins with the
+	// scope.
 	inSelf bool
 }
 
-// reads returns what an expression with a scope reads of the source: through self, root and variables.
+// reads returns what an expression with a scope reads of the source: through self, root and
+// variables.
 func (c *checkedRules) reads(scope rulepath.Path, expression *schemaexpression.Expression) []sourceRead {
 	return sourceReads(c.edge.from, scope, expression)
 }
 
-// sourceReads returns what an expression with a scope reads of objects in a version: through self, root and variables.
+// sourceReads returns what an expression with a scope reads of objects in a version: through self,
+// root and variables.
 func sourceReads(version *typedVersion, scope rulepath.Path, expression *schemaexpression.Expression) []sourceRead {
 	var all []sourceRead
 	add := func(start rulepath.Path, inSelf bool, reads []schemaexpression.Read) {
@@ -182,8 +188,8 @@ func sourceReads(version *typedVersion, scope rulepath.Path, expression *schemae
 	return all
 }
 
-// absolute returns the path in the source of what an expression reads below a path with a schema, and false if it reads a value
-// that the schema does not describe; the path ends before it then.
+// absolute returns the path in the source of what an expression reads below a path with a schema,
+// and false if it reads a value that the schema does not describe; the path ends before it then.
 func absolute(start rulepath.Path, schema *structuralschema.Structural, read []string) (rulepath.Path, bool) {
 	path := slices.Clone(start)
 	for _, step := range read {
@@ -203,7 +209,8 @@ func absolute(start rulepath.Path, schema *structuralschema.Structural, read []s
 	return path, true
 }
 
-// unlimitedOnPath calls add for the lists and maps without limits on a path and, with whole, for the value at its end.
+// unlimitedOnPath calls add for the lists and maps without limits on a path and, with whole, for
+// the value at its end.
 func unlimitedOnPath(schema *structuralschema.Structural, path rulepath.Path, whole bool, add func(limit string, path rulepath.Path)) {
 	for i := 0; ; i++ {
 		limits := schema.ValueValidation

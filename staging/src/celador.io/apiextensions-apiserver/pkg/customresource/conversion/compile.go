@@ -24,8 +24,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// compiler returns the compiler of conversion rules: that of all expressions of schemas, with the functions of rules, json.encode and
-// json.decode.
+// compiler returns the compiler of conversion rules: that of all expressions of schemas, with the
+// functions of rules, json.encode and json.decode.
 var compiler = sync.OnceValues(func() (*schemaexpression.Compiler, error) {
 	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(rulefunctions.Options(), jsonlibrary.Options(), rulemacros.Options())
 	if err != nil {
@@ -36,7 +36,8 @@ var compiler = sync.OnceValues(func() (*schemaexpression.Compiler, error) {
 
 // A compiledRule is a rule that has been checked against the schemas of both versions.
 type compiledRule struct {
-	// scope leads to the source's values that the rule is evaluated for, field from there to the target's field.
+	// scope leads to the source's values that the rule is evaluated for, field from there to the
+	// target's field.
 	scope, field rulepath.Path
 	// source is the schema of the values at scope, self their type.
 	source *structuralschema.Structural
@@ -160,8 +161,8 @@ func sentence(text string) string {
 	return text + "."
 }
 
-// checkEntries returns a problem if [*] in the scope stands for the items of a list in one version and for the values of
-// a map in the other one.
+// checkEntries returns a problem if [*] in the scope stands for the items of a list in one version
+// and for the values of a map in the other one.
 func (e *edge) checkEntries(scope rulepath.Path) *problem {
 	for i, step := range scope {
 		if !step.Each {

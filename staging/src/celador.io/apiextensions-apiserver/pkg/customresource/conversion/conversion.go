@@ -45,8 +45,8 @@ type scopeValues struct {
 	known   bool
 	matches []rulepath.Location
 	scope   *plannedScope
-	// activations holds self for each match that a rule has been evaluated for, or for the last one if only one rule has
-	// the scope, so that large lists take little memory.
+	// activations holds self for each match that a rule has been evaluated for, or for the last one
+	// if only one rule has the scope, so that large lists take little memory.
 	activations []schemaexpression.Activation
 }
 
@@ -164,7 +164,8 @@ func (c *conversion) valuesAt(scope int) (*scopeValues, error) {
 	return values, nil
 }
 
-// activation returns the variables of rules for a match. The next call may change them if only one rule has the scope.
+// activation returns the variables of rules for a match. The next call may change them if only one
+// rule has the scope.
 func (c *conversion) activation(v *scopeValues, match int) *schemaexpression.Activation {
 	isShared := len(v.activations) == len(v.matches)
 	a := &v.activations[0]
@@ -187,8 +188,8 @@ func (c *conversion) activation(v *scopeValues, match int) *schemaexpression.Act
 
 var errRoot = errors.New("the result is not an object")
 
-// assign sets the rule's field in the target to the result of an evaluation. at is the path of the value that the
-// rule was evaluated for.
+// assign sets the rule's field in the target to the result of an evaluation. at is the path of the
+// value that the rule was evaluated for.
 func (c *conversion) assign(rule *plannedRule, at rulepath.Path, evaluation schemaexpression.Evaluation) error {
 	if entry := at[:rule.existing]; rule.existing > 0 {
 		_, found, err := entry.Get(c.target)
@@ -227,8 +228,9 @@ func (c *conversion) assign(rule *plannedRule, at rulepath.Path, evaluation sche
 	return err
 }
 
-// nullParent returns the path of the null that is the reason why there is no value at a path. A rule that sets a field
-// in a null object replaces it. The result is nil if there is no error or it has another reason.
+// nullParent returns the path of the null that is the reason why there is no value at a path. A
+// rule that sets a field in a null object replaces it. The result is nil if there is no error or it
+// has another reason.
 func nullParent(path rulepath.Path, object map[string]any, err error) rulepath.Path {
 	if err == nil {
 		return nil
@@ -245,7 +247,8 @@ func nullParent(path rulepath.Path, object map[string]any, err error) rulepath.P
 	return nil
 }
 
-// assignRoot makes an object the result of the conversion. A rule that returns nothing leaves the object as it is.
+// assignRoot makes an object the result of the conversion. A rule that returns nothing leaves the
+// object as it is.
 func (c *conversion) assignRoot(value any, set bool) error {
 	if !set {
 		return nil

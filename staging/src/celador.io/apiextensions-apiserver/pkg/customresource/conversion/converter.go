@@ -17,8 +17,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// A Converter converts custom resources of one kind. It is immutable and safe for concurrent use. It plans the rules of
-// a converter when it converts the first object with them; later conversions take no locks.
+// A Converter converts custom resources of one kind. It is immutable and safe for concurrent use.
+// It plans the rules of a converter when it converts the first object with them; later conversions
+// take no locks.
 type Converter struct {
 	kind schema.GroupKind
 	// chains holds the steps from one version to another.
@@ -44,8 +45,8 @@ var (
 	errInternal = errors.New("internal error")
 )
 
-// New returns the converter of a Spec. Objects for which the converters determine no chain cannot be converted;
-// Validate reports such pairs of versions.
+// New returns the converter of a Spec. Objects for which the converters determine no chain cannot
+// be converted; Validate reports such pairs of versions.
 func New(d *Spec) *Converter {
 	versions := map[string]*typedVersion{}
 	var names []string
@@ -100,12 +101,13 @@ func newRoute(chains []chain, steps map[pair]step) route {
 	}
 }
 
-// Convert returns the object in another version. It does not change in. The result shares values with in: a caller that
-// changes one must not use the other, or deep-copy it first. If the object already has the version, Convert returns
-// in itself.
+// Convert returns the object in another version. It does not change in. The result shares values
+// with in: a caller that changes one must not use the other, or deep-copy it first. If the object
+// already has the version, Convert returns in itself.
 //
-// The result still has the fields of in that the other version does not specify; the caller prunes them. Converters in the
-// middle of a chain read pruned objects. Errors have the type *Error. Convert does not panic.
+// The result still has the fields of in that the other version does not specify; the caller prunes
+// them. Converters in the middle of a chain read pruned objects. Errors have the type *Error.
+// Convert does not panic.
 func (c *Converter) Convert(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
 	return c.convert(ctx, in, toVersion, nil)
 }

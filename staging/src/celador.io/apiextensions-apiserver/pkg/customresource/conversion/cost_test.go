@@ -14,8 +14,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
 )
 
-// Whatever is accepted for the limits of the schema converts objects that have as many items, and what is refused does not convert some
-// object that a request can have. A warning stands for rules that convert objects of ordinary sizes only.
+// Whatever is accepted for the limits of the schema converts objects that have as many items, and
+// what is refused does not convert some object that a request can have. A warning stands for rules
+// that convert objects of ordinary sizes only.
 func TestCostAgreement(t *testing.T) {
 	const fields = "text: {type: string}\nlist: {type: array, %s items: {type: object, properties: {name: {type: string%s}, tags: {type: array, items: {type: string}}}}}\n"
 	all := func(expression string) string {
@@ -24,7 +25,8 @@ func TestCostAgreement(t *testing.T) {
 	for _, test := range []struct {
 		name, limits, rule string
 		refused, warned    bool
-		// converts is a length of the list for which objects are converted, exceeds one for which they are not. 0 if there is none.
+		// converts is a length of the list for which objects are converted, exceeds one for which
+		// they are not. 0 if there is none.
 		converts, exceeds int
 	}{
 		{"linear without limits", "", "{field: spec.list, rule: 'self.spec.list.map(i, Object.spec.list{name: i.?name.orValue(\"\")})'}", false, false, 30_000, 0},

@@ -12,9 +12,10 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// edits are the places of an object that the rules of a converter change. They have the shape of the object: one edits
-// for each object, list and map on the way. Making a copy of an object copies only what the edits lead through and
-// shares the rest, so that a few rules on a large object cost little.
+// edits are the places of an object that the rules of a converter change. They have the shape of
+// the object: one edits for each object, list and map on the way. Making a copy of an object copies
+// only what the edits lead through and shares the rest, so that a few rules on a large object cost
+// little.
 type edits struct {
 	fields map[string]*edits
 	// entries are the edits in every list item and map value.
@@ -50,7 +51,8 @@ func (e *edits) at(path rulepath.Path) *edits {
 	return e
 }
 
-// copy returns the value with copies of everything that the edits change, and without discarded values.
+// copy returns the value with copies of everything that the edits change, and without discarded
+// values.
 func (e *edits) copy(value any) any {
 	if e.merged {
 		value = runtime.DeepCopyJSONValue(value)

@@ -24,7 +24,8 @@ const (
 	ReasonEvaluation Reason = "evaluation"
 	// ReasonCost means that the rules cost more than an object may cost.
 	ReasonCost Reason = "cost"
-	// ReasonType means that the object or the result of a rule does not have the type of its schema.
+	// ReasonType means that the object or the result of a rule does not have the type of its
+	// schema.
 	ReasonType Reason = "type"
 	// ReasonMetadata means that the rules set labels or annotations that are invalid.
 	ReasonMetadata Reason = "metadata"
@@ -37,7 +38,8 @@ type Error struct {
 	Reason Reason
 	// Kind, Namespace and Name identify the object.
 	Kind, Namespace, Name string
-	// From and To are the versions of the converter that failed: one step, if a chain of converters was used.
+	// From and To are the versions of the converter that failed: one step, if a chain of converters
+	// was used.
 	From, To string
 	// Rule identifies the rule that failed. Nil if the error is not one of a rule.
 	Rule *Rule
@@ -47,12 +49,13 @@ type Error struct {
 
 // A Rule identifies a conversion rule, and the value that it was evaluated for.
 type Rule struct {
-	// Converter and Index are the indices in spec.conversion.converters and in the converter's rules.
+	// Converter and Index are the indices in spec.conversion.converters and in the converter's
+	// rules.
 	Converter, Index int
 	// Scope and Field are the paths of the rule.
 	Scope, Field string
-	// At is the path of the value that the rule was evaluated for, such as spec.endpoints[3]. It differs from Scope if
-	// Scope contains [*]. Empty if the error does not depend on it.
+	// At is the path of the value that the rule was evaluated for, such as spec.endpoints[3]. It
+	// differs from Scope if Scope contains [*]. Empty if the error does not depend on it.
 	At string
 }
 

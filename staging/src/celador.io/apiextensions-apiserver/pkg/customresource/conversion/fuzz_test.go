@@ -25,8 +25,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
 )
 
-// FuzzConvert converts generated objects with generated rules. Rules may fail, but must not panic, change the source, or
-// change what conversion must keep. Results of valid rules have the types of the target's schema.
+// FuzzConvert converts generated objects with generated rules. Rules may fail, but must not panic,
+// change the source, or change what conversion must keep. Results of valid rules have the types of
+// the target's schema.
 func FuzzConvert(f *testing.F) {
 	for seed := range uint64(60) {
 		f.Add(seed)

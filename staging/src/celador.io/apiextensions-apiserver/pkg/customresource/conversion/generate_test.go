@@ -120,8 +120,8 @@ func (g generator) mutateFields(s *structuralschema.Structural) {
 	}
 }
 
-// unstructured returns a value of a schema. Some fields are missing, and some have values that the schema does not allow if
-// malformed is set.
+// unstructured returns a value of a schema. Some fields are missing, and some have values that the
+// schema does not allow if malformed is set.
 func (g generator) unstructured(s *structuralschema.Structural, malformed bool) any {
 	if s.Nullable && g.IntN(3) == 0 {
 		return nil
@@ -226,7 +226,8 @@ func (g generator) widget(version string, s *structuralschema.Structural, malfor
 	return u
 }
 
-// definition returns a Spec of two versions with converters in both directions and rules from v1 to v2.
+// definition returns a Spec of two versions with converters in both directions and rules from v1 to
+// v2.
 func (g generator) definition() *conversion.Spec {
 	first := g.schema()
 	second := g.mutate(first)

@@ -22,8 +22,8 @@ type graph struct {
 	converters map[pair]int
 }
 
-// newGraph returns the graph of the converters. It ignores converters of unknown versions, of one version to itself
-// and, for each pair, all but the first.
+// newGraph returns the graph of the converters. It ignores converters of unknown versions, of one
+// version to itself and, for each pair, all but the first.
 func newGraph(versions []string, converters []v1.Converter) *graph {
 	g := &graph{versions: versions, next: map[string][]string{}, converters: map[pair]int{}}
 	for i, c := range converters {
@@ -37,14 +37,15 @@ func newGraph(versions []string, converters []v1.Converter) *graph {
 	return g
 }
 
-// A chain is the sequence of versions that an object goes through, including the first and the last one.
+// A chain is the sequence of versions that an object goes through, including the first and the last
+// one.
 type chain []string
 
 // String joins the versions with arrows.
 func (c chain) String() string { return strings.Join(c, " -> ") }
 
-// chains returns shortest chains from a version to every version that converters lead to: one, or two if
-// there are several shortest ones.
+// chains returns shortest chains from a version to every version that converters lead to: one, or
+// two if there are several shortest ones.
 func (g *graph) chains(from string) map[string][]chain {
 	found := map[string][]chain{from: {{from}}}
 	level := []string{from}

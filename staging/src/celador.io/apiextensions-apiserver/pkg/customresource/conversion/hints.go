@@ -41,7 +41,8 @@ type hints struct {
 	tables *tables
 }
 
-// of returns the hints for the errors that the type checker has about an expression, each as a sentence without a full stop.
+// of returns the hints for the errors that the type checker has about an expression, each as a
+// sentence without a full stop.
 func (h hints) of(detail, expression string) []string {
 	if unknown := ruleerror.UnknownFunctions(detail, expression); len(unknown) > 0 {
 		return unknown
@@ -122,8 +123,8 @@ func (h hints) notRoot() string {
 	return fmt.Sprintf("self is the value at the scope %s, not the whole object, which is root", h.scope)
 }
 
-// namespaced returns a hint for a field of variables, tables or inverted that does not exist, and false if the expression in the
-// error does not read one of that name.
+// namespaced returns a hint for a field of variables, tables or inverted that does not exist, and
+// false if the expression in the error does not read one of that name.
 func (h hints) namespaced(name, detail string) (string, bool) {
 	for _, namespace := range []struct {
 		name, what string
@@ -151,7 +152,8 @@ func (h hints) namespaced(name, detail string) (string, bool) {
 	return "", false
 }
 
-// escaped returns a hint for a field whose name has a character that is an operator of CEL, such as x-prop.
+// escaped returns a hint for a field whose name has a character that is an operator of CEL, such as
+// x-prop.
 func (h hints) escaped(start string) string {
 	hint := ""
 	visitFields(h.self, func(field string) {
@@ -172,8 +174,8 @@ var hiddenMetadata = map[string]bool{
 	"deletionGracePeriodSeconds": true, "finalizers": true, "ownerReferences": true, "managedFields": true, "selfLink": true,
 }
 
-// nearest returns the name of a field anywhere in self, or of a field that a constructor may have, that the given name was
-// probably meant to be. It returns "" if there is none.
+// nearest returns the name of a field anywhere in self, or of a field that a constructor may have,
+// that the given name was probably meant to be. It returns "" if there is none.
 func (h hints) nearest(name string, constructors bool) string {
 	var fields []string
 	visit := func(field string) { fields = append(fields, field) }

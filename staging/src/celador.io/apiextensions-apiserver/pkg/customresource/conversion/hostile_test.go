@@ -32,8 +32,8 @@ any: {x-kubernetes-preserve-unknown-fields: true}
 open: {type: object, x-kubernetes-preserve-unknown-fields: true}
 `
 
-// maxAllocated bounds the memory that checking and running a hostile rule allocates in total. It is far above what
-// the limits of expressions allow, and far below what rules without limits take.
+// maxAllocated bounds the memory that checking and running a hostile rule allocates in total. It is
+// far above what the limits of expressions allow, and far below what rules without limits take.
 const maxAllocated = 3 << 30
 
 // notStored marks rules that no server stores, and with which no object is converted.
@@ -49,8 +49,8 @@ func allocated(f func()) uint64 {
 }
 
 // TestHostileRules plays rules that try to take the server down. Each ends with an error when the
-// CustomResourceDefinition is written, or, if it is stored already, when an object is converted, or has a result of
-// bounded size.
+// CustomResourceDefinition is written, or, if it is stored already, when an object is converted, or
+// has a result of bounded size.
 func TestHostileRules(t *testing.T) {
 	repeated := func(before, text, after string, n int) string { return before + strings.Repeat(text, n) + after }
 	big := strings.Repeat("x", 1<<20)
@@ -73,8 +73,8 @@ func TestHostileRules(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		rule v1.ConversionRule
-		// write is part of the error when the rule is written, run of the one when an object is converted. Empty if there is
-		// none.
+		// write is part of the error when the rule is written, run of the one when an object is
+		// converted. Empty if there is none.
 		write, run string
 	}{
 		// Costs.
@@ -169,7 +169,8 @@ func TestHostileRules(t *testing.T) {
 	}
 }
 
-// expectError checks that an error contains a text, or that there is none, and that it is not too long to read.
+// expectError checks that an error contains a text, or that there is none, and that it is not too
+// long to read.
 func expectError(t *testing.T, when string, err error, want string) {
 	t.Helper()
 	const longest = 20_000

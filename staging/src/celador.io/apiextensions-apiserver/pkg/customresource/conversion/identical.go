@@ -5,8 +5,9 @@ package conversion
 
 import "k8s.io/apimachinery/pkg/api/equality"
 
-// Identical reports whether objects differ in their apiVersion alone between two versions: the schemas are equal, also those in the
-// middle of the chain, and no converter of the chain has a rule. Such a conversion cannot fail.
+// Identical reports whether objects differ in their apiVersion alone between two versions: the
+// schemas are equal, also those in the middle of the chain, and no converter of the chain has a
+// rule. Such a conversion cannot fail.
 func (d *Spec) Identical(from, to string) bool {
 	if from == to {
 		return true

@@ -13,14 +13,17 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// A retyping is a field whose name both versions have, with types that do not agree. Such a field does not keep its value.
+// A retyping is a field whose name both versions have, with types that do not agree. Such a field
+// does not keep its value.
 type retyping struct {
-	// path leads to the field. It ends with [*] if the items of a list or the values of a map have different types.
+	// path leads to the field. It ends with [*] if the items of a list or the values of a map have
+	// different types.
 	path           rulepath.Path
 	source, target *structuralschema.Structural
 }
 
-// compareIdentity compares the fields of the objects themselves, apart from their types and metadata.
+// compareIdentity compares the fields of the objects themselves, apart from their types and
+// metadata.
 func compareIdentity(source, target *structuralschema.Structural) identity {
 	var c identity
 	for _, name := range fieldNames(source, target) {
@@ -63,7 +66,8 @@ func (c *identity) compareField(parent rulepath.Path, name string, source, targe
 // anyType is the schema of the fields that an object preserves without declaring them.
 var anyType structuralschema.Structural
 
-// fieldSchema returns the schema of a field or map value. It is nil if the schema has none, or leaves its type open.
+// fieldSchema returns the schema of a field or map value. It is nil if the schema has none, or
+// leaves its type open.
 func fieldSchema(schema *structuralschema.Structural, name string) *structuralschema.Structural {
 	if property, ok := schema.Properties[name]; ok {
 		return &property
@@ -104,8 +108,9 @@ func (c *identity) compare(path rulepath.Path, source, target *structuralschema.
 	}
 }
 
-// keepsType reports whether the target's schema accepts the types of all values that the source's schema accepts, apart
-// from the values in lists, maps and objects. Null does not count: pruning removes it where it is not allowed.
+// keepsType reports whether the target's schema accepts the types of all values that the source's
+// schema accepts, apart from the values in lists, maps and objects. Null does not count: pruning
+// removes it where it is not allowed.
 func keepsType(source, target *structuralschema.Structural) bool {
 	switch {
 	case isUntyped(source) || isUntyped(target):

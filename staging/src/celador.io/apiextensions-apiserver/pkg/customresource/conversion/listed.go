@@ -11,7 +11,8 @@ import (
 // maxWarned bounds the fields or rules that a warning names.
 const maxWarned = 10
 
-// listed joins the first texts for a warning, and says how many more of a kind there are, such as fields.
+// listed joins the first texts for a warning, and says how many more of a kind there are, such as
+// fields.
 func listed(texts []string, separator, kind string) string {
 	more := ""
 	if len(texts) > maxWarned {

@@ -30,7 +30,8 @@ func (c *checkedRules) overwritten() []string {
 	return warnings
 }
 
-// losses returns a warning that names the fields of the source that the target does not have and that no rule reads.
+// losses returns a warning that names the fields of the source that the target does not have and
+// that no rule reads.
 func (c *checkedRules) losses() []string {
 	var reads readFields
 	for _, rule := range c.rules {

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// guardMetadata gives the target the metadata of the source, apart from labels and annotations. It returns an error if
-// the API would refuse these.
+// guardMetadata gives the target the metadata of the source, apart from labels and annotations. It
+// returns an error if the API would refuse these.
 func (c *conversion) guardMetadata() *Error {
 	fail := func(err error) *Error { return &Error{Reason: ReasonMetadata, Err: err} }
 	original, _ := c.source["metadata"].(map[string]any)

@@ -20,12 +20,14 @@ type effects struct{ labels, metadata bool }
 // ChangesLabels reports whether converting an object from one version to another may change labels.
 func (c *Converter) ChangesLabels(from, to string) bool { return c.effects[pair{from, to}].labels }
 
-// ChangesMetadata reports whether converting an object from one version to another may change labels or annotations.
+// ChangesMetadata reports whether converting an object from one version to another may change
+// labels or annotations.
 func (c *Converter) ChangesMetadata(from, to string) bool { return c.effects[pair{from, to}].metadata }
 
-// ConvertMetadata returns an object in another version that has apiVersion, kind and metadata, but no other fields. It evaluates only the
-// rules that may write metadata, and all rules of the converters that come before those in a chain, because they may read what these
-// converters return. It does not change in, with which the result shares values. Errors have the type *Error.
+// ConvertMetadata returns an object in another version that has apiVersion, kind and metadata, but
+// no other fields. It evaluates only the rules that may write metadata, and all rules of the
+// converters that come before those in a chain, because they may read what these converters return.
+// It does not change in, with which the result shares values. Errors have the type *Error.
 func (c *Converter) ConvertMetadata(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
 	source := in
 	if c.effects[pair{in.GroupVersionKind().Version, toVersion}].metadata {
@@ -52,8 +54,9 @@ func effectsOf(converter *v1.Converter) effects {
 	return e
 }
 
-// effectsAlong returns the effects of a chain, and the steps that convert metadata along it: steps before the last converter that may
-// change metadata, and the one of metadataSteps for this converter. each holds the effects of the converters.
+// effectsAlong returns the effects of a chain, and the steps that convert metadata along it: steps
+// before the last converter that may change metadata, and the one of metadataSteps for this
+// converter. each holds the effects of the converters.
 func effectsAlong(c chain, each map[pair]effects, steps, metadataSteps map[pair]step) (effects, []step) {
 	var e effects
 	var all, metadata []step
@@ -74,14 +77,16 @@ func keepsMetadata(rule *v1.ConversionRule) bool {
 	return !metadata
 }
 
-// writesMetadata reports whether a rule may write labels, and whether it may write metadata at all. A rule for the whole object may.
+// writesMetadata reports whether a rule may write labels, and whether it may write metadata at all.
+// A rule for the whole object may.
 func writesMetadata(rule *v1.ConversionRule) (labels, metadata bool) {
 	path := pathOf(rule)
 	metadata = len(path) == 0 || path[0].Name == "metadata"
 	return metadata && (len(path) < 2 || path[1].Name == "labels"), metadata
 }
 
-// pathOf returns the path of the field that a rule sets. It is empty, as for the whole object, if the rule is invalid.
+// pathOf returns the path of the field that a rule sets. It is empty, as for the whole object, if
+// the rule is invalid.
 func pathOf(rule *v1.ConversionRule) rulepath.Path {
 	var path rulepath.Path
 	if rule.Scope != "" {

@@ -64,8 +64,8 @@ func TestMetadataOnly(t *testing.T) {
 	}
 }
 
-// A rule that writes metadata in a chain reads what the converters before it return. No rule of these may fail. Other rules of its own
-// converter, and of those after it, may.
+// A rule that writes metadata in a chain reads what the converters before it return. No rule of
+// these may fail. Other rules of its own converter, and of those after it, may.
 func TestMetadataOnlyAlongChain(t *testing.T) {
 	fail := func(field string) string {
 		return "{field: " + field + ", rule: \"self.metadata.annotations['none']\"}"

@@ -34,7 +34,8 @@ func TestOpenFields(t *testing.T) {
 		rules    string
 		// write is the error of the Spec, or empty.
 		write string
-		// object and want are the specs before and after. err is part of the error of the conversion.
+		// object and want are the specs before and after. err is part of the error of the
+		// conversion.
 		object, want, err string
 	}{
 		{name: "untyped", from: untyped, to: text, rules: rule("self.spec.a.image.tag"), object: "a: {image: {tag: x}}", want: "b: x"},

@@ -13,15 +13,16 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// An opening is a field whose type the source leaves open and the target declares. The copy of an object keeps its value
-// if it has that type. Otherwise the object cannot be converted, unless a rule sets the field.
+// An opening is a field whose type the source leaves open and the target declares. The copy of an
+// object keeps its value if it has that type. Otherwise the object cannot be converted, unless a
+// rule sets the field.
 type opening struct {
 	path   rulepath.Path
 	target *structuralschema.Structural
 }
 
-// checkOpenings checks the types of the values whose types only the target's schema declares. Those that rules have set
-// have the type.
+// checkOpenings checks the types of the values whose types only the target's schema declares. Those
+// that rules have set have the type.
 func (c *conversion) checkOpenings() *Error {
 	var results ruleresult.Results // Its limits are for results of rules; the size of an object bounds the copied values.
 	for _, opening := range c.plan.openings {

@@ -16,13 +16,15 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// ConvertPartial converts a part of an object, such as the fields that a manager of server-side apply owns. It differs from Convert
-// in that a rule that fails leaves its field unset, because what the rule reads may be missing. The caller has to know that the whole
-// object converts: ConvertPartial cannot tell a missing value from a wrong one. Errors other than those of rules, and
-// those of costs, are the same.
+// ConvertPartial converts a part of an object, such as the fields that a manager of server-side
+// apply owns. It differs from Convert in that a rule that fails leaves its field unset, because
+// what the rule reads may be missing. The caller has to know that the whole object converts:
+// ConvertPartial cannot tell a missing value from a wrong one. Errors other than those of rules,
+// and those of costs, are the same.
 //
-// defaulted is the part with the defaults of its version, or nil. A rule that fails is evaluated again with it, and sets its field if it
-// also reads a value that the part has. Defaults alone set no field: the part lacks it because its owner has given it up.
+// defaulted is the part with the defaults of its version, or nil. A rule that fails is evaluated
+// again with it, and sets its field if it also reads a value that the part has. Defaults alone set
+// no field: the part lacks it because its owner has given it up.
 func (c *Converter) ConvertPartial(ctx context.Context, in, defaulted *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
 	part := &part{}
 	if defaulted != nil {
@@ -33,7 +35,8 @@ func (c *Converter) ConvertPartial(ctx context.Context, in, defaulted *unstructu
 
 // A part is an object that may lack fields that rules read.
 type part struct {
-	// defaulted is the object with its defaults, in the version of the next step of a chain. It is nil if they are not known.
+	// defaulted is the object with its defaults, in the version of the next step of a chain. It is
+	// nil if they are not known.
 	defaulted map[string]any
 }
 
@@ -48,7 +51,8 @@ func (p *part) next(ctx context.Context, c *conversion) {
 	}
 }
 
-// applyDefaulted sets the field of a rule that has failed for the value at a path, or leaves it unset.
+// applyDefaulted sets the field of a rule that has failed for the value at a path, or leaves it
+// unset.
 func (c *conversion) applyDefaulted(ctx context.Context, rule *plannedRule, at rulepath.Path) {
 	evaluation, ok := c.evaluateDefaulted(ctx, rule, at)
 	if !ok || c.assign(rule, at, evaluation) != nil {
@@ -56,8 +60,8 @@ func (c *conversion) applyDefaulted(ctx context.Context, rule *plannedRule, at r
 	}
 }
 
-// evaluateDefaulted evaluates a rule for the value at a path in the source with its defaults. It returns false if the rule fails or
-// reads nothing but defaults.
+// evaluateDefaulted evaluates a rule for the value at a path in the source with its defaults. It
+// returns false if the rule fails or reads nothing but defaults.
 func (c *conversion) evaluateDefaulted(ctx context.Context, rule *plannedRule, at rulepath.Path) (schemaexpression.Evaluation, bool) {
 	if c.defaults == nil || !rule.readsAny(c.source, at) {
 		return schemaexpression.Evaluation{}, false
@@ -76,8 +80,8 @@ func (c *conversion) evaluateDefaulted(ctx context.Context, rule *plannedRule, a
 	return evaluation, true
 }
 
-// readsAny reports whether an object has one of the values that the rule reads for the value at a path, apart from those that every object
-// has.
+// readsAny reports whether an object has one of the values that the rule reads for the value at a
+// path, apart from those that every object has.
 func (r *plannedRule) readsAny(object map[string]any, at rulepath.Path) bool {
 	return slices.ContainsFunc(r.reads(), func(read sourceRead) bool {
 		path := read.path
@@ -89,7 +93,8 @@ func (r *plannedRule) readsAny(object map[string]any, at rulepath.Path) bool {
 	})
 }
 
-// innermostReads returns what a rule reads of the source, without the objects around other reads, and without what every object has.
+// innermostReads returns what a rule reads of the source, without the objects around other reads,
+// and without what every object has.
 func innermostReads(from *typedVersion, rule *compiledRule) []sourceRead {
 	reads := sourceReads(from, rule.scope, rule.expression)
 	return slices.DeleteFunc(slices.Clone(reads), func(read sourceRead) bool {
@@ -111,7 +116,8 @@ func isIdentifying(path rulepath.Path) bool {
 	return len(path) == 2 && path[0].Name == "metadata" && (path[1].Name == "name" || path[1].Name == "generateName" || path[1].Name == "namespace")
 }
 
-// unset leaves the field of a rule unset, as the result null does. An item of a list, and the object itself, stay as they are.
+// unset leaves the field of a rule unset, as the result null does. An item of a list, and the
+// object itself, stay as they are.
 func (c *conversion) unset(rule *plannedRule, at rulepath.Path) {
 	path := at.Join(rule.field)
 	if len(path) == 0 || path[len(path)-1].Item {

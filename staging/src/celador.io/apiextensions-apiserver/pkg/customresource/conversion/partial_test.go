@@ -94,7 +94,8 @@ func TestConvertPartial(t *testing.T) {
 	}
 }
 
-// A rule that fails sees the defaults of a part, and sets its field if it also reads something that the part has.
+// A rule that fails sees the defaults of a part, and sets its field if it also reads something that
+// the part has.
 func TestConvertPartialWithDefaults(t *testing.T) {
 	list := func(item map[string]any) []any { return []any{item} }
 	for name, test := range map[string]struct {

@@ -18,7 +18,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// A plan is a converter that is ready to convert objects. It is immutable and safe for concurrent use.
+// A plan is a converter that is ready to convert objects. It is immutable and safe for concurrent
+// use.
 type plan struct {
 	from, to *typedVersion
 	// converter is the index in spec.conversion.converters.
@@ -64,14 +65,17 @@ type plannedRule struct {
 	readsTable bool
 	// scope is the index of the rule's scope in the plan.
 	scopeIndex int
-	// existing is the length of the part of the scope that must exist in the target: up to the last [*].
+	// existing is the length of the part of the scope that must exist in the target: up to the last
+	// [*].
 	existing int
-	// reads returns what the rule reads of the source, without the objects around other reads and without what every object has.
+	// reads returns what the rule reads of the source, without the objects around other reads and
+	// without what every object has.
 	reads func() []sourceRead
 }
 
-// newPlan compiles and plans the rules of a converter, which has an index in spec.conversion.converters. With onlyMetadata, it leaves out
-// the rules and checks of other fields. An error has the reason ReasonCompilation.
+// newPlan compiles and plans the rules of a converter, which has an index in
+// spec.conversion.converters. With onlyMetadata, it leaves out the rules and checks of other
+// fields. An error has the reason ReasonCompilation.
 func newPlan(from, to *typedVersion, tables *tables, converter *v1.Converter, index int, onlyMetadata bool) (*plan, *Error) {
 	p := &plan{from: from, to: to, converter: index, tables: tables, positions: map[string]int{}}
 	fail := func(rule *Rule, err error) *Error {

@@ -12,8 +12,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// checkReplacedLists checks that no rule sets the items of a list that an earlier rule replaces. A rule reads an item of the
-// source and sets the item with the same index in the target, which is another one if the earlier rule sorts or filters.
+// checkReplacedLists checks that no rule sets the items of a list that an earlier rule replaces. A
+// rule reads an item of the source and sets the item with the same index in the target, which is
+// another one if the earlier rule sorts or filters.
 func (c *checkedRules) checkReplacedLists() field.ErrorList {
 	var errs field.ErrorList
 	for j, rule := range c.rules {
@@ -30,7 +31,8 @@ func (c *checkedRules) checkReplacedLists() field.ErrorList {
 	return errs
 }
 
-// replacedList returns the path of the first list that the scope leads through and that a rule replaces, or nil.
+// replacedList returns the path of the first list that the scope leads through and that a rule
+// replaces, or nil.
 func (c *checkedRules) replacedList(rule checkedRule, scope rulepath.Path) rulepath.Path {
 	path := rule.path()
 	for n, step := range scope {

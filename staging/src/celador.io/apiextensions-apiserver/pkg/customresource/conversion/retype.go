@@ -12,15 +12,16 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// covers reports whether a rule that sets the fields at a path determines the field that was retyped: it sets that field,
-// one above it or one in it.
+// covers reports whether a rule that sets the fields at a path determines the field that was
+// retyped: it sets that field, one above it or one in it.
 func (r *retyping) covers(path rulepath.Path) bool {
 	n := min(len(path), len(r.path))
 	return slices.Equal(path[:n], r.path[:n])
 }
 
-// discarded returns the path of the values that conversion does not keep. If the items of a list were retyped, these are
-// the items if a rule is evaluated for each of them, and otherwise the whole list, because items cannot be missing.
+// discarded returns the path of the values that conversion does not keep. If the items of a list
+// were retyped, these are the items if a rule is evaluated for each of them, and otherwise the
+// whole list, because items cannot be missing.
 func (r *retyping) discarded(rules []rulepath.Path) rulepath.Path {
 	path := r.path
 	for len(path) > 0 && path[len(path)-1].Each {
@@ -32,7 +33,8 @@ func (r *retyping) discarded(rules []rulepath.Path) rulepath.Path {
 	return path
 }
 
-// blank returns a function that makes the value without content that takes the place of a discarded item.
+// blank returns a function that makes the value without content that takes the place of a discarded
+// item.
 func blank(target *structuralschema.Structural) func() any {
 	switch target.Type {
 	case "object":
@@ -44,8 +46,8 @@ func blank(target *structuralschema.Structural) func() any {
 	}
 }
 
-// mayMerge reports whether a result of the type may be an object that a rule constructs, which is merged into the existing
-// value.
+// mayMerge reports whether a result of the type may be an object that a rule constructs, which is
+// merged into the existing value.
 func mayMerge(output *types.Type) bool {
 	for isOptional(output) {
 		output = output.Parameters()[0]

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// sourceSchema returns the schema of the objects that rules read: that of the version, with the fields of metadata that
-// rules see. Objects have no namespace if they are clusterScoped.
+// sourceSchema returns the schema of the objects that rules read: that of the version, with the
+// fields of metadata that rules see. Objects have no namespace if they are clusterScoped.
 func sourceSchema(s *structuralschema.Structural, clusterScoped bool) *structuralschema.Structural {
 	always := []string{"name", "namespace"}
 	if clusterScoped {
@@ -35,7 +35,8 @@ func sourceSchema(s *structuralschema.Structural, clusterScoped bool) *structura
 				"generateName": stringSchema(validation.DNS1123SubdomainMaxLength),
 				"namespace":    stringSchema(validation.DNS1123LabelMaxLength),
 				"labels":       mapSchema(stringSchema(validation.LabelValueMaxLength)),
-				// The limit of all keys and values counts bytes, maxLength counts code points of up to 4 bytes.
+				// The limit of all keys and values counts bytes, maxLength counts code points of up
+				// to 4 bytes.
 				"annotations": mapSchema(stringSchema(apivalidation.TotalAnnotationSizeLimitB / 4)),
 			},
 		},

@@ -35,7 +35,8 @@ func (c *conversion) root() ref.Val {
 	return c.shared.root
 }
 
-// ResolveName returns the value of a variable other than self, for rules whose scope has no [*] and for variables.
+// ResolveName returns the value of a variable other than self, for rules whose scope has no [*] and
+// for variables.
 func (c *conversion) ResolveName(name string) (any, bool) {
 	switch name {
 	case schemaexpression.Root:
@@ -51,7 +52,8 @@ func (c *conversion) ResolveName(name string) (any, bool) {
 	}
 }
 
-// variable returns the value of a variable, which it evaluates on the first read. A variable reads only those before it.
+// variable returns the value of a variable, which it evaluates on the first read. A variable reads
+// only those before it.
 func (c *conversion) variable(i int) ref.Val {
 	if c.shared.variables == nil {
 		c.shared.variables = make([]ref.Val, len(c.plan.variables))
@@ -63,7 +65,8 @@ func (c *conversion) variable(i int) ref.Val {
 	return c.shared.variables[i]
 }
 
-// evaluate returns the value of a variable, or an error that names it, and charges the budget of the object.
+// evaluate returns the value of a variable, or an error that names it, and charges the budget of
+// the object.
 func (c *conversion) evaluate(i int) ref.Val {
 	variable := &c.plan.variables[i]
 	fail := func(reason Reason, err error) ref.Val {
@@ -97,7 +100,8 @@ type variableError struct {
 	err              error
 }
 
-// Error implements error. Of the variables that read each other, it names the first and the one that fails.
+// Error implements error. Of the variables that read each other, it names the first and the one
+// that fails.
 func (e *variableError) Error() string {
 	var last *variableError
 	for cause := e; errors.As(cause.err, &cause); {

@@ -20,8 +20,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
 )
 
-// sharing returns a Spec of Widget whose converter from v1 to v2 has the variables and rules of a YAML text, and whose tables are
-// those in another one.
+// sharing returns a Spec of Widget whose converter from v1 to v2 has the variables and rules of a
+// YAML text, and whose tables are those in another one.
 func sharing(t testing.TB, v1Fields, v2Fields, tables, converter string) *conversion.Spec {
 	t.Helper()
 	d := widgets(t, v1Fields, v2Fields, "[]")
@@ -174,7 +174,8 @@ rules: [{scope: "spec.list[*]", field: label, rule: "sets.contains([0], [index])
 	}
 }
 
-// A variable that many rules read is evaluated once for an object, so that it costs once; its cost counts.
+// A variable that many rules read is evaluated once for an object, so that it costs once; its cost
+// counts.
 func TestVariableCostsOnce(t *testing.T) {
 	const expensive = "self.spec.list.map(a, self.spec.list.map(b, a + b)).size()"
 	const fields = "list: {type: array, maxItems: 600, items: {type: string, maxLength: 10}}\n"
@@ -419,7 +420,8 @@ func TestTableIsChanged(t *testing.T) {
 	}
 }
 
-// Concurrent conversions share tables and programs, those that cel-go plans at first use included, and no values.
+// Concurrent conversions share tables and programs, those that cel-go plans at first use included,
+// and no values.
 func TestConcurrentSharedValues(t *testing.T) {
 	d := sharing(t, sharedFields, sharedFields, sizes, `
 variables: [{name: label, expression: "sets.contains(tables.sizes.map(k, k), [self.spec.size]) ? self.metadata.name + tables.sizes[self.spec.size] : 'none'"}]

@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package conversion converts custom resources between versions with the rules of spec.conversion.converters, and checks
-// these rules when a CustomResourceDefinition is written.
+// Package conversion converts custom resources between versions with the rules of
+// spec.conversion.converters, and checks these rules when a CustomResourceDefinition is written.
 package conversion
 
 import (
@@ -12,8 +12,8 @@ import (
 	v1 "celador.io/api/apiextensions/v1"
 )
 
-// A Spec holds the parts of a CustomResourceDefinition that conversion depends on. Validate and New keep
-// references to it; it must not be changed afterwards.
+// A Spec holds the parts of a CustomResourceDefinition that conversion depends on. Validate and New
+// keep references to it; it must not be changed afterwards.
 type Spec struct {
 	// Kind is the kind of the custom resources.
 	Kind schema.GroupKind

@@ -13,7 +13,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
 )
 
-// structureFields have the same object in several places: as a field, in a list, in a map and in another object.
+// structureFields have the same object in several places: as a field, in a list, in a map and in
+// another object.
 const structureFields = `
 a: &o {type: object, properties: {name: {type: string, maxLength: 10}, size: {type: integer}, ratio: {type: number}, when: {type: string, format: date-time}, inner: {type: object, properties: {x: {type: string}}}}}
 b: {type: object, description: another text, required: [name], properties: {name: {type: string, maxLength: 99}, size: {type: integer, maximum: 5}, ratio: {type: number}, when: {type: string, format: date-time}, inner: {type: object, properties: {x: {type: string}}}}}
@@ -26,7 +27,8 @@ use: {type: boolean}
 text: {type: string}
 `
 
-// Values of objects with the same fields are of one type wherever they are, and so are objects that rules construct.
+// Values of objects with the same fields are of one type wherever they are, and so are objects that
+// rules construct.
 func TestStructuralTypes(t *testing.T) {
 	const in = "a: {name: a, size: 1, ratio: 2}\nb: {name: b, size: 2}\nlist: [{name: l}]\nothers: [{name: m}]\npools: {p: {name: p}}\nouter: {o: {name: o}}\ndiffers: {name: 7}\nuse: true"
 	for _, test := range []struct {
@@ -49,7 +51,8 @@ func TestStructuralTypes(t *testing.T) {
 		{"text", "string((self.spec.use ? Object.spec.a{ratio: 1} : self.spec.a).ratio + 0.5)", "1.5"},
 		{"text", "string((self.spec.use ? Object.spec.a{when: '2026-01-02T03:04:05Z'} : self.spec.a).when.getFullYear())", "2026"},
 		{"text", "optional.of(Object.spec.a{name: 'c'}).optMap(o, o.name).orValue('')", "c"},
-		// Fields of constructors keep their rules: other objects with enough fields in common, texts for dates, null.
+		// Fields of constructors keep their rules: other objects with enough fields in common,
+		// texts for dates, null.
 		{"outer", "Object.spec.outer{o: Object.spec.a{when: '2026-01-02T03:04:05Z', ratio: 1, name: null}}", map[string]any{"o": map[string]any{"name": "o", "when": "2026-01-02T03:04:05Z", "ratio": int64(1)}}},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
@@ -94,7 +97,8 @@ func TestStructuralTypeErrors(t *testing.T) {
 	}
 }
 
-// Comparisons of constructed objects with objects of self have the right result. Others have none, because it could be a wrong one.
+// Comparisons of constructed objects with objects of self have the right result. Others have none,
+// because it could be a wrong one.
 func TestComparedStructures(t *testing.T) {
 	const o = "Object.spec.a{name: 'a', ratio: 1, inner: null}"
 	const refused = "constructed objects cannot be compared"

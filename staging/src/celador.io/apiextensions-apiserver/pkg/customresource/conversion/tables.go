@@ -120,7 +120,8 @@ func readsTable(x *schemaexpression.Expression) bool {
 	return x.ReadsNamespace(tablesName) || x.ReadsNamespace(invertedName)
 }
 
-// explainFailure returns the error of an evaluation, and what to write instead if the mistake is a common one. It wraps err.
+// explainFailure returns the error of an evaluation, and what to write instead if the mistake is a
+// common one. It wraps err.
 func explainFailure(err error, readsTable bool) error {
 	if readsTable && strings.HasPrefix(err.Error(), "no such key") {
 		return fmt.Errorf("%w (the table has no such key, or the field is unset in this object; add the key to the table, or read it with [?...] and orValue(...))", err)
@@ -128,7 +129,8 @@ func explainFailure(err error, readsTable bool) error {
 	return ruleerror.Evaluation(err)
 }
 
-// ambiguity says why a table cannot be inverted. It returns "" if it can, or if there is no such table.
+// ambiguity says why a table cannot be inverted. It returns "" if it can, or if there is no such
+// table.
 func (t *tables) ambiguity(name string) string {
 	keys, ok := t.shared[name]
 	if !ok {

@@ -13,7 +13,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// unguarded returns a warning that names the rules that fail if a value is unset that objects need not have.
+// unguarded returns a warning that names the rules that fail if a value is unset that objects need
+// not have.
 func (c *checkedRules) unguarded() []string {
 	var failing []string
 	var example *rulepath.UnsetValue

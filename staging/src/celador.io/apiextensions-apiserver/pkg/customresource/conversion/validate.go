@@ -16,13 +16,14 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 )
 
-// Validate checks the converters of a Spec. path is the path of spec.conversion. old is the Spec before an
-// update, and nil on creation. A converter is not checked again if old has it and its schemas; otherwise, rules that old
-// has in the converter of the same versions may use functions that the compatibility version does not have.
+// Validate checks the converters of a Spec. path is the path of spec.conversion. old is the Spec
+// before an update, and nil on creation. A converter is not checked again if old has it and its
+// schemas; otherwise, rules that old has in the converter of the same versions may use functions
+// that the compatibility version does not have.
 //
-// Call it for the strategy ConversionRules only. The schemas must be valid; converters of versions without one are
-// not compiled. Warnings are about data that conversion loses, objects
-// that it fails for, and rules without effect.
+// Call it for the strategy ConversionRules only. The schemas must be valid; converters of versions
+// without one are not compiled. Warnings are about data that conversion loses, objects that it
+// fails for, and rules without effect.
 func Validate(path *field.Path, d, old *Spec) (errs field.ErrorList, warnings []string) {
 	v := validator{path: path.Child("converters"), spec: d, old: old, versions: map[string]*typedVersion{}}
 	for _, version := range d.Versions {
@@ -112,7 +113,8 @@ func (v *validator) checkVersions(i int) bool {
 // String returns the versions with an arrow.
 func (p pair) String() string { return chain{p.from, p.to}.String() }
 
-// oldConverter returns the converter of the same versions before the update, or nil if there was none.
+// oldConverter returns the converter of the same versions before the update, or nil if there was
+// none.
 func (v *validator) oldConverter(converter *v1.Converter) *v1.Converter {
 	if v.old == nil {
 		return nil
@@ -126,7 +128,8 @@ func (v *validator) oldConverter(converter *v1.Converter) *v1.Converter {
 	return &v.old.Converters[i]
 }
 
-// isUnchanged reports whether neither the converter, the schemas of its versions nor the tables have changed.
+// isUnchanged reports whether neither the converter, the schemas of its versions nor the tables
+// have changed.
 func (v *validator) isUnchanged(converter *v1.Converter) bool {
 	old := v.oldConverter(converter)
 	if old == nil || !slices.Equal(old.Rules, converter.Rules) || !slices.Equal(old.Variables, converter.Variables) ||

@@ -252,7 +252,8 @@ func TestValidateRules(t *testing.T) {
 		name: "cheap rule for a list without limits", from: "list: {type: array, items: {type: string}}", to: "list: {type: array, items: {type: string}}",
 		rules: "[{scope: 'spec.list[*]', rule: self.upperAscii()}]",
 	}, {
-		// The product of the estimated numbers of items is far over the limit, but a request cannot have so many.
+		// The product of the estimated numbers of items is far over the limit, but a request cannot
+		// have so many.
 		name:  "cheap rule for nested lists without limits",
 		from:  "a: {type: array, items: {type: object, properties: {b: {type: array, items: {type: object, properties: {c: {type: boolean}}}}}}}",
 		to:    "a: {type: array, items: {type: object, properties: {b: {type: array, items: {type: object, properties: {c: {type: boolean}, d: {type: string}}}}}}}",

@@ -19,8 +19,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 )
 
-// declare checks the expression of a variable and declares the variable for the expressions that are checked afterwards. If the
-// expression is invalid, the variable has the dynamic type, and declare returns the error.
+// declare checks the expression of a variable and declares the variable for the expressions that
+// are checked afterwards. If the expression is invalid, the variable has the dynamic type, and
+// declare returns the error.
 func (e *edge) declare(variable *v1.ConversionVariable, origin environment.Type) (*schemaexpression.Expression, *problem) {
 	expression, p := e.compileVariable(variable, origin)
 	e.shared.Declare(variable.Name, expression)
@@ -55,8 +56,8 @@ type checkedVariable struct {
 	cost rulelimit.Cost
 }
 
-// checkVariables checks the variables of a converter and declares them for its rules. isStored reports whether the converter had
-// a variable before the update.
+// checkVariables checks the variables of a converter and declares them for its rules. isStored
+// reports whether the converter had a variable before the update.
 func (c *checkedRules) checkVariables(variables []v1.ConversionVariable, isStored func(v1.ConversionVariable) bool) field.ErrorList {
 	var errs field.ErrorList
 	names := map[string]bool{}

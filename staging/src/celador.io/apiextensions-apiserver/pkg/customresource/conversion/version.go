@@ -15,7 +15,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// A typedVersion holds the types that rules from and to a version have. It is immutable and safe for concurrent use.
+// A typedVersion holds the types that rules from and to a version have. It is immutable and safe
+// for concurrent use.
 type typedVersion struct {
 	name string
 	// schema is the version's own schema.
@@ -36,15 +37,16 @@ type target struct {
 	types  *ruleresult.Types
 }
 
-// newTypedVersion returns the types of a version, which it builds when they are needed. Objects have no namespace if they are clusterScoped.
+// newTypedVersion returns the types of a version, which it builds when they are needed. Objects
+// have no namespace if they are clusterScoped.
 func newTypedVersion(v Version, clusterScoped bool) *typedVersion {
 	return &typedVersion{
 		name:   v.Name,
 		schema: v.Schema,
 		source: sync.OnceValue(func() source {
 			s := sourceSchema(v.Schema, clusterScoped)
-			// The name appears in the errors of the type checker. An expression cannot contain it, so it does not take the
-			// place of a variable.
+			// The name appears in the errors of the type checker. An expression cannot contain it,
+			// so it does not take the place of a variable.
 			self := ruleresult.NameTypes(schemaexpression.OpenDeclType(&model.Structural{Structural: s}, true), "object("+v.Name+")")
 			return source{schema: s, self: self}
 		}),
@@ -55,8 +57,8 @@ func newTypedVersion(v Version, clusterScoped bool) *typedVersion {
 	}
 }
 
-// selfAt returns the type of the value that a scope leads to, and the declared limits of the lists and maps on the way. The type is
-// nil if expressions cannot read the value.
+// selfAt returns the type of the value that a scope leads to, and the declared limits of the lists
+// and maps on the way. The type is nil if expressions cannot read the value.
 func (s source) selfAt(scope rulepath.Path) (self *apiservercel.DeclType, repetitions []int64) {
 	self = s.self
 	for _, step := range scope {

@@ -23,8 +23,8 @@ import (
 //go:embed testdata/virtualservice.yaml
 var virtualService []byte
 
-// TestVirtualService checks that rules are accepted that restructure lists and maps in the lists of a list, without limits in the schema, and
-// that an object comes back unchanged.
+// TestVirtualService checks that rules are accepted that restructure lists and maps in the lists of
+// a list, without limits in the schema, and that an object comes back unchanged.
 func TestVirtualService(t *testing.T) {
 	var definition struct {
 		V1beta1, V1 json.RawMessage
@@ -44,7 +44,8 @@ func TestVirtualService(t *testing.T) {
 	}
 	errs, warnings := validate(d, nil)
 	for _, text := range append(errs, warnings...) {
-		// v1 has fields that v1beta1 lacks, and sorting keys takes a loop over all for each of them.
+		// v1 has fields that v1beta1 lacks, and sorting keys takes a loop over all for each of
+		// them.
 		if !strings.Contains(text, "v1beta1 cannot hold them") && !strings.Contains(text, "objects with long lists are refused") {
 			t.Error(text)
 		}

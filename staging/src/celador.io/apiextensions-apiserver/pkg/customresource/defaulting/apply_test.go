@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 )
 
-// Client-side 'kubectl apply' of an unchanged manifest sends a patch, and says "configured", if list items have defaults: a JSON
-// merge patch has the whole list. Static defaults and default expressions do not differ in this, and the patch changes
-// nothing.
+// Client-side 'kubectl apply' of an unchanged manifest sends a patch, and says "configured", if
+// list items have defaults: a JSON merge patch has the whole list. Static defaults and default
+// expressions do not differ in this, and the patch changes nothing.
 func TestApplyTwice(t *testing.T) {
 	const items = "type: object\nproperties: {spec: {type: object, properties: {ports: {type: array, maxItems: 3, items: "
 	for name, test := range map[string]struct{ schema, want string }{

@@ -9,7 +9,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/defaulting"
 )
 
-// BenchmarkDefault defaults an object with five rules whose fields are all set, or all unset, and with none.
+// BenchmarkDefault defaults an object with five rules whose fields are all set, or all unset, and
+// with none.
 func BenchmarkDefault(b *testing.B) {
 	_, rules := compile(b, chains)
 	names := []string{"host", "url", "early", "late", "skipped"}

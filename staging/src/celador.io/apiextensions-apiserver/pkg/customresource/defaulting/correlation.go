@@ -50,8 +50,9 @@ func (c correlation) below(next *common.CorrelatedObject) correlation {
 	return correlation{nearest: next, exact: true}
 }
 
-// failedBefore reports whether the rule failed for the old object as well: its field was unset, and it read the same
-// values. Items of lists that are not maps have no old values, so for them it reports whether their list is unchanged.
+// failedBefore reports whether the rule failed for the old object as well: its field was unset, and
+// it read the same values. Items of lists that are not maps have no old values, so for them it
+// reports whether their list is unchanged.
 func (c correlation) failedBefore(r *rule) bool {
 	if c.nearest == nil {
 		return false
@@ -96,8 +97,8 @@ func (c correlation) unchanged() bool {
 	return true
 }
 
-// same reports whether a field is equal before and after the update. Of metadata, expressions read only the names, which
-// updates cannot change.
+// same reports whether a field is equal before and after the update. Of metadata, expressions read
+// only the names, which updates cannot change.
 func (c correlation) same(value, old map[string]any, name string) bool {
 	if c.root && name == "metadata" {
 		return true

@@ -16,8 +16,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// Describe appends a sentence about each rule to the description of its field, for the OpenAPI documents that clients read. It
-// changes the schema in place. It ignores rules that are not where the schema has fields.
+// Describe appends a sentence about each rule to the description of its field, for the OpenAPI
+// documents that clients read. It changes the schema in place. It ignores rules that are not where
+// the schema has fields.
 func Describe(schema *apiextensionsv1.JSONSchemaProps, defaults apiextensions.SchemaDefaults) {
 	for _, path := range slices.Sorted(maps.Keys(defaults)) {
 		tokens := path.Tokens()
@@ -76,8 +77,8 @@ func selfName(tokens []string) string {
 	return name.String()
 }
 
-// edit calls change with the schema that the tokens lead to, if there is one. Properties are values in a map, so each is copied
-// and put back.
+// edit calls change with the schema that the tokens lead to, if there is one. Properties are values
+// in a map, so each is copied and put back.
 func edit(schema *apiextensionsv1.JSONSchemaProps, tokens []string, change func(*apiextensionsv1.JSONSchemaProps)) {
 	if len(tokens) == 0 {
 		change(schema)

@@ -18,8 +18,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/defaulting"
 )
 
-// FuzzRules checks and evaluates arbitrary rules of an object with the fields of nested. Nothing may panic, objects only gain
-// fields, and Validate does not change them.
+// FuzzRules checks and evaluates arbitrary rules of an object with the fields of nested. Nothing
+// may panic, objects only gain fields, and Validate does not change them.
 func FuzzRules(f *testing.F) {
 	for _, path := range []string{"", "/properties/spec", "/properties/spec/properties/ports/items", "/properties/spec/properties/zones/additionalProperties", "/anyOf/0", "/"} {
 		for _, rule := range []v1.DefaultRule{

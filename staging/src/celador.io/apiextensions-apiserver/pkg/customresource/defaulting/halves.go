@@ -7,10 +7,11 @@ import "slices"
 
 const statusProperty = "status"
 
-// crossing returns why a rule is not allowed in a version with a status subresource, or nothing. A request writes either the
-// status or everything else, and the server takes the other half from the stored object, after the rules have run
-// once: a rule that sets a field of one half must not read what the request says about the other, which is ignored. The
-// type and the names of an object are the same in both.
+// crossing returns why a rule is not allowed in a version with a status subresource, or nothing. A
+// request writes either the status or everything else, and the server takes the other half from the
+// stored object, after the rules have run once: a rule that sets a field of one half must not read
+// what the request says about the other, which is ignored. The type and the names of an object are
+// the same in both.
 func crossing(scope *place, r *rule) string {
 	if scope.parent != nil {
 		return ""

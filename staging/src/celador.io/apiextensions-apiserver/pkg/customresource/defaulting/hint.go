@@ -26,8 +26,8 @@ var (
 	index      = regexp.MustCompile(`\[[0-9]+\]`)
 )
 
-// explain returns the text for a field that is not a path in the schema of the rule. err is the error of rulepath, which also
-// speaks to authors of conversion rules.
+// explain returns the text for a field that is not a path in the schema of the rule. err is the
+// error of rulepath, which also speaks to authors of conversion rules.
 func explain(at *place, text string, err error) string {
 	// Scopes of conversion rules are all paths that rulepath knows. An index is as wrong as [*].
 	path, malformed := rulepath.ParseScope(index.ReplaceAllString(text, "[*]"))
@@ -73,7 +73,8 @@ func (p *place) describe(path rulepath.Path) string {
 // hiddenMetadata are the fields of metadata that self does not have.
 var hiddenMetadata = sets.New("labels", "annotations", "namespace", "uid", "ownerReferences", "finalizers", "creationTimestamp", "deletionTimestamp", "generation", "resourceVersion")
 
-// hints returns what to write instead of the names that the type checker does not know, each as a line.
+// hints returns what to write instead of the names that the type checker does not know, each as a
+// line.
 func hints(failure *apiservercel.Error, source string, scope *place) string {
 	var compilation *apiservercel.CompilationError
 	if !errors.As(failure.Cause, &compilation) {

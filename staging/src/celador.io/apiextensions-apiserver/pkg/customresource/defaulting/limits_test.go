@@ -18,8 +18,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/defaulting"
 )
 
-// expensive returns a schema without limits in which n rules have the expression. Such rules are refused, but may have been
-// stored by a server with other limits.
+// expensive returns a schema without limits in which n rules have the expression. Such rules are
+// refused, but may have been stored by a server with other limits.
 func expensive(t testing.TB, n int, expression string) (*structuralschema.Structural, apiextensions.SchemaDefaults) {
 	t.Helper()
 	structural, _ := parse(t, `
@@ -39,7 +39,8 @@ func text(length int) map[string]any {
 	return map[string]any{"text": strings.Repeat("a", length), "set": map[string]any{}}
 }
 
-// All evaluations for an object may cost 10M. Concatenation costs a tenth of the length of its result.
+// All evaluations for an object may cost 10M. Concatenation costs a tenth of the length of its
+// result.
 func TestRuntimeLimits(t *testing.T) {
 	tests := []struct {
 		name       string

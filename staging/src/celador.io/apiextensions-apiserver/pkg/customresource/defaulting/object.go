@@ -14,9 +14,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 )
 
-// Default sets the unset fields of a custom resource that the rules have values for. The object must have its static
-// defaults. Default changes it in place. A rule that returns an error leaves its field unset and counts in
-// celador_crd_default_errors_total.
+// Default sets the unset fields of a custom resource that the rules have values for. The object
+// must have its static defaults. Default changes it in place. A rule that returns an error leaves
+// its field unset and counts in celador_crd_default_errors_total.
 func (r *Rules) Default(object map[string]any) {
 	if r == nil {
 		return
@@ -26,14 +26,17 @@ func (r *Rules) Default(object map[string]any) {
 	w.visit(&scope{node: r.root(), value: object})
 }
 
-// maxErrors limits the errors for one object, whose lists may have thousands of items that a rule fails for.
+// maxErrors limits the errors for one object, whose lists may have thousands of items that a rule
+// fails for.
 const maxErrors = 20
 
-// Validate evaluates the rules of the fields that are unset although Default has run, and returns the errors, at the paths of
-// the fields: the first ones, and one that counts the others. On an update, old is the object before it: an error is left out
-// if the old object has it too, because the field was unset and the update does not change what the rule reads. old is nil on
-// create. A rule that has a value for a field that is unset is an error only if the cost limit of an object is why: otherwise it
-// reads what a later rule sets. Validate changes neither object. It stops when ctx is done, with an error, and at the cost limit.
+// Validate evaluates the rules of the fields that are unset although Default has run, and returns
+// the errors, at the paths of the fields: the first ones, and one that counts the others. On an
+// update, old is the object before it: an error is left out if the old object has it too, because
+// the field was unset and the update does not change what the rule reads. old is nil on create. A
+// rule that has a value for a field that is unset is an error only if the cost limit of an object
+// is why: otherwise it reads what a later rule sets. Validate changes neither object. It stops when
+// ctx is done, with an error, and at the cost limit.
 func (r *Rules) Validate(ctx context.Context, object, old map[string]any) field.ErrorList {
 	if r == nil {
 		return nil

@@ -165,7 +165,8 @@ properties:
           class: {type: string, default: fast}
           total: {type: integer}
 `
-	// language has rules with objects of equal structure in several places, unset parents and functions of rules.
+	// language has rules with objects of equal structure in several places, unset parents and
+	// functions of rules.
 	language = `
 type: object
 x-kubernetes-default:

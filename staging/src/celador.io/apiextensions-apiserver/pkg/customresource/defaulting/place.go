@@ -23,8 +23,8 @@ type place struct {
 	path   apiextensions.SchemaPath
 	schema *structuralschema.Structural
 	parent *place
-	// property is the name of the property that the schema belongs to. It is empty for the root, for items and for
-	// additionalProperties.
+	// property is the name of the property that the schema belongs to. It is empty for the root,
+	// for items and for additionalProperties.
 	property string
 	// resource is set for the root and for embedded resources.
 	resource bool
@@ -38,7 +38,8 @@ type place struct {
 	declared *apiservercel.DeclType // see selfType
 }
 
-// newPlaces returns the root of the places, and the paths of rules that are in no structural schema, such as in anyOf.
+// newPlaces returns the root of the places, and the paths of rules that are in no structural
+// schema, such as in anyOf.
 func newPlaces(root *structuralschema.Structural, defaults apiextensions.SchemaDefaults) (*place, []apiextensions.SchemaPath) {
 	top := &place{schema: root, resource: true}
 	var outside []apiextensions.SchemaPath
@@ -56,7 +57,8 @@ func newPlaces(root *structuralschema.Structural, defaults apiextensions.SchemaD
 	return top, outside
 }
 
-// below returns the place that the first tokens lead to and the other tokens, or nil if they lead out of the structural schema.
+// below returns the place that the first tokens lead to and the other tokens, or nil if they lead
+// out of the structural schema.
 func (p *place) below(tokens []string) (*place, []string) {
 	switch keyword := tokens[0]; {
 	case keyword == "properties" && len(tokens) > 1:
@@ -108,7 +110,8 @@ func (p *place) valueSchema() *model.Structural {
 	return &model.Structural{Structural: p.schema}
 }
 
-// resourceSchema returns the schema of self, as an embedded resource if self has a type and metadata.
+// resourceSchema returns the schema of self, as an embedded resource if self has a type and
+// metadata.
 func (p *place) resourceSchema() *structuralschema.Structural {
 	if !p.resource {
 		return p.schema
@@ -143,7 +146,8 @@ func (p *place) selfType() *apiservercel.DeclType {
 	return p.declared
 }
 
-// repetitions returns the declared limits of the lists and maps around the place, outermost first. A negative number is no limit.
+// repetitions returns the declared limits of the lists and maps around the place, outermost first.
+// A negative number is no limit.
 func (p *place) repetitions() []int64 {
 	if p.parent == nil {
 		return nil

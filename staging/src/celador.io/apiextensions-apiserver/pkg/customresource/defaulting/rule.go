@@ -24,7 +24,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// expressions returns the compiler of default expressions: that of all expressions of schemas, with the functions of rules.
+// expressions returns the compiler of default expressions: that of all expressions of schemas, with
+// the functions of rules.
 var expressions = sync.OnceValues(func() (*schemaexpression.Compiler, error) {
 	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(rulefunctions.Options(), rulemacros.Options())
 	if err != nil {
@@ -47,15 +48,16 @@ type rule struct {
 	reads []string
 	// readsAll is set if it reads self as a whole.
 	readsAll bool
-	// unguarded holds the values in self that it reads without asking whether they are set. Only a validating compiler finds them.
+	// unguarded holds the values in self that it reads without asking whether they are set. Only a
+	// validating compiler finds them.
 	unguarded []rulepath.UnsetValue
 }
 
 // A compiler compiles the rules of one version. It is not safe for concurrent use.
 type compiler struct {
 	types *ruleresult.Types
-	// read holds the types that the rules of a place construct, and environments the environments of their expressions. Making these
-	// takes longer than compiling a rule.
+	// read holds the types that the rules of a place construct, and environments the environments
+	// of their expressions. Making these takes longer than compiling a rule.
 	read         map[*place]*ruleresult.Types
 	environments map[environmentKey]*schemaexpression.Environment
 	// validating is set if the rules are written, so that constants are checked, too.
@@ -76,7 +78,8 @@ type environmentKey struct {
 	origin environment.Type
 }
 
-// environment returns the environment of the rules of a place, whose type is self, and the types that they construct.
+// environment returns the environment of the rules of a place, whose type is self, and the types
+// that they construct.
 func (c *compiler) environment(scope *place, self *apiservercel.DeclType, origin environment.Type) (*schemaexpression.Environment, *ruleresult.Types, error) {
 	types, ok := c.read[scope]
 	if !ok {
@@ -99,8 +102,8 @@ func (c *compiler) environment(scope *place, self *apiservercel.DeclType, origin
 	return env, types, nil
 }
 
-// compile compiles a rule of the place. A rule without a field belongs to the object around the place, which is its self.
-// The field paths of the errors start at the path of the rule.
+// compile compiles a rule of the place. A rule without a field belongs to the object around the
+// place, which is its self. The field paths of the errors start at the path of the rule.
 func (c *compiler) compile(at *place, source v1.DefaultRule, path *field.Path) (*place, *rule, field.ErrorList) {
 	scope, r, err := target(at, source, path.Child("field"))
 	if err != nil {
@@ -148,7 +151,8 @@ func target(at *place, source v1.DefaultRule, path *field.Path) (*place, *rule, 
 	return scope, r, nil
 }
 
-// identifying returns why a rule must not set the field, if it is the type or the metadata of a resource, or nothing.
+// identifying returns why a rule must not set the field, if it is the type or the metadata of a
+// resource, or nothing.
 func identifying(scope *place, path rulepath.Path) string {
 	schema, resource := scope.schema, scope.resource
 	for _, step := range path {
@@ -224,7 +228,8 @@ func (c *compiler) check(scope *place, r *rule, path *field.Path) *field.Error {
 	return nil
 }
 
-// reads returns the fields or keys of self that the expression reads, and whether it reads self as a whole.
+// reads returns the fields or keys of self that the expression reads, and whether it reads self as
+// a whole.
 func reads(expression *schemaexpression.Expression) (names []string, all bool) {
 	for _, read := range expression.SelfReads() {
 		if len(read.Path) == 0 || read.Path[0] == schemaexpression.Entry {

@@ -18,8 +18,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 )
 
-// Rules holds the rules of one version, which are compiled at the first use. It is immutable and safe for concurrent use. A
-// nil *Rules has no rules.
+// Rules holds the rules of one version, which are compiled at the first use. It is immutable and
+// safe for concurrent use. A nil *Rules has no rules.
 type Rules struct {
 	crd    string
 	schema *model.Structural // of the object
@@ -46,9 +46,10 @@ type property struct {
 	inside *node
 }
 
-// New returns the rules of a version of a CustomResourceDefinition. root is the structural schema of the version, which must
-// not change, nor must the defaults. A stored rule may be invalid for this server, for example after a downgrade: it sets
-// nothing, and Validate returns an error. New returns nil if there are no rules.
+// New returns the rules of a version of a CustomResourceDefinition. root is the structural schema
+// of the version, which must not change, nor must the defaults. A stored rule may be invalid for
+// this server, for example after a downgrade: it sets nothing, and Validate returns an error. New
+// returns nil if there are no rules.
 func New(crd string, root *structuralschema.Structural, defaults apiextensions.SchemaDefaults) *Rules {
 	if root == nil || len(defaults) == 0 {
 		return nil
@@ -120,7 +121,8 @@ func (b *builder) node(at *place) *node {
 	return n
 }
 
-// property returns the property of the node, which it adds if necessary. Properties are sorted by name.
+// property returns the property of the node, which it adds if necessary. Properties are sorted by
+// name.
 func (n *node) property(name string) *property {
 	i, found := slices.BinarySearchFunc(n.properties, name, func(p property, name string) int { return cmp.Compare(p.name, name) })
 	if !found {

@@ -16,7 +16,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/defaulting"
 )
 
-// The rules of a schema share what compiling them takes, so that many rules in a large schema do not take minutes.
+// The rules of a schema share what compiling them takes, so that many rules in a large schema do
+// not take minutes.
 func TestRulesShareEnvironments(t *testing.T) {
 	const few, many = 5, 55
 	var properties strings.Builder

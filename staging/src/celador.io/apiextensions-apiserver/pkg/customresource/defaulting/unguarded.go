@@ -34,7 +34,8 @@ func (u *unguardedRules) add(path *field.Path, scope *place, r *rule) {
 	u.rules = append(u.rules, unguardedRule{path, scope, r})
 }
 
-// warnings returns a warning for each rule that reads a value which objects need not have and no rule sets.
+// warnings returns a warning for each rule that reads a value which objects need not have and no
+// rule sets.
 func (u *unguardedRules) warnings() []string {
 	var warnings []string
 	for _, unguarded := range u.rules {

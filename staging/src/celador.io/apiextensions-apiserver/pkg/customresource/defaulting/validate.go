@@ -18,11 +18,12 @@ import (
 
 const keyword = "x-kubernetes-default"
 
-// Validate checks the rules of a version that is written, and returns an error for each that is invalid or too expensive.
-// root is the structural schema of the version and path the field path of its openAPIV3Schema. status says whether the version has
-// a status subresource. stored are the rules of the
-// version as stored, or nil: an expression that is stored already may call functions that newer servers
-// have and this compatibility version does not. Warnings are about rules that fail for some objects.
+// Validate checks the rules of a version that is written, and returns an error for each that is
+// invalid or too expensive. root is the structural schema of the version and path the field path of
+// its openAPIV3Schema. status says whether the version has a status subresource. stored are the
+// rules of the version as stored, or nil: an expression that is stored already may call functions
+// that newer servers have and this compatibility version does not. Warnings are about rules that
+// fail for some objects.
 func Validate(root *structuralschema.Structural, defaults, stored apiextensions.SchemaDefaults, status bool, path *field.Path) (errs field.ErrorList, warnings []string) {
 	count := 0
 	for _, rules := range defaults {

@@ -11,8 +11,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/defaulting"
 )
 
-// rich returns a schema with the rules, in the flow style of YAML, at the root, at spec, at the items of spec.list and at the fields
-// of the template.
+// rich returns a schema with the rules, in the flow style of YAML, at the root, at spec, at the
+// items of spec.list and at the fields of the template.
 func rich(root, spec, item, name string) string {
 	return fmt.Sprintf(`
 type: object

@@ -39,7 +39,8 @@ type walk struct {
 	unset func(failure)
 	// paths makes the walk collect field paths.
 	paths bool
-	// ended is set when no other rule can be evaluated, because the budget is used up or ctx is done.
+	// ended is set when no other rule can be evaluated, because the budget is used up or ctx is
+	// done.
 	ended bool
 }
 
@@ -65,7 +66,8 @@ type scope struct {
 	changes    int
 }
 
-// self returns the variables of the scope's rules. A value of CEL may cache what it has read, so a change needs a new one.
+// self returns the variables of the scope's rules. A value of CEL may cache what it has read, so a
+// change needs a new one.
 func (s *scope) self(w *walk) *schemaexpression.Activation {
 	if s.activation == nil || s.changes != w.changes {
 		s.activation = &schemaexpression.Activation{Self: schemaexpression.Value(s.value, s.node.schema), StopAtCostLimit: true}
@@ -159,7 +161,8 @@ func (w *walk) apply(s *scope, r *rule) {
 	w.changes++
 }
 
-// holder returns the object that has the field of the rule and the name of the field in it, or nil if there is none.
+// holder returns the object that has the field of the rule and the name of the field in it, or nil
+// if there is none.
 func (r *rule) holder(self any) (map[string]any, string) {
 	object, ok := self.(map[string]any)
 	last := len(r.field) - 1
@@ -175,8 +178,8 @@ func (r *rule) holder(self any) (map[string]any, string) {
 	return object, r.field[last].Name
 }
 
-// isSet reports whether the field of the rule is set in the object that holder returns. A null of a field that is not nullable is
-// unset, as for static defaults.
+// isSet reports whether the field of the rule is set in the object that holder returns. A null of a
+// field that is not nullable is unset, as for static defaults.
 func (r *rule) isSet(object map[string]any, name string) bool {
 	existing, found := object[name]
 	return found && (existing != nil || r.target.Nullable)

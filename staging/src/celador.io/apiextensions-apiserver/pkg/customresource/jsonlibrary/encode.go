@@ -31,8 +31,8 @@ func encode(value ref.Val) ref.Val {
 	return types.String(e.text)
 }
 
-// An encoder appends JSON to a text. It ends with an error before the text exceeds MaxSize, because a small expression can
-// construct a value whose text takes exponentially more memory.
+// An encoder appends JSON to a text. It ends with an error before the text exceeds MaxSize, because
+// a small expression can construct a value whose text takes exponentially more memory.
 type encoder struct{ text []byte }
 
 func (e *encoder) write(text string) error {
@@ -90,7 +90,8 @@ func (e *encoder) encode(value any) error {
 
 // other encodes lists, maps, objects and the values that Kubernetes' libraries add.
 func (e *encoder) other(value ref.Val) error {
-	// The values of custom resources have unstructured content, which keeps dates and other formats as they are written.
+	// The values of custom resources have unstructured content, which keeps dates and other formats
+	// as they are written.
 	switch content := value.Value().(type) {
 	case []any:
 		return e.encode(content)

@@ -1,17 +1,18 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package jsonlibrary is a CEL library for JSON texts. Conversion rules use it to keep in an annotation what the other
-// version cannot hold:
+// Package jsonlibrary is a CEL library for JSON texts. Conversion rules use it to keep in an
+// annotation what the other version cannot hold:
 //
 //	json.encode(<dyn>) <string>
 //	json.decode(<string>) <dyn>
 //
-// json.encode returns the JSON text of a value, with sorted keys. The values of a map or list literal that it encodes may have different
-// types. Values that JSON has no type for become the strings
-// that custom resources have for them: bytes in base64, timestamps as in RFC 3339, durations as 1h0m0s. optional.none()
-// becomes null. json.decode returns the value of a JSON text: numbers without fraction and exponent that fit are int, others
-// double. Texts of more than MaxSize bytes are an error for both.
+// json.encode returns the JSON text of a value, with sorted keys. The values of a map or list
+// literal that it encodes may have different types. Values that JSON has no type for become the
+// strings that custom resources have for them: bytes in base64, timestamps as in RFC 3339,
+// durations as 1h0m0s. optional.none() becomes null. json.decode returns the value of a JSON text:
+// numbers without fraction and exponent that fit are int, others double. Texts of more than MaxSize
+// bytes are an error for both.
 package jsonlibrary
 
 import (
@@ -25,14 +26,15 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// MaxSize bounds JSON texts, in bytes. It is the limit that Kubernetes has for the annotations of an object.
+// MaxSize bounds JSON texts, in bytes. It is the limit that Kubernetes has for the annotations of
+// an object.
 const MaxSize = 256 * 1024
 
 const (
 	encodeOverload = "json_encode_dyn"
 	decodeOverload = "json_decode_string"
-	// costFactor is the cost for each byte of a text: one traversal and the construction of the result, as for split and
-	// replace in Kubernetes.
+	// costFactor is the cost for each byte of a text: one traversal and the construction of the
+	// result, as for split and replace in Kubernetes.
 	costFactor = 0.2
 )
 
@@ -67,7 +69,8 @@ func (library) ProgramOptions() []cel.ProgramOption {
 	)}
 }
 
-// cost returns the cost of writing or reading a text. A value that is no text is the error of a text that is too large.
+// cost returns the cost of writing or reading a text. A value that is no text is the error of a
+// text that is too large.
 func cost(text ref.Val) *uint64 {
 	size := MaxSize
 	if s, ok := text.(types.String); ok {

@@ -12,8 +12,9 @@ import (
 
 const encodeFunction = "json.encode"
 
-// literals lets map and list literals that json.encode encodes have values of different types, as in
-// json.encode({'name': self.name, 'size': self.size}). All other literals need values of one type, or dynamic ones.
+// literals lets map and list literals that json.encode encodes have values of different types, as
+// in json.encode({'name': self.name, 'size': self.size}). All other literals need values of one
+// type, or dynamic ones.
 type literals struct{}
 
 var (

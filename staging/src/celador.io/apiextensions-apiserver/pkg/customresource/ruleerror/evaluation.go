@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Evaluation returns the error of an evaluation, and what to write in the rule instead if the mistake is a common one. It
-// wraps err.
+// Evaluation returns the error of an evaluation, and what to write in the rule instead if the
+// mistake is a common one. It wraps err.
 func Evaluation(err error) error {
 	for _, common := range []struct{ prefix, advice string }{
 		{"no such key", "it is unset in this object; ask with has(...) first, or read it with .? and orValue(...)"},

@@ -11,12 +11,13 @@ import (
 
 var (
 	overload = regexp.MustCompile(`found no matching overload for '([^']*)' applied to '\(([^']*)\)'`)
-	// keyword matches the errors for fields whose names are words of CEL, in selections and in constructors.
+	// keyword matches the errors for fields whose names are words of CEL, in selections and in
+	// constructors.
 	keyword = regexp.MustCompile(`(?:no viable alternative at input '\.|mismatched input '|missing '}' at ')(in|true|false|null)'`)
 )
 
-// Hints returns what to write instead of common mistakes that the type checker reports, each as a sentence without a
-// full stop.
+// Hints returns what to write instead of common mistakes that the type checker reports, each as a
+// sentence without a full stop.
 func Hints(detail string) []string {
 	var hints []string
 	for _, match := range overload.FindAllStringSubmatch(detail, -1) {
@@ -44,9 +45,9 @@ var (
 	called = regexp.MustCompile(`(\w+(?:\.\w+)*)\s*\(`)
 )
 
-// UnknownFunctions returns what to write instead of functions that expressions do not have, each as a sentence without a full
-// stop. The type checker reports a function, its namespace and the variables of a macro as names that do not exist; they are no
-// misspelt fields then.
+// UnknownFunctions returns what to write instead of functions that expressions do not have, each as
+// a sentence without a full stop. The type checker reports a function, its namespace and the
+// variables of a macro as names that do not exist; they are no misspelt fields then.
 func UnknownFunctions(detail, expression string) []string {
 	unknown := map[string]bool{}
 	for _, match := range undeclared.FindAllStringSubmatch(detail, -1) {
@@ -73,7 +74,8 @@ func UnknownFunctions(detail, expression string) []string {
 	return hints
 }
 
-// overloadHint returns the hint for an operator that does not have the types of its operands, which are separated by commas.
+// overloadHint returns the hint for an operator that does not have the types of its operands, which
+// are separated by commas.
 func overloadHint(operator, operands string) string {
 	types := strings.Split(operands, ", ")
 	isNull := func(t string) bool { return t == "null" }

@@ -12,9 +12,11 @@ import (
 )
 
 const (
-	// maxErrors is how many errors of the type checker are shown for one rule. Each repeats a line of the expression.
+	// maxErrors is how many errors of the type checker are shown for one rule. Each repeats a line
+	// of the expression.
 	maxErrors = 3
-	// maxLine is the length in characters from which the line of an expression is cut to the part around the error.
+	// maxLine is the length in characters from which the line of an expression is cut to the part
+	// around the error.
 	maxLine = 160
 	// maxMessage is the length in characters from which a message is cut.
 	maxMessage = 500
@@ -22,8 +24,9 @@ const (
 	before = 60
 )
 
-// Shorten shortens the errors of the type checker for one expression: of many errors it keeps the first ones, of a long line
-// the part around the error. Types of constructed objects are shown with their names alone.
+// Shorten shortens the errors of the type checker for one expression: of many errors it keeps the
+// first ones, of a long line the part around the error. Types of constructed objects are shown with
+// their names alone.
 func Shorten(detail string) string {
 	detail = nullable.ReplaceAllString(detail, "$1")
 	const start = "\nERROR: "
@@ -39,7 +42,8 @@ func Shorten(detail string) string {
 	return strings.Join(parts, start) + more
 }
 
-// nullable matches the names of nullable types, which constructed objects have. The name of a type may be object(v1).spec.
+// nullable matches the names of nullable types, which constructed objects have. The name of a type
+// may be object(v1).spec.
 var nullable = regexp.MustCompile(`wrapper\(((?:[^()]|\([^()]*\))*)\)`)
 
 // Abbreviate cuts off a long text, such as a rule, so that an error can repeat it.
@@ -55,8 +59,8 @@ func Abbreviate(text string) string {
 	return text[:end] + "..."
 }
 
-// shortenLines cuts messages, and the line of the expression that an error repeats with the dots below it that lead to
-// the position.
+// shortenLines cuts messages, and the line of the expression that an error repeats with the dots
+// below it that lead to the position.
 func shortenLines(text string) string {
 	const margin = " | "
 	lines := strings.Split(text, "\n")

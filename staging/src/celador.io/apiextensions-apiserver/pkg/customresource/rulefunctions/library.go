@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rulefunctions is a CEL library with the functions that conversion rules and default rules have in addition to those of
-// validation rules:
+// Package rulefunctions is a CEL library with the functions that conversion rules and default rules
+// have in addition to those of validation rules:
 //
 //	<map(K, V)>.merge(<map(K, V)>) <map(K, V)>
 //	<map(K, V)>.set(<K>, <V>) <map(K, V)>
@@ -12,12 +12,14 @@
 //	<Quantity>.toText() <string>
 //	<Quantity>.asMilliValue() <int>
 //
-// The functions on maps return a copy. In merge, the entries of the argument win. remove and removeAll ignore keys that the map does not have. A
-// duration has the text that Go programs write, such as 5m0s; string() returns 300s. duration() reads both. A quantity
-// has its canonical text, such as 500m for quantity('0.5'). asMilliValue returns its thousandfold, rounded up, or an error if an int
-// cannot hold it.
+// The functions on maps return a copy. In merge, the entries of the argument win. remove and
+// removeAll ignore keys that the map does not have. A duration has the text that Go programs write,
+// such as 5m0s; string() returns 300s. duration() reads both. A quantity has its canonical text,
+// such as 500m for quantity('0.5'). asMilliValue returns its thousandfold, rounded up, or an error
+// if an int cannot hold it.
 //
-// The package also adds cel-go's libraries math, regex and base64, with costs where cel-go has none.
+// The package also adds cel-go's libraries math, regex and base64, with costs where cel-go has
+// none.
 package rulefunctions
 
 import (
@@ -84,7 +86,8 @@ func durationText(v ref.Val) ref.Val {
 	return types.String(d.Duration.String())
 }
 
-// quantityOf returns a copy of a quantity: the methods of quantities change them, in ways that cannot be seen.
+// quantityOf returns a copy of a quantity: the methods of quantities change them, in ways that
+// cannot be seen.
 func quantityOf(v ref.Val) (resource.Quantity, bool) {
 	q, ok := v.Value().(*resource.Quantity)
 	if !ok {

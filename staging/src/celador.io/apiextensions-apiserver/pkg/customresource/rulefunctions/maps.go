@@ -92,7 +92,8 @@ func removeAll(v, list ref.Val) ref.Val {
 	return mapOf(entries)
 }
 
-// isKey reports whether a value can be the key of a map. Values of other types may not be comparable.
+// isKey reports whether a value can be the key of a map. Values of other types may not be
+// comparable.
 func isKey(v ref.Val) bool {
 	switch v.(type) {
 	case types.String, types.Int, types.Uint, types.Bool:

@@ -11,14 +11,16 @@ import (
 
 // A Cost is an estimate of what rules cost for one object, in CEL cost units.
 type Cost struct {
-	// Typical is the highest cost for an object of the size Typical, Large for one of the size Large.
+	// Typical is the highest cost for an object of the size Typical, Large for one of the size
+	// Large.
 	Typical, Large float64
 	// isBounded is set if limits in the schema, and not the size of the object, bound Large.
 	isBounded bool
 }
 
-// Estimate returns the cost of an expression for all values of self in one object. repetitions holds the declared limits of the lists and maps that self is
-// in, outermost first; a negative number is no limit.
+// Estimate returns the cost of an expression for all values of self in one object. repetitions
+// holds the declared limits of the lists and maps that self is in, outermost first; a negative
+// number is no limit.
 func Estimate(expression *schemaexpression.Expression, repetitions []int64) (cost Cost, err error) {
 	if cost.Typical, err = estimate(expression, Typical, repetitions); err != nil {
 		return Cost{}, err
@@ -44,13 +46,15 @@ func (c Cost) Add(other Cost) Cost {
 // Exceeds reports whether an object of the size Typical may cost more than MaxObjectCost.
 func (c Cost) Exceeds() bool { return c.Typical > MaxObjectCost }
 
-// MayExceed reports whether a rule that is not refused may cost more than MaxObjectCost for an object whose lists are long although
-// the object is no larger than others: one loop is in another, or the schema has limits that are too high.
+// MayExceed reports whether a rule that is not refused may cost more than MaxObjectCost for an
+// object whose lists are long although the object is no larger than others: one loop is in another,
+// or the schema has limits that are too high.
 func (c Cost) MayExceed() bool {
 	return !c.Exceeds() && c.Large > MaxObjectCost && (c.isBounded || c.Large > 2*growth*c.Typical)
 }
 
-// Excess says how much the cost of rules that Exceeds reports is above MaxObjectCost, and what to do.
+// Excess says how much the cost of rules that Exceeds reports is above MaxObjectCost, and what to
+// do.
 func (c Cost) Excess(what string) string {
 	factor := c.Typical / MaxObjectCost
 	text := fmt.Sprintf("%.1fx", factor)

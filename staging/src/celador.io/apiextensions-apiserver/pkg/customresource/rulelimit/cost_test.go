@@ -58,7 +58,8 @@ type generator struct{ *rand.Rand }
 
 func (g generator) pick(of ...string) string { return of[g.IntN(len(of))] }
 
-// list returns an expression for a list, and text one for a text. in are the variables for groups, members and texts around it.
+// list returns an expression for a list, and text one for a text. in are the variables for groups,
+// members and texts around it.
 func (g generator) list(depth int, in []string) (expression, kind string) {
 	lists := [][2]string{{"self.groups", "g"}, {"self.?groups.orValue([])", "g"}, {"['a', 'bcd']", "t"}, {"self.labels.map(k, self.labels[k])", "t"}}
 	for _, v := range in {
@@ -181,7 +182,8 @@ func (g generator) object(n int) (map[string]any, schemaexpression.ObjectSize) {
 	return object, schemaexpression.ObjectSize{Entries: float64(max(groups, members, tags, len(labels))), Text: float64(characters + 256)}
 }
 
-// TestEstimates compares estimates with what evaluations cost: an object never costs more than the estimate for its size.
+// TestEstimates compares estimates with what evaluations cost: an object never costs more than the
+// estimate for its size.
 func TestEstimates(t *testing.T) {
 	structural := parse(t)
 	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(jsonlibrary.Options())

@@ -10,11 +10,13 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// MaxObjectCost bounds what the conversion of one object costs, and what the default rules of one object cost: as much as Kubernetes
-// allows for the validation rules of an object. An expression ends when it has cost as much.
+// MaxObjectCost bounds what the conversion of one object costs, and what the default rules of one
+// object cost: as much as Kubernetes allows for the validation rules of an object. An expression
+// ends when it has cost as much.
 const MaxObjectCost = celconfig.RuntimeCELCostBudget
 
-// MinEvaluationCost is what an evaluation costs at least: a constant rule costs time for each value at its scope, too.
+// MinEvaluationCost is what an evaluation costs at least: a constant rule costs time for each value
+// at its scope, too.
 const MinEvaluationCost = 20
 
 // typicalEntry is the size of a list item or map entry that estimates assume, in bytes.
@@ -26,10 +28,11 @@ func objectSize(bytes int64) schemaexpression.ObjectSize {
 }
 
 var (
-	// Typical is the size up to which the rules of a CustomResourceDefinition must stay within MaxObjectCost. Rules without limits in the schema
-	// exceed MaxObjectCost for some size, because requests may be large. A rule is refused only if it does so for an object
-	// 48 times smaller than a request: then the largest object costs at least 48 times as much as it may, and 2,304 times with
-	// one loop in another.
+	// Typical is the size up to which the rules of a CustomResourceDefinition must stay within
+	// MaxObjectCost. Rules without limits in the schema exceed MaxObjectCost for some size, because
+	// requests may be large. A rule is refused only if it does so for an object 48 times smaller
+	// than a request: then the largest object costs at least 48 times as much as it may, and 2,304
+	// times with one loop in another.
 	Typical = objectSize(celconfig.MaxRequestSizeBytes / 48)
 	// Large is the size up to which the rules should stay within MaxObjectCost.
 	Large = objectSize(growth * celconfig.MaxRequestSizeBytes / 48)
@@ -41,7 +44,8 @@ const growth = 4
 const (
 	// MaxRules bounds the rules of a converter, and the default rules of a version.
 	MaxRules = 500
-	// MaxRuleLength bounds the length of an expression in bytes, as for CEL selectors of devices in Kubernetes.
+	// MaxRuleLength bounds the length of an expression in bytes, as for CEL selectors of devices in
+	// Kubernetes.
 	MaxRuleLength = 10 * 1024
 	// MaxPathLength bounds the lengths of scope and field in bytes.
 	MaxPathLength = 1024

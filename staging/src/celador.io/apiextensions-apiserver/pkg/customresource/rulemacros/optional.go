@@ -3,8 +3,9 @@
 
 // Package rulemacros expands optMap and optFlatMap without copying their target.
 //
-// The macros of cel-go copy it, so that each call in a chain doubles the expression and evaluates everything before it twice. Conversion rules and
-// default rules, whose costs are not compared with those of Kubernetes, bind the target to a variable instead.
+// The macros of cel-go copy it, so that each call in a chain doubles the expression and evaluates
+// everything before it twice. Conversion rules and default rules, whose costs are not compared with
+// those of Kubernetes, bind the target to a variable instead.
 package rulemacros
 
 import (
@@ -35,7 +36,8 @@ const (
 	unused = "#unused"
 )
 
-// expand returns the expander of a macro target.f(v, e), whose result is that of wrap(e) with the value of target as v, or optional.none().
+// expand returns the expander of a macro target.f(v, e), whose result is that of wrap(e) with the
+// value of target as v, or optional.none().
 func expand(wrap func(cel.MacroExprFactory, ast.Expr) ast.Expr) cel.MacroFactory {
 	return func(factory cel.MacroExprFactory, optional ast.Expr, arguments []ast.Expr) (ast.Expr, *cel.Error) {
 		if arguments[0].Kind() != ast.IdentKind {

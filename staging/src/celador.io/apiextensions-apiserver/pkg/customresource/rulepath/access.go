@@ -10,8 +10,9 @@ import (
 	"slices"
 )
 
-// Get returns the value at the path in an unstructured value, and false if the object, map or list has no such entry. It
-// returns an error if the path leads through null, a scalar, or a list without an index. The path must not contain [*].
+// Get returns the value at the path in an unstructured value, and false if the object, map or list
+// has no such entry. It returns an error if the path leads through null, a scalar, or a list
+// without an index. The path must not contain [*].
 func (p Path) Get(value any) (_ any, found bool, err error) {
 	for i := range p {
 		value, found, err = enter(p, i, value)
@@ -22,10 +23,11 @@ func (p Path) Get(value any) (_ any, found bool, err error) {
 	return value, true, nil
 }
 
-// Set sets the value at the path in an unstructured value. Missing parent objects are created if create is set;
-// otherwise Set changes nothing and returns false if a parent is missing. Missing list items are an error: nothing
-// says what the items before them are. Set returns the errors of Get, and an error if the path is empty, which leads to root
-// itself. If it returns an error, root is unchanged.
+// Set sets the value at the path in an unstructured value. Missing parent objects are created if
+// create is set; otherwise Set changes nothing and returns false if a parent is missing. Missing
+// list items are an error: nothing says what the items before them are. Set returns the errors of
+// Get, and an error if the path is empty, which leads to root itself. If it returns an error, root
+// is unchanged.
 func (p Path) Set(root, value any, create bool) (set bool, _ error) {
 	if len(p) == 0 {
 		return false, fmt.Errorf("the object itself cannot be set")
@@ -76,9 +78,10 @@ func (p Path) wrap(value any) any {
 	return value
 }
 
-// Delete removes the object field or map entry at the path in an unstructured value. It does nothing if there is none or if the path
-// leads through null. It returns the errors of Get otherwise, and an error if the path is empty or ends at a list item:
-// removing an item would move those after it.
+// Delete removes the object field or map entry at the path in an unstructured value. It does
+// nothing if there is none or if the path leads through null. It returns the errors of Get
+// otherwise, and an error if the path is empty or ends at a list item: removing an item would move
+// those after it.
 func (p Path) Delete(root any) error {
 	if len(p) == 0 {
 		return fmt.Errorf("the object itself cannot be removed")
@@ -164,12 +167,14 @@ type Location struct {
 	Value any
 }
 
-// ErrTooManyLocations is the error of Locations if a scope leads to more values than the caller allows.
+// ErrTooManyLocations is the error of Locations if a scope leads to more values than the caller
+// allows.
 var ErrTooManyLocations = errors.New("the scope leads to too many values")
 
-// Locations returns the values that a scope leads to in an unstructured value: list items in order, map entries sorted by
-// key. Missing values and nulls have no matches. Locations returns an error if the scope leads through a scalar, or if it has [*]
-// where the value is neither a list nor a map, and ErrTooManyLocations if there are more than limit.
+// Locations returns the values that a scope leads to in an unstructured value: list items in order,
+// map entries sorted by key. Missing values and nulls have no matches. Locations returns an error
+// if the scope leads through a scalar, or if it has [*] where the value is neither a list nor a
+// map, and ErrTooManyLocations if there are more than limit.
 func (p Path) Locations(root any, limit int) ([]Location, error) {
 	if !p.HasEach() {
 		// The common case needs no copies of the path.
@@ -205,7 +210,8 @@ type matcher struct {
 	matches []Location
 }
 
-// match collects the matches of the scope from segment i on in the value at a path. at has room for the remaining segments.
+// match collects the matches of the scope from segment i on in the value at a path. at has room for
+// the remaining segments.
 func (m *matcher) match(i int, value any, at Path) error {
 	if value == nil {
 		return nil

@@ -10,12 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// ParseField parses the field of a rule. Names are separated by dots; names with other characters than letters, digits,
-// '_', '-' and '$' are written in brackets and quotes. It returns an error, which says where and what to write instead, if the text is
-// not a path, contains [*] or indexes a list. The positions in errors count characters from 1.
+// ParseField parses the field of a rule. Names are separated by dots; names with other characters
+// than letters, digits, '_', '-' and '$' are written in brackets and quotes. It returns an error,
+// which says where and what to write instead, if the text is not a path, contains [*] or indexes a
+// list. The positions in errors count characters from 1.
 func ParseField(text string) (Path, error) { return parse(text, false) }
 
-// ParseScope parses the scope of a rule, which may contain [*]. It returns the errors of ParseField.
+// ParseScope parses the scope of a rule, which may contain [*]. It returns the errors of
+// ParseField.
 func ParseScope(text string) (Path, error) { return parse(text, true) }
 
 func parse(text string, patterns bool) (Path, error) {

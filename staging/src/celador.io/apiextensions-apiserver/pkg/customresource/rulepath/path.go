@@ -1,9 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rulepath parses the paths of conversion rules and default rules, such as spec.endpoints[*] and
-// metadata.annotations['example.com/zone'], resolves them in structural schemas, and reads and writes unstructured
-// objects at them.
+// Package rulepath parses the paths of conversion rules and default rules, such as
+// spec.endpoints[*] and metadata.annotations['example.com/zone'], resolves them in structural
+// schemas, and reads and writes unstructured objects at them.
 package rulepath
 
 import (
@@ -13,8 +13,8 @@ import (
 	"unicode"
 )
 
-// A Path leads from an object to a field in it. The empty path is the object itself. A Path is immutable and safe for
-// concurrent use.
+// A Path leads from an object to a field in it. The empty path is the object itself. A Path is
+// immutable and safe for concurrent use.
 type Path []Segment
 
 // A Segment is a property name or map key, every entry of a list or map, or an item of a list.
@@ -23,8 +23,8 @@ type Segment struct {
 	Name string
 	// Each is set for [*]: every item of a list and every value of a map. Name is empty then.
 	Each bool
-	// Item is set in the path of a Location where the scope has [*] for a list. Name is empty then. Parsed paths have no
-	// such segments.
+	// Item is set in the path of a Location where the scope has [*] for a list. Name is empty then.
+	// Parsed paths have no such segments.
 	Item bool
 	// Index is the index of the list item, if Item is set.
 	Index int
@@ -46,8 +46,8 @@ func (p Path) HasEach() bool {
 	return false
 }
 
-// String returns the canonical text of the path. Parsing it returns an equal path, unless p is the path of a Location. The
-// text of the empty path is empty.
+// String returns the canonical text of the path. Parsing it returns an equal path, unless p is the
+// path of a Location. The text of the empty path is empty.
 func (p Path) String() string {
 	var b strings.Builder
 	for i, segment := range p {

@@ -15,8 +15,9 @@ import (
 	"celador.io/admission/spelling"
 )
 
-// Resolve returns the schema at the path in a schema. It returns an error that names the segment for which the schema
-// has no property, or has a property where the path has [*], and what to write instead.
+// Resolve returns the schema at the path in a schema. It returns an error that names the segment
+// for which the schema has no property, or has a property where the path has [*], and what to write
+// instead.
 func (p Path) Resolve(schema *structuralschema.Structural) (*structuralschema.Structural, error) {
 	for i, segment := range p {
 		next := below(schema, segment)

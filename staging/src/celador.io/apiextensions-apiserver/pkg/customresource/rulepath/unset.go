@@ -23,9 +23,10 @@ type UnsetValue struct {
 	Shared string
 }
 
-// Unset returns the values of those reads of an expression that may find nothing in a valid object, without those on the way to
-// another one. self and root are the schemas of these variables, with x-kubernetes-embedded-resource if they are resources whose
-// type and metadata are always set. root is nil if the expression has no such variable.
+// Unset returns the values of those reads of an expression that may find nothing in a valid object,
+// without those on the way to another one. self and root are the schemas of these variables, with
+// x-kubernetes-embedded-resource if they are resources whose type and metadata are always set. root
+// is nil if the expression has no such variable.
 func Unset(self, root *structuralschema.Structural, reads []schemaexpression.UnguardedRead) []UnsetValue {
 	var unset []UnsetValue
 	for _, read := range reads {
@@ -53,7 +54,8 @@ func Unset(self, root *structuralschema.Structural, reads []schemaexpression.Ung
 	})
 }
 
-// mayBeUnset returns the path of a read, and reports whether a valid object that has the value around it may lack the value.
+// mayBeUnset returns the path of a read, and reports whether a valid object that has the value
+// around it may lack the value.
 func mayBeUnset(schema *structuralschema.Structural, read []string) (path Path, unset bool) {
 	for _, name := range read {
 		segment := Segment{Name: name, Each: name == schemaexpression.Entry}

@@ -20,9 +20,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// Limits of the results for one object. A request has at most 3 MiB and etcd accepts objects of 1.5 MiB, so larger
-// results could not be stored. A part that occurs several times in a result counts each time, because the unstructured
-// value shares nothing.
+// Limits of the results for one object. A request has at most 3 MiB and etcd accepts objects of 1.5
+// MiB, so larger results could not be stored. A part that occurs several times in a result counts
+// each time, because the unstructured value shares nothing.
 const (
 	// MaxText is the maximum size in bytes of all strings in the results, keys included.
 	MaxText = 4 << 20
@@ -32,8 +32,8 @@ const (
 	MaxDepth = 10000
 )
 
-// Results converts the results of the rules for one object. The limits apply to all of them together. The zero value is
-// ready to use. It is not safe for concurrent use.
+// Results converts the results of the rules for one object. The limits apply to all of them
+// together. The zero value is ready to use. It is not safe for concurrent use.
 type Results struct {
 	elements, text, depth int
 }
@@ -43,14 +43,16 @@ func Assign(existing any, result ref.Val, to *structuralschema.Structural) (valu
 	return new(Results).Assign(existing, result, to)
 }
 
-// Assign returns the unstructured value that a field with the schema to has after a rule has returned result, and false
-// if the field is left unset, because the result is null or optional.none(). existing is the value before, or nil. A
-// constructed object is merged into existing field by field, also in place; all other values replace it. Assign returns
-// an error if the value does not have the type of the schema. existing may have been changed in part then. The value
-// shares nothing with the source of the rule.
+// Assign returns the unstructured value that a field with the schema to has after a rule has
+// returned result, and false if the field is left unset, because the result is null or
+// optional.none(). existing is the value before, or nil. A constructed object is merged into
+// existing field by field, also in place; all other values replace it. Assign returns an error if
+// the value does not have the type of the schema. existing may have been changed in part then. The
+// value shares nothing with the source of the rule.
 //
-// In a constructed object, optional.none() leaves a field as it is, and null removes it, or sets it to null if
-// it is nullable. Fields of source objects that the schema does not declare are left out, as pruning would.
+// In a constructed object, optional.none() leaves a field as it is, and null removes it, or sets it
+// to null if it is nullable. Fields of source objects that the schema does not declare are left
+// out, as pruning would.
 func (r *Results) Assign(existing any, result ref.Val, to *structuralschema.Structural) (value any, set bool, err error) {
 	if result == nil {
 		return nil, false, fmt.Errorf("the rule has no result")
@@ -66,8 +68,8 @@ func (r *Results) Assign(existing any, result ref.Val, to *structuralschema.Stru
 	return value, true, nil
 }
 
-// Check returns an error if an unstructured value does not have the type of a schema, with everything in it. Fields that the
-// schema does not declare are not checked.
+// Check returns an error if an unstructured value does not have the type of a schema, with
+// everything in it. Fields that the schema does not declare are not checked.
 func (r *Results) Check(value any, to *structuralschema.Structural) error {
 	_, m := r.raw(value, to)
 	if m == nil {
@@ -77,7 +79,8 @@ func (r *Results) Check(value any, to *structuralschema.Structural) error {
 	return errors.New(m.describe("it is"))
 }
 
-// valueOf returns the value that an optional holds, nil if it holds none, or v if it is no optional.
+// valueOf returns the value that an optional holds, nil if it holds none, or v if it is no
+// optional.
 func valueOf(v ref.Val) ref.Val {
 	for {
 		optional, ok := v.(*types.Optional)
@@ -109,8 +112,8 @@ func (r *Results) enter(text int) *mismatch {
 
 func (r *Results) leave() { r.depth-- }
 
-// value converts v, which is not nil, to a value of a schema. existing is the value that a constructed object is
-// merged into.
+// value converts v, which is not nil, to a value of a schema. existing is the value that a
+// constructed object is merged into.
 func (r *Results) value(existing any, v ref.Val, to *structuralschema.Structural) (any, *mismatch) {
 	defer r.leave()
 	if m := r.enter(textOf(v)); m != nil {
@@ -202,7 +205,8 @@ func noField(to *structuralschema.Structural) *mismatch {
 	return &mismatch{reason: "the schema has no such field: its fields are " + listFields(to)}
 }
 
-// fieldSchema returns the schema of a field or map value, and false if the schema does not allow it.
+// fieldSchema returns the schema of a field or map value, and false if the schema does not allow
+// it.
 func fieldSchema(to *structuralschema.Structural, name string) (*structuralschema.Structural, bool) {
 	if schema, ok := to.Properties[name]; ok {
 		return &schema, true
@@ -309,8 +313,9 @@ var concatenation = func() reflect.Type {
 	return reflect.TypeOf(one.Add(one))
 }()
 
-// goData returns the JSON value behind a list or map of self, which is converted as it is: it has the names and the
-// texts of the source. It returns another value, or nil, for lists and maps that the expression made.
+// goData returns the JSON value behind a list or map of self, which is converted as it is: it has
+// the names and the texts of the source. It returns another value, or nil, for lists and maps that
+// the expression made.
 func goData(v ref.Val) any {
 	if reflect.TypeOf(v) == concatenation {
 		return nil // Value would convert all items.

@@ -146,7 +146,8 @@ func haveCommon(fields map[string]*cel.Type, to *structuralschema.Structural) bo
 	return false
 }
 
-// constructor returns the name of the type that constructs objects of a schema. Equal schemas have several.
+// constructor returns the name of the type that constructs objects of a schema. Equal schemas have
+// several.
 func (c *checker) constructor(to *structuralschema.Structural) string {
 	for _, name := range slices.Sorted(maps.Keys(c.types.byName)) {
 		if reflect.DeepEqual(c.types.byName[name].schema, to) {
@@ -159,8 +160,8 @@ func (c *checker) constructor(to *structuralschema.Structural) string {
 // anyConstructor stands for the name of an unknown type in errors.
 const anyConstructor = "Object.<path of the field>"
 
-// fields returns the types of the fields of an object type by their names in expressions, and false if the type is none of
-// self and none that rules construct.
+// fields returns the types of the fields of an object type by their names in expressions, and false
+// if the type is none of self and none that rules construct.
 func (c *checker) fields(t *cel.Type) (map[string]*cel.Type, bool) {
 	name := t.TypeName()
 	fields := map[string]*cel.Type{}
@@ -188,7 +189,8 @@ func (c *checker) fields(t *cel.Type) (map[string]*cel.Type, bool) {
 	return fields, true
 }
 
-// constructedType returns the type of a field of a constructed object. name is the name of its type if it is an object.
+// constructedType returns the type of a field of a constructed object. name is the name of its type
+// if it is an object.
 func constructedType(name string, s *structuralschema.Structural) *cel.Type {
 	switch {
 	case s.XIntOrString:
@@ -259,7 +261,8 @@ var entryNames = strings.NewReplacer(".@idx", "[*]", ".@elem", "[*]")
 // protobufNames replaces the names of types that have shorter names in expressions.
 var protobufNames = strings.NewReplacer("google.protobuf.Timestamp", "timestamp", "google.protobuf.Duration", "duration")
 
-// isLibrary reports whether a type is one of a CEL library of Kubernetes, such as kubernetes.Quantity and net.IP.
+// isLibrary reports whether a type is one of a CEL library of Kubernetes, such as
+// kubernetes.Quantity and net.IP.
 func isLibrary(t *cel.Type) bool {
 	return strings.HasPrefix(t.TypeName(), "kubernetes.") || strings.HasPrefix(t.TypeName(), "net.")
 }

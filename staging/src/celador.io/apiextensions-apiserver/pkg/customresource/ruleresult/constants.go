@@ -17,12 +17,12 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// CheckConstants returns an error if a constant that an expression returns is not valid in a field with the schema to, for
-// example because it is not in the field's enum, or if it leaves a key of a list-map unset. Results are checked with everything
-// in them that the expression spells out.
+// CheckConstants returns an error if a constant that an expression returns is not valid in a field
+// with the schema to, for example because it is not in the field's enum, or if it leaves a key of a
+// list-map unset. Results are checked with everything in them that the expression spells out.
 //
-// The empty text is what rules return for a value that a required field lacks, as in self.?a.orValue(""). It is no error where the
-// rule may return something else.
+// The empty text is what rules return for a value that a required field lacks, as in
+// self.?a.orValue(""). It is no error where the rule may return something else.
 func CheckConstants(expression *schemaexpression.Expression, to *structuralschema.Structural) error {
 	parts := expression.ResultParts()
 	for _, part := range parts {
@@ -68,7 +68,8 @@ func at(path rulepath.Path) string {
 	return " for " + path.String()
 }
 
-// descend returns the schema that the path of a part leads to, nil if there is none, and the list whose items have the part as a field.
+// descend returns the schema that the path of a part leads to, nil if there is none, and the list
+// whose items have the part as a field.
 func descend(schema *structuralschema.Structural, steps []string) (path rulepath.Path, _, list *structuralschema.Structural) {
 	var around *structuralschema.Structural
 	for _, name := range steps {

@@ -13,7 +13,8 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// TestConstructorErrors checks what authors read when they construct objects that do not fit the schema.
+// TestConstructorErrors checks what authors read when they construct objects that do not fit the
+// schema.
 func TestConstructorErrors(t *testing.T) {
 	f := newFixture(t)
 	for _, tc := range []struct{ rule, want string }{
@@ -43,8 +44,8 @@ func TestConstructorErrors(t *testing.T) {
 	}
 }
 
-// TestComparedObjects checks that comparing constructed objects ends with an error, also inside lists, where an error of a
-// comparison would count as equal.
+// TestComparedObjects checks that comparing constructed objects ends with an error, also inside
+// lists, where an error of a comparison would count as equal.
 func TestComparedObjects(t *testing.T) {
 	f := newFixture(t)
 	for _, rule := range []string{

@@ -15,9 +15,11 @@ import (
 
 // A mismatch is the error for a value that does not fit its schema.
 type mismatch struct {
-	// reversed is the path of the value in the result, from its end: it grows while the conversion returns.
+	// reversed is the path of the value in the result, from its end: it grows while the conversion
+	// returns.
 	reversed rulepath.Path
-	// got and want describe the types of the value and of the schema. advice says what to write instead.
+	// got and want describe the types of the value and of the schema. advice says what to write
+	// instead.
 	got, want, advice string
 	// reason replaces the comparison of got and want.
 	reason string
@@ -26,7 +28,8 @@ type mismatch struct {
 // Error implements error.
 func (m *mismatch) Error() string { return m.describe("the rule returns") }
 
-// describe describes the mismatch. The subject, such as 'the rule returns', precedes the type of the value.
+// describe describes the mismatch. The subject, such as 'the rule returns', precedes the type of
+// the value.
 func (m *mismatch) describe(subject string) string {
 	at := abbreviate(m.reversed)
 	switch {
@@ -119,7 +122,8 @@ const (
 	formatDuration = "duration"
 )
 
-// formatOf returns the format of a string if its values are not strings in expressions, and "" otherwise.
+// formatOf returns the format of a string if its values are not strings in expressions, and ""
+// otherwise.
 func formatOf(s *structuralschema.Structural) string {
 	if s.ValueValidation == nil {
 		return ""

@@ -42,8 +42,8 @@ func (t *objectType) Val(fields map[string]ref.Val) ref.Val {
 	return &object{t, fields}
 }
 
-// field returns the schema of a field by its name in expressions, and false if there is no such field. The schema of an
-// unknown field of an object that preserves those is nil.
+// field returns the schema of a field by its name in expressions, and false if there is no such
+// field. The schema of an unknown field of an object that preserves those is nil.
 func (t *objectType) field(name string) (*structuralschema.Structural, bool) {
 	if property, ok := apiservercel.Unescape(name); ok {
 		if schema, ok := t.schema.Properties[property]; ok {
@@ -53,8 +53,9 @@ func (t *objectType) field(name string) (*structuralschema.Structural, bool) {
 	return nil, PreservesUnknown(t.schema)
 }
 
-// Field implements common.ResolvedType. All fields have dynamic type, because cel-go compares types of objects by name,
-// and a field may be set to an object of self. Types.CheckField compares by structure.
+// Field implements common.ResolvedType. All fields have dynamic type, because cel-go compares types
+// of objects by name, and a field may be set to an object of self. Types.CheckField compares by
+// structure.
 func (t *objectType) Field(name string) (*types.FieldType, bool) {
 	if _, ok := t.field(name); !ok {
 		return nil, false
@@ -73,8 +74,9 @@ func (t *objectType) FieldNames() ([]string, bool) {
 	return names, true
 }
 
-// An object is an object that a rule has constructed. Expressions read it like an object of self: as a map, in which a field
-// that the constructor leaves or makes unset has no entry. It is immutable.
+// An object is an object that a rule has constructed. Expressions read it like an object of self:
+// as a map, in which a field that the constructor leaves or makes unset has no entry. It is
+// immutable.
 type object struct {
 	objectType *objectType
 	// fields holds the fields by their names in expressions.
@@ -103,9 +105,9 @@ func (o *object) ConvertToType(to ref.Type) ref.Val {
 	return types.NewErr("a constructed %s cannot be converted to %s", o.objectType.TypeName(), to.TypeName())
 }
 
-// Equal implements ref.Val. It compares the object with values that are not constructed. For other constructed objects, it ends the
-// evaluation: comparing objects that contain an object twice takes exponential time, and lists of cel-go take items whose
-// comparison is an error for equal.
+// Equal implements ref.Val. It compares the object with values that are not constructed. For other
+// constructed objects, it ends the evaluation: comparing objects that contain an object twice takes
+// exponential time, and lists of cel-go take items whose comparison is an error for equal.
 func (o *object) Equal(other ref.Val) ref.Val {
 	m, ok := other.(traits.Mapper)
 	if !ok {
@@ -136,8 +138,8 @@ func (o *object) Size() ref.Val {
 	return types.Int(size)
 }
 
-// Iterator implements traits.Iterable. It ends the evaluation: comparisons iterate over objects to find out how long they take,
-// see Equal.
+// Iterator implements traits.Iterable. It ends the evaluation: comparisons iterate over objects to
+// find out how long they take, see Equal.
 func (o *object) Iterator() traits.Iterator { panic(errCompared) }
 
 // Type implements ref.Val.
@@ -146,8 +148,8 @@ func (o *object) Type() ref.Type { return o.objectType.Type() }
 // Value implements ref.Val.
 func (o *object) Value() any { return o }
 
-// Find implements traits.Mapper. It finds a field by its name in expressions or, as comparisons do, in the schema. The value has
-// the type that self would have for it.
+// Find implements traits.Mapper. It finds a field by its name in expressions or, as comparisons do,
+// in the schema. The value has the type that self would have for it.
 func (o *object) Find(key ref.Val) (ref.Val, bool) {
 	name, ok := key.(types.String)
 	if !ok {
@@ -171,8 +173,8 @@ func (o *object) Find(key ref.Val) (ref.Val, bool) {
 	return value, true
 }
 
-// asRead returns a scalar with the type that expressions read it with: numbers are double, and texts of some formats are not
-// strings.
+// asRead returns a scalar with the type that expressions read it with: numbers are double, and
+// texts of some formats are not strings.
 func asRead(value ref.Val, schema *structuralschema.Structural) ref.Val {
 	switch v := value.(type) {
 	case types.Int, types.Uint:

@@ -14,7 +14,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// raw converts a JSON value of the source, or of json.decode, to a value of a schema. It copies lists and maps.
+// raw converts a JSON value of the source, or of json.decode, to a value of a schema. It copies
+// lists and maps.
 func (r *Results) raw(value any, to *structuralschema.Structural) (any, *mismatch) {
 	var v ref.Val
 	switch value := value.(type) {
@@ -75,8 +76,8 @@ func (r *Results) rawMap(entries map[string]any, to *structuralschema.Structural
 		r.text += len(name)
 		value, m := r.raw(entry, schema)
 		if m != nil {
-			// Maps have no order. The error of the entry that sorts first is returned, so that the same
-			// object gives the same error.
+			// Maps have no order. The error of the entry that sorts first is returned, so that the
+			// same object gives the same error.
 			if failed == nil || name < failedAt {
 				failed, failedAt = m, name
 			}
@@ -99,8 +100,8 @@ func (r *Results) exceeded() bool {
 	return r.elements > MaxElements || r.text > MaxText || r.depth >= MaxDepth
 }
 
-// listFields returns the names of the properties of a schema for error messages, sorted, separated by
-// commas, and at most ten.
+// listFields returns the names of the properties of a schema for error messages, sorted, separated
+// by commas, and at most ten.
 func listFields(s *structuralschema.Structural) string {
 	const listed = 10
 	names := slices.Sorted(maps.Keys(s.Properties))

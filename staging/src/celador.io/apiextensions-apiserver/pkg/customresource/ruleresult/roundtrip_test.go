@@ -129,8 +129,8 @@ func (c *choices) json(depth int) any {
 	}
 }
 
-// FuzzAssign checks that what expressions read from an object is written back as it was, by Kubernetes' values and by
-// ours, for whole objects and for their fields.
+// FuzzAssign checks that what expressions read from an object is written back as it was, by
+// Kubernetes' values and by ours, for whole objects and for their fields.
 func FuzzAssign(f *testing.F) {
 	schema := structural(f, schemaText)
 	fixture := newFixture(f)

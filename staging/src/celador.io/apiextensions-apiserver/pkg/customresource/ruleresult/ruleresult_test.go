@@ -93,7 +93,8 @@ properties:
           a: {type: integer}
 `
 
-// A fixture compiles rules whose self is the object of the schema, and whose target is the same schema.
+// A fixture compiles rules whose self is the object of the schema, and whose target is the same
+// schema.
 type fixture struct {
 	self        *apiservercel.DeclType
 	schema      *structuralschema.Structural

@@ -93,8 +93,8 @@ func integer(v ref.Val) (any, bool) {
 	}
 }
 
-// number converts finite numbers. Like JSON decoders, it returns an int64 for numbers without a fraction that all float64
-// between them can tell apart.
+// number converts finite numbers. Like JSON decoders, it returns an int64 for numbers without a
+// fraction that all float64 between them can tell apart.
 func number(v ref.Val) (any, bool) {
 	switch v := v.(type) {
 	case types.Int:
@@ -177,7 +177,8 @@ func dateTime(t time.Time) string {
 	return t.Format(time.RFC3339Nano)
 }
 
-// checkFormat returns an error if expressions could not read a text that a rule returned for a format.
+// checkFormat returns an error if expressions could not read a text that a rule returned for a
+// format.
 func checkFormat(text, format string) error {
 	var err error
 	switch format {

@@ -13,8 +13,8 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
-// A structure is the digest of a type as expressions see it: the names and the types of its fields, all the way down. Limits,
-// required fields and descriptions make no difference.
+// A structure is the digest of a type as expressions see it: the names and the types of its fields,
+// all the way down. Limits, required fields and descriptions make no difference.
 type structure [sha256.Size]byte
 
 // structureOf returns the structure of a type.
@@ -37,10 +37,11 @@ func structureOf(t *apiservercel.DeclType) structure {
 	return structure(digest.Sum(nil))
 }
 
-// NameTypes returns a type that expressions read, with names for the object types in it. A name is the path of an object
-// below root, as apiservercel.DeclType.MaybeAssignTypeName assigns it, but objects with the same fields have the same name: that of the
-// first of them, with outer objects before inner ones. cel-go compares the types of objects by their names, so
-// values from several places of an object can be the branches of a conditional and items of a list.
+// NameTypes returns a type that expressions read, with names for the object types in it. A name is
+// the path of an object below root, as apiservercel.DeclType.MaybeAssignTypeName assigns it, but
+// objects with the same fields have the same name: that of the first of them, with outer objects
+// before inner ones. cel-go compares the types of objects by their names, so values from several
+// places of an object can be the branches of a conditional and items of a list.
 func NameTypes(t *apiservercel.DeclType, root string) *apiservercel.DeclType {
 	n := namer{}
 	return n.named(t, root)
@@ -79,11 +80,13 @@ func (n namer) name(t *apiservercel.DeclType, path string) string {
 	return path
 }
 
-// ReadFrom returns the types for rules that read self. An object that a rule constructs has the type of the objects in self
-// that have the same fields, so that a list can hold both, and the fields of both have static types.
+// ReadFrom returns the types for rules that read self. An object that a rule constructs has the
+// type of the objects in self that have the same fields, so that a list can hold both, and the
+// fields of both have static types.
 //
-// The fields of constructors keep their dynamic types. Constructed objects have nullable types for that, because cel-go looks the
-// fields of a constructor up by the name that it declares for its type, which is another one for nullable types.
+// The fields of constructors keep their dynamic types. Constructed objects have nullable types for
+// that, because cel-go looks the fields of a constructor up by the name that it declares for its
+// type, which is another one for nullable types.
 func (t *Types) ReadFrom(self *apiservercel.DeclType) *Types {
 	read := map[structure]string{}
 	for _, declared := range apiservercel.FieldTypeMap(self.TypeName(), self) {

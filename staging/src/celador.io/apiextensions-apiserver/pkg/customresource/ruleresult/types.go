@@ -19,12 +19,14 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// ObjectType is the name of the type of a version's object in rules. The type of self must have another name.
+// ObjectType is the name of the type of a version's object in rules. The type of self must have
+// another name.
 const ObjectType = "Object"
 
-// Types resolves the types of the objects that a rule may construct: Object, whose fields are those of a schema, and
-// Object.spec, Object.spec.endpoints and so on for the objects, list items and map values in it. It implements
-// common.TypeResolver and schemaexpression.FieldChecker, is immutable and safe for concurrent use.
+// Types resolves the types of the objects that a rule may construct: Object, whose fields are those
+// of a schema, and Object.spec, Object.spec.endpoints and so on for the objects, list items and map
+// values in it. It implements common.TypeResolver and schemaexpression.FieldChecker, is immutable
+// and safe for concurrent use.
 type Types struct {
 	byName map[string]*objectType
 }
@@ -37,8 +39,9 @@ func NewTypes(root *structuralschema.Structural) *Types {
 	return t
 }
 
-// add adds the types of the objects in a schema. declared is the type that expressions would have for values of the schema,
-// nil if there is none. first holds the types that were added first for their structures.
+// add adds the types of the objects in a schema. declared is the type that expressions would have
+// for values of the schema, nil if there is none. first holds the types that were added first for
+// their structures.
 func (t *Types) add(name string, schema *structuralschema.Structural, declared *apiservercel.DeclType, first map[structure]*types.Type) {
 	for {
 		if schema.Items != nil {
@@ -84,7 +87,8 @@ func fieldOf(declared *apiservercel.DeclType, name string) (*apiservercel.DeclFi
 	return declared.FindField(name)
 }
 
-// declaresAll reports whether a type has exactly the fields that constructors of objects with the schema have.
+// declaresAll reports whether a type has exactly the fields that constructors of objects with the
+// schema have.
 func declaresAll(declared *apiservercel.DeclType, schema *structuralschema.Structural) bool {
 	if declared == nil || !declared.IsObject() || PreservesUnknown(schema) || len(declared.Fields) != len(schema.Properties) {
 		return false
@@ -101,8 +105,9 @@ func declaresAll(declared *apiservercel.DeclType, schema *structuralschema.Struc
 	return true
 }
 
-// Target returns the schema of what rules may set in an object of a version: the properties of the version's schema without
-// apiVersion and kind, and of metadata only labels and annotations. Target does not change root.
+// Target returns the schema of what rules may set in an object of a version: the properties of the
+// version's schema without apiVersion and kind, and of metadata only labels and annotations. Target
+// does not change root.
 func Target(root *structuralschema.Structural) *structuralschema.Structural {
 	target := *root
 	target.Properties = make(map[string]structuralschema.Structural, len(root.Properties)+1)
@@ -134,8 +139,9 @@ func (t *Types) Resolve(name string) (common.ResolvedType, bool) {
 	return resolved, true
 }
 
-// CheckField returns an error, which says what to do, if a value of a static type cannot be the value of a field of a
-// constructed object. self is the type of the rule's self. The names of the type and of the field are those in the expression.
+// CheckField returns an error, which says what to do, if a value of a static type cannot be the
+// value of a field of a constructed object. self is the type of the rule's self. The names of the
+// type and of the field are those in the expression.
 func (t *Types) CheckField(typeName, field string, value *cel.Type, self *apiservercel.DeclType) error {
 	object, ok := t.byName[typeName]
 	if !ok {
@@ -152,9 +158,9 @@ func (t *Types) CheckField(typeName, field string, value *cel.Type, self *apiser
 	return nil
 }
 
-// Assignable returns an error, which says what to do, if a rule whose result has the type output cannot set a field with
-// the schema to. self is the type of the rule's self, in which object types of the result are looked up. Values of
-// dynamic type are assignable: Assign checks them.
+// Assignable returns an error, which says what to do, if a rule whose result has the type output
+// cannot set a field with the schema to. self is the type of the rule's self, in which object types
+// of the result are looked up. Values of dynamic type are assignable: Assign checks them.
 func (t *Types) Assignable(output *cel.Type, self *apiservercel.DeclType, to *structuralschema.Structural) error {
 	if m := t.assignable(output, self, to); m != nil {
 		return m

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Converter returns a converter that converts with c and coerces the result with the schema of its version, because a
-// conversion webhook may return fields that the schema does not specify.
+// Converter returns a converter that converts with c and coerces the result with the schema of its
+// version, because a conversion webhook may return fields that the schema does not specify.
 func (s *Schemas) Converter(c runtime.ObjectConvertor) runtime.ObjectConvertor {
 	return converter{c, s}
 }

@@ -8,8 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Defaulter returns a defaulter that sets the defaults of the schemas, then those of the default rules, in custom resources of
-// their kind. It passes other objects, such as the options of a request, to next.
+// Defaulter returns a defaulter that sets the defaults of the schemas, then those of the default
+// rules, in custom resources of their kind. It passes other objects, such as the options of a
+// request, to next.
 func (s *Schemas) Defaulter(next runtime.ObjectDefaulter) runtime.ObjectDefaulter {
 	return defaulter{s, next}
 }

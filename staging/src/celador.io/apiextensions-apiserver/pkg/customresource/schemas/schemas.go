@@ -19,8 +19,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/validationrules"
 )
 
-// Schemas holds the structural schemas of all versions of one kind of custom resources. It is immutable and
-// safe for concurrent use.
+// Schemas holds the structural schemas of all versions of one kind of custom resources. It is
+// immutable and safe for concurrent use.
 type Schemas struct {
 	kind                  schema.GroupKind
 	preserveUnknownFields bool
@@ -31,9 +31,10 @@ type Schemas struct {
 	validationRules map[string]*validationrules.Rules
 }
 
-// New returns the schemas of the CustomResourceDefinition's versions, served or not. It returns an error
-// if a schema is not structural, unless spec.preserveUnknownFields is set. If it is set, the Schemas share
-// default values with the CustomResourceDefinition. defaults are the default rules of the versions to evaluate.
+// New returns the schemas of the CustomResourceDefinition's versions, served or not. It returns an
+// error if a schema is not structural, unless spec.preserveUnknownFields is set. If it is set, the
+// Schemas share default values with the CustomResourceDefinition. defaults are the default rules of
+// the versions to evaluate.
 func New(crd *apiextensionsv1.CustomResourceDefinition, defaults map[string]expressions.SchemaDefaults) (*Schemas, error) {
 	s := &Schemas{
 		kind:                  schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Status.AcceptedNames.Kind},
@@ -70,7 +71,8 @@ func newStructural(validation *apiextensionsv1.CustomResourceValidation, preserv
 	if err != nil {
 		return nil, err
 	}
-	// Pruning changes defaults in place, and NewStructural shares them with the CustomResourceDefinition.
+	// Pruning changes defaults in place, and NewStructural shares them with the
+	// CustomResourceDefinition.
 	structural = structural.DeepCopy()
 	return structural, structuraldefaulting.PruneDefaults(structural)
 }
@@ -91,9 +93,9 @@ func embeds(s *structuralschema.Structural) bool {
 	return false
 }
 
-// Internal converts the schema of a version to the internal version, which upstream's validators are made of. It
-// returns nil for a version without a schema. Schemas does not hold the result, because large resources take
-// hundreds of kilobytes for it.
+// Internal converts the schema of a version to the internal version, which upstream's validators
+// are made of. It returns nil for a version without a schema. Schemas does not hold the result,
+// because large resources take hundreds of kilobytes for it.
 func Internal(validation *apiextensionsv1.CustomResourceValidation) (*apiextensions.JSONSchemaProps, error) {
 	if validation == nil {
 		return nil, nil
@@ -110,8 +112,9 @@ func (s *Schemas) ValidationRules(version string) *validationrules.Rules {
 	return s.validationRules[version]
 }
 
-// Structural returns the structural schema of a version with pruned defaults and without validation rules. It is nil for
-// a version without a schema, and for a schema that is not structural if spec.preserveUnknownFields is set.
+// Structural returns the structural schema of a version with pruned defaults and without validation
+// rules. It is nil for a version without a schema, and for a schema that is not structural if
+// spec.preserveUnknownFields is set.
 func (s *Schemas) Structural(version string) *structuralschema.Structural { return s.versions[version] }
 
 // DefaultRules returns the default rules of a version. It is nil for a version without rules.

@@ -251,8 +251,8 @@ func TestConverter(t *testing.T) {
 	}
 }
 
-// TestDefinitionUnchanged covers that pruning of defaults leaves the CustomResourceDefinition in the informer's cache
-// as it is.
+// TestDefinitionUnchanged covers that pruning of defaults leaves the CustomResourceDefinition in
+// the informer's cache as it is.
 func TestDefinitionUnchanged(t *testing.T) {
 	crd := crdtest.New(crdtest.Stored(crdtest.Version("v1", map[string]apiextensionsv1.JSONSchemaProps{
 		"a": {Type: "object", Default: &apiextensionsv1.JSON{Raw: []byte(`{"unknown":1}`)}},

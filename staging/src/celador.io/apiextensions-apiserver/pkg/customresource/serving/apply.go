@@ -17,11 +17,12 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// applications returns the storage and the scope of one server-side apply. They must not be used for another request.
+// applications returns the storage and the scope of one server-side apply. They must not be used
+// for another request.
 type applications func() (rest.Patcher, *handlers.RequestScope, error)
 
-// newApplications returns the applications of a storage. rules is nil unless conversion rules are evaluated; the requests share
-// the scope then. reset are the fields that a write resets.
+// newApplications returns the applications of a storage. rules is nil unless conversion rules are
+// evaluated; the requests share the scope then. reset are the fields that a write resets.
 func newApplications(storage rest.Patcher, scope *handlers.RequestScope, types managedfields.TypeConverter, rules *rulesConverter, reset resetFields) applications {
 	if rules == nil {
 		return func() (rest.Patcher, *handlers.RequestScope, error) { return storage, scope, nil }
@@ -46,8 +47,8 @@ func (s applyStorage) Update(ctx context.Context, name string, info rest.Updated
 	return s.Patcher.Update(ctx, name, appliedObject{info, s, name}, createValidation, updateValidation, forceAllowCreate, options)
 }
 
-// appliedObject returns an Invalid error if conversion rules are the reason why an object cannot be applied. Field managers
-// return errors of converters as text.
+// appliedObject returns an Invalid error if conversion rules are the reason why an object cannot be
+// applied. Field managers return errors of converters as text.
 type appliedObject struct {
 	rest.UpdatedObjectInfo
 	storage applyStorage

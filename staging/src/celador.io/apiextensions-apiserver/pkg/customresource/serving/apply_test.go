@@ -33,14 +33,16 @@ type applying struct {
 	defaulter runtime.ObjectDefaulter
 }
 
-// newApplying returns an applying whose rules are "" for the whole value of a field, or read the field with the text before and after.
+// newApplying returns an applying whose rules are "" for the whole value of a field, or read the
+// field with the text before and after.
 func newApplying(t *testing.T, before, after string) applying {
 	t.Helper()
 	return newApplyingSchemas(t, map[string]apiextensionsv1.JSONSchemaProps{"old": {Type: "string"}}, map[string]apiextensionsv1.JSONSchemaProps{"new": {Type: "string"}},
 		v1.ConversionRule{Field: "spec.new", Rule: before + "old" + after}, v1.ConversionRule{Field: "spec.old", Rule: before + "new" + after})
 }
 
-// newApplyingSchemas returns an applying for two versions with fields of spec, and a rule for each direction.
+// newApplyingSchemas returns an applying for two versions with fields of spec, and a rule for each
+// direction.
 func newApplyingSchemas(t *testing.T, inV1, inV2 map[string]apiextensionsv1.JSONSchemaProps, toV2, toV1 v1.ConversionRule) applying {
 	t.Helper()
 	return newApplyingRules(t, inV1, inV2, []v1.ConversionRule{toV2}, []v1.ConversionRule{toV1})
@@ -65,7 +67,8 @@ func newApplyingRules(t *testing.T, inV1, inV2 map[string]apiextensionsv1.JSONSc
 	return applying{t, converter, s.Defaulter(withoutDefaults{})}
 }
 
-// apply returns the result of a request in a version for a live object, which it converts first, and what the converter refuses.
+// apply returns the result of a request in a version for a live object, which it converts first,
+// and what the converter refuses.
 func (a applying) apply(manager, version string, live *unstructured.Unstructured, spec map[string]any) (*unstructured.Unstructured, *conversion.Error, error) {
 	a.t.Helper()
 	gvk := schema.GroupVersionKind{Group: "example.com", Version: version, Kind: "Widget"}
@@ -86,8 +89,8 @@ func (a applying) apply(manager, version string, live *unstructured.Unstructured
 	return applied.(*unstructured.Unstructured), converter.refusal, nil
 }
 
-// A manager moves its manifest to another version. Field managers then convert the object without the fields that the manager owned,
-// and rules do not find what they read.
+// A manager moves its manifest to another version. Field managers then convert the object without
+// the fields that the manager owned, and rules do not find what they read.
 func TestApplyInAnotherVersion(t *testing.T) {
 	for name, test := range map[string]struct{ before, after string }{
 		"guarded":         {"self.?spec.?", ""},
@@ -135,7 +138,8 @@ func TestApplyValueThatDoesNotConvert(t *testing.T) {
 	}
 }
 
-// v2 has two names for the value of v1, and conversion returns one of them. The value of a manager that applies the other one is not lost.
+// v2 has two names for the value of v1, and conversion returns one of them. The value of a manager
+// that applies the other one is not lost.
 func TestApplyAlias(t *testing.T) {
 	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
 	a := newApplyingSchemas(t, map[string]apiextensionsv1.JSONSchemaProps{"old": text}, map[string]apiextensionsv1.JSONSchemaProps{"new": text, "alias": text},
@@ -158,7 +162,8 @@ func TestApplyAlias(t *testing.T) {
 	}
 }
 
-// An empty object that a manager applies stays when the manager changes the version, with the fields of others in it.
+// An empty object that a manager applies stays when the manager changes the version, with the
+// fields of others in it.
 func TestApplyEmptyObject(t *testing.T) {
 	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
 	a := newApplyingSchemas(t, map[string]apiextensionsv1.JSONSchemaProps{"old": text, "kept": text}, map[string]apiextensionsv1.JSONSchemaProps{"new": text, "kept": text},
@@ -217,8 +222,8 @@ func TestApplyDefaults(t *testing.T) {
 	}
 }
 
-// A manager gives up fields in another version. A rule needs the default of one of them to keep the field of another manager; the
-// defaults must not keep what is given up.
+// A manager gives up fields in another version. A rule needs the default of one of them to keep the
+// field of another manager; the defaults must not keep what is given up.
 func TestApplyGivesUpDefaults(t *testing.T) {
 	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
 	withDefault := func(value string) apiextensionsv1.JSONSchemaProps {

@@ -14,16 +14,19 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
 )
 
-// An applyConverter converts the objects that server-side apply merges in one request. Apply looks up what a manager owned
-// in the version of its last request: it converts the merged object to that version, removes fields, and converts the rest back. In such
-// a part, a rule may lack what it reads, and its field is then left unset.
+// An applyConverter converts the objects that server-side apply merges in one request. Apply looks
+// up what a manager owned in the version of its last request: it converts the merged object to that
+// version, removes fields, and converts the rest back. In such a part, a rule may lack what it
+// reads, and its field is then left unset.
 //
-// The merged object is whole, and what rules leave unset would be missing in the object that is stored. So its rules must not
-// fail. Field managers copy the live object first, by converting it to the version that it has. The merged object is the next one
-// that they convert, and is then converted further as it is. All other objects are parts, or are only compared.
+// The merged object is whole, and what rules leave unset would be missing in the object that is
+// stored. So its rules must not fail. Field managers copy the live object first, by converting it
+// to the version that it has. The merged object is the next one that they convert, and is then
+// converted further as it is. All other objects are parts, or are only compared.
 //
-// The merged object is the same in a version whenever it is converted to it. Conversion back and forth may move a value, such as that of
-// a deprecated field, to where its owner has not applied it, and the value would be removed.
+// The merged object is the same in a version whenever it is converted to it. Conversion back and
+// forth may move a value, such as that of a deprecated field, to where its owner has not applied
+// it, and the value would be removed.
 //
 // An applyConverter is not safe for concurrent use.
 type applyConverter struct {
@@ -39,8 +42,8 @@ type applyConverter struct {
 	refusal *conversion.Error
 }
 
-// contents is a set of objects, which are the same if they share their outermost map. It holds the maps, so that no other one
-// gets their address.
+// contents is a set of objects, which are the same if they share their outermost map. It holds the
+// maps, so that no other one gets their address.
 type contents map[uintptr]map[string]any
 
 func (c contents) has(object *unstructured.Unstructured) bool { return c[address(object)] != nil }
@@ -86,9 +89,10 @@ func (c *applyConverter) ConvertToVersion(in runtime.Object, target runtime.Grou
 	return out, nil
 }
 
-// converted converts a copy of an object. Field managers do not set the defaults of the versions that they convert to and from. Rules may
-// need them, as they find them in what is read from the storage, so they are set for rules that fail. In a part, they must not bring
-// back fields that are given up: rules that fail see them beside what the part has, and nothing else does.
+// converted converts a copy of an object. Field managers do not set the defaults of the versions
+// that they convert to and from. Rules may need them, as they find them in what is read from the
+// storage, so they are set for rules that fail. In a part, they must not bring back fields that are
+// given up: rules that fail see them beside what the part has, and nothing else does.
 func (c *applyConverter) converted(object *unstructured.Unstructured, to string, whole bool) (*unstructured.Unstructured, error) {
 	if !whole {
 		object = object.DeepCopy()

@@ -37,19 +37,21 @@ type Builder struct {
 	MaxRequestBodyBytes int64
 	// Tracer learns how the validation rules of served versions evaluate. Nil for none.
 	Tracer schemaexpression.Tracer
-	// SeparateStorages gives each version a storage of its own, which converts what it reads and writes, also with conversion rules. The
-	// RESTOptions of a server make watch caches, which the versions share.
+	// SeparateStorages gives each version a storage of its own, which converts what it reads and
+	// writes, also with conversion rules. The RESTOptions of a server make watch caches, which the
+	// versions share.
 	SeparateStorages bool
-	// Unreadable learns how many objects of a CustomResourceDefinition do not convert to each version, as long as its Resource exists.
-	// Nil if nobody wants to know.
+	// Unreadable learns how many objects of a CustomResourceDefinition do not convert to each
+	// version, as long as its Resource exists. Nil if nobody wants to know.
 	Unreadable func(crd *apiextensionsv1.CustomResourceDefinition, counts map[string]int)
 }
 
-// Build returns a Resource that serves the CustomResourceDefinition. The caller must destroy it. The strategy
-// ConversionRules may appear in crd, although Kubernetes does not know it; expressions holds its converters. It is nil if the
-// CustomResourceDefinition has only fields of Kubernetes. Build returns an error if names have not been accepted, a schema is
-// invalid, the conversion strategy is unknown or the storage cannot be set up. The Resource keeps references to
-// crd and expressions, which must not be changed.
+// Build returns a Resource that serves the CustomResourceDefinition. The caller must destroy it.
+// The strategy ConversionRules may appear in crd, although Kubernetes does not know it; expressions
+// holds its converters. It is nil if the CustomResourceDefinition has only fields of Kubernetes.
+// Build returns an error if names have not been accepted, a schema is invalid, the conversion
+// strategy is unknown or the storage cannot be set up. The Resource keeps references to crd and
+// expressions, which must not be changed.
 func (b *Builder) Build(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions) (*Resource, error) {
 	kind, err := b.newKind(ctx, crd, expressions)
 	if err != nil {
@@ -65,7 +67,8 @@ func (b *Builder) Build(ctx context.Context, crd *apiextensionsv1.CustomResource
 	return resource, nil
 }
 
-// countUnreadable starts counting the objects that do not convert. Without conversion rules, there are none.
+// countUnreadable starts counting the objects that do not convert. Without conversion rules, there
+// are none.
 func (b *Builder) countUnreadable(resource *Resource, crd *apiextensionsv1.CustomResourceDefinition, rules *rulesConverter) {
 	switch {
 	case b.Unreadable == nil:
@@ -78,7 +81,8 @@ func (b *Builder) countUnreadable(resource *Resource, crd *apiextensionsv1.Custo
 	}
 }
 
-// kind holds the converters, schemas and names that the versions of a CustomResourceDefinition share. Build drops it.
+// kind holds the converters, schemas and names that the versions of a CustomResourceDefinition
+// share. Build drops it.
 type kind struct {
 	*Builder
 	crd         *apiextensionsv1.CustomResourceDefinition
@@ -116,7 +120,8 @@ func (b *Builder) newKind(ctx context.Context, crd *apiextensionsv1.CustomResour
 	return k, err
 }
 
-// defaultRules returns the default rules to evaluate, by version. While the gate is off, stored rules set nothing.
+// defaultRules returns the default rules to evaluate, by version. While the gate is off, stored
+// rules set nothing.
 func defaultRules(expressions *apiextensions.Expressions) map[string]apiextensions.SchemaDefaults {
 	if !expressions.HasDefaults() || !utilfeature.DefaultFeatureGate.Enabled(features.CustomResourceDefaultExpressions) {
 		return nil
@@ -124,8 +129,8 @@ func defaultRules(expressions *apiextensions.Expressions) map[string]apiextensio
 	return expressions.Defaults
 }
 
-// checkNames returns an error if a name has not been accepted. The naming controller accepts all names at once, so
-// only a client that writes the status can cause the error.
+// checkNames returns an error if a name has not been accepted. The naming controller accepts all
+// names at once, so only a client that writes the status can cause the error.
 func checkNames(names *apiextensionsv1.CustomResourceDefinitionNames) error {
 	for field, name := range map[string]string{"plural": names.Plural, "singular": names.Singular, "kind": names.Kind, "listKind": names.ListKind} {
 		if name == "" {

@@ -90,7 +90,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestResetFields covers that an update of the status of one version leaves managed fields of all versions.
+// TestResetFields covers that an update of the status of one version leaves managed fields of all
+// versions.
 func TestResetFields(t *testing.T) {
 	crd := crdtest.New(crdtest.Stored(crdtest.WithSubresources(crdtest.Version("v1", nil))), crdtest.WithSubresources(crdtest.Version("v1beta1", nil)))
 	resource := build(t, &crdtest.Storage{}, crd)
@@ -131,7 +132,8 @@ func TestDeprecationWarning(t *testing.T) {
 	}
 }
 
-// TestBuildErrors covers CustomResourceDefinitions that cannot be served. None may leave a storage open.
+// TestBuildErrors covers CustomResourceDefinitions that cannot be served. None may leave a storage
+// open.
 func TestBuildErrors(t *testing.T) {
 	two := func() *apiextensionsv1.CustomResourceDefinition {
 		return crdtest.New(crdtest.Stored(crdtest.Version("v1", nil)), crdtest.Version("v2", nil))
@@ -174,7 +176,8 @@ func TestBuildErrors(t *testing.T) {
 	}
 }
 
-// TestSchemasWithoutModels covers schemas that are served although no OpenAPI models can be built from them.
+// TestSchemasWithoutModels covers schemas that are served although no OpenAPI models can be built
+// from them.
 func TestSchemasWithoutModels(t *testing.T) {
 	crd := crdtest.New(crdtest.Stored(crdtest.Version("v1", nil)))
 	crd.Spec.PreserveUnknownFields = true

@@ -13,8 +13,8 @@ var ageColumn = apiextensionsv1.CustomResourceColumnDefinition{
 	Description: metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"],
 }
 
-// columns returns the table columns of a version, which are the name, added by the table convertor, and the
-// age if the version declares none.
+// columns returns the table columns of a version, which are the name, added by the table convertor,
+// and the age if the version declares none.
 func columns(v *apiextensionsv1.CustomResourceDefinitionVersion) []apiextensionsv1.CustomResourceColumnDefinition {
 	if len(v.AdditionalPrinterColumns) == 0 {
 		return []apiextensionsv1.CustomResourceColumnDefinition{ageColumn}
@@ -22,8 +22,8 @@ func columns(v *apiextensionsv1.CustomResourceDefinitionVersion) []apiextensions
 	return v.AdditionalPrinterColumns
 }
 
-// scaleColumns returns the table columns of the scale subresource. Their paths are those of the Scale
-// object, not of the custom resource.
+// scaleColumns returns the table columns of the scale subresource. Their paths are those of the
+// Scale object, not of the custom resource.
 func scaleColumns(v *apiextensionsv1.CustomResourceDefinitionVersion) []apiextensionsv1.CustomResourceColumnDefinition {
 	var columns []apiextensionsv1.CustomResourceColumnDefinition
 	if v.Subresources.Scale.SpecReplicasPath != "" {

@@ -17,8 +17,9 @@ import (
 // causeTypeConversion is the type of the cause in the status of a failed conversion.
 const causeTypeConversion metav1.CauseType = "ConversionFailed"
 
-// conversionFailed returns the API error for the error of a conversion. Its code is 500, as that of a failed
-// conversion webhook. The audit log has it as the status of the response. An API error is not written to the server's log.
+// conversionFailed returns the API error for the error of a conversion. Its code is 500, as that of
+// a failed conversion webhook. The audit log has it as the status of the response. An API error is
+// not written to the server's log.
 func conversionFailed(in *unstructured.Unstructured, to string, err error) error {
 	failure := asConversionError(in, to, err)
 	cause := metav1.StatusCause{Type: causeTypeConversion, Message: failure.Err.Error()}
@@ -33,8 +34,8 @@ func conversionFailed(in *unstructured.Unstructured, to string, err error) error
 	}}
 }
 
-// asConversionError returns the *conversion.Error in err. Other errors come from coercing the result, whose metadata
-// may be malformed.
+// asConversionError returns the *conversion.Error in err. Other errors come from coercing the
+// result, whose metadata may be malformed.
 func asConversionError(in *unstructured.Unstructured, to string, err error) *conversion.Error {
 	var failure *conversion.Error
 	if errors.As(err, &failure) {

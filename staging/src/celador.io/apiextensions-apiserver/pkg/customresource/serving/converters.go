@@ -24,13 +24,16 @@ import (
 type converters struct {
 	// safe does not change its input, unsafe may.
 	safe, unsafe runtime.ObjectConvertor
-	// comparing converts objects whose fields are compared for the owners of fields, and leaves the fields of rules that fail unset.
+	// comparing converts objects whose fields are compared for the owners of fields, and leaves the
+	// fields of rules that fail unset.
 	comparing runtime.ObjectConvertor
 	// encoding is safe and decoding is not. Both coerce their results.
 	encoding, decoding runtime.ObjectConvertor
-	// checked converts the objects that writeChecks check and server-side apply merges. Nil unless conversion rules are evaluated.
+	// checked converts the objects that writeChecks check and server-side apply merges. Nil unless
+	// conversion rules are evaluated.
 	checked *rulesConverter
-	// identical reports whether objects differ in their apiVersion alone between two versions. Nil if checked is.
+	// identical reports whether objects differ in their apiVersion alone between two versions. Nil
+	// if checked is.
 	identical func(from, to string) bool
 	// rules is the unsafe converter with conversion rules. Nil without rules.
 	rules *rulesConverter
@@ -79,7 +82,8 @@ func strategyOf(crd *apiextensionsv1.CustomResourceDefinition) v1.ConversionStra
 	return v1.ConversionStrategyType(crd.Spec.Conversion.Strategy)
 }
 
-// conversionDefinition returns what determines how objects are converted, or nil while the feature gate is off.
+// conversionDefinition returns what determines how objects are converted, or nil while the feature
+// gate is off.
 func conversionSpec(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, s *schemas.Schemas) *conversion.Spec {
 	if !utilfeature.DefaultFeatureGate.Enabled(features.CustomResourceConversionRules) {
 		return nil

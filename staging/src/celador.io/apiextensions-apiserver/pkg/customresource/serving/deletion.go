@@ -18,8 +18,9 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 )
 
-// CollectionDeleter returns the storage with which the objects of a deleted CustomResourceDefinition are deleted. Objects that
-// conversion rules do not convert are deleted, too.
+// CollectionDeleter returns the storage with which the objects of a deleted
+// CustomResourceDefinition are deleted. Objects that conversion rules do not convert are deleted,
+// too.
 func (r *Resource) CollectionDeleter() finalizer.ListerCollectionDeleter {
 	if r.asStored != nil {
 		return r.asStored
@@ -34,9 +35,10 @@ type Deleter interface {
 	rest.CorruptObjectDeleterProvider
 }
 
-// Deleter returns the storage that deletes objects in requests for the version. With conversion rules, it does not convert
-// objects, so that an object that does not convert can be deleted, and with it its namespace. Validation functions get objects in
-// the version in which they are stored; DeletionAdmission converts them if a plugin reads them.
+// Deleter returns the storage that deletes objects in requests for the version. With conversion
+// rules, it does not convert objects, so that an object that does not convert can be deleted, and
+// with it its namespace. Validation functions get objects in the version in which they are stored;
+// DeletionAdmission converts them if a plugin reads them.
 func (v *Version) Deleter() Deleter {
 	if v.view == nil {
 		return v.Storage.CustomResource
@@ -53,7 +55,8 @@ type deleter struct {
 	version *Version
 }
 
-// Delete implements rest.GracefulDeleter. It returns no object if the object has finalizers and does not convert.
+// Delete implements rest.GracefulDeleter. It returns no object if the object has finalizers and
+// does not convert.
 func (d deleter) Delete(ctx context.Context, name string, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, bool, error) {
 	out, deleted, err := d.store.Delete(ctx, name, validate, options)
 	u, ok := out.(*unstructured.Unstructured)
@@ -67,8 +70,8 @@ func (d deleter) Delete(ctx context.Context, name string, validate rest.Validate
 	return converted, deleted, nil
 }
 
-// DeleteCollection implements rest.CollectionDeleter. It returns no objects, unless all of them have the version of the request, since
-// clients, such as the namespace controller, need none.
+// DeleteCollection implements rest.CollectionDeleter. It returns no objects, unless all of them
+// have the version of the request, since clients, such as the namespace controller, need none.
 func (d deleter) DeleteCollection(ctx context.Context, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions, selection *metainternalversion.ListOptions) (runtime.Object, error) {
 	out, err := d.store.DeleteCollection(ctx, validate, options, selection)
 	list, ok := out.(*unstructured.UnstructuredList)
@@ -85,7 +88,8 @@ func (d deleter) DeleteCollection(ctx context.Context, validate rest.ValidateObj
 	return list, nil
 }
 
-// GetCorruptObjDeleter implements rest.CorruptObjectDeleterProvider. An object is corrupt if it cannot be read in the version.
+// GetCorruptObjDeleter implements rest.CorruptObjectDeleterProvider. An object is corrupt if it
+// cannot be read in the version.
 func (d deleter) GetCorruptObjDeleter() rest.GracefulDeleter {
 	return d.version.Storage.CustomResource.GetCorruptObjDeleter()
 }

@@ -14,8 +14,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/versionedstorage"
 )
 
-// DeletionAdmission returns the admission chain for requests that Deleter serves. It converts an object when a plugin reads it. If the
-// object does not convert, it refuses the deletion: a plugin cannot decide about an object that it cannot read.
+// DeletionAdmission returns the admission chain for requests that Deleter serves. It converts an
+// object when a plugin reads it. If the object does not convert, it refuses the deletion: a plugin
+// cannot decide about an object that it cannot read.
 func (v *Version) DeletionAdmission(chain admission.Interface) admission.Interface {
 	if v.view == nil || chain == nil {
 		return chain
@@ -57,7 +58,8 @@ type deletion struct {
 	err       error
 }
 
-// GetOldObject implements admission.Attributes. It returns an object with nothing but its metadata if the object does not convert.
+// GetOldObject implements admission.Attributes. It returns an object with nothing but its metadata
+// if the object does not convert.
 func (d *deletion) GetOldObject() runtime.Object {
 	d.convert.Do(func() {
 		old := d.Attributes.GetOldObject()

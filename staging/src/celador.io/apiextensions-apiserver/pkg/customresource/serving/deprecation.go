@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// deprecationWarning returns the warning of requests for a deprecated version: the text that the version
-// declares, or one that recommends the newest served version that is newer and not deprecated. It returns
-// "" for a version that is not deprecated.
+// deprecationWarning returns the warning of requests for a deprecated version: the text that the
+// version declares, or one that recommends the newest served version that is newer and not
+// deprecated. It returns "" for a version that is not deprecated.
 func deprecationWarning(crd *apiextensionsv1.CustomResourceDefinitionSpec, v *apiextensionsv1.CustomResourceDefinitionVersion) string {
 	if !v.Deprecated {
 		return ""

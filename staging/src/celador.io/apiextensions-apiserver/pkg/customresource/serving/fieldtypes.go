@@ -18,8 +18,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// typeConverter returns the converter of field managers. If no OpenAPI document can be built from the schemas, the converter
-// deduces types from the objects, so that the resource is served all the same. Apply then replaces lists as a whole.
+// typeConverter returns the converter of field managers. If no OpenAPI document can be built from
+// the schemas, the converter deduces types from the objects, so that the resource is served all the
+// same. Apply then replaces lists as a whole.
 func typeConverter(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (managedfields.TypeConverter, error) {
 	models, err := models(crd)
 	if err != nil {
@@ -46,8 +47,9 @@ func models(crd *apiextensionsv1.CustomResourceDefinition) (map[string]*spec.Sch
 	return merged.Components.Schemas, nil
 }
 
-// replicasPaths returns the field path of the replicas in each version, nil for a version without a scale
-// subresource. Managed fields of the resource and of the scale subresource are converted by it.
+// replicasPaths returns the field path of the replicas in each version, nil for a version without a
+// scale subresource. Managed fields of the resource and of the scale subresource are converted by
+// it.
 func replicasPaths(crd *apiextensionsv1.CustomResourceDefinition) managedfields.ResourcePathMappings {
 	paths := managedfields.ResourcePathMappings{}
 	for _, v := range crd.Spec.Versions {

@@ -8,8 +8,8 @@ import "sync/atomic"
 // closing is set in the state of leases when no more can be taken.
 const closing = 1 << 62
 
-// leases counts the requests that use a Resource, without a lock. Unlike a sync.WaitGroup, leases refuse new
-// requests once they are closed, and waiting for their end needs no goroutine.
+// leases counts the requests that use a Resource, without a lock. Unlike a sync.WaitGroup, leases
+// refuse new requests once they are closed, and waiting for their end needs no goroutine.
 type leases struct {
 	state atomic.Int64 // the number of leases, and closing
 	ended chan struct{}
@@ -37,8 +37,8 @@ func (l *leases) giveBack() {
 	}
 }
 
-// close makes take return false, and returns a channel that is closed when all leases have been given back. It may be
-// called more than once.
+// close makes take return false, and returns a channel that is closed when all leases have been
+// given back. It may be called more than once.
 func (l *leases) close() <-chan struct{} {
 	if l.state.Or(closing) == 0 {
 		close(l.ended)

@@ -49,7 +49,8 @@ var (
 
 func init() { legacyregistry.MustRegister(conversionDuration, conversionErrors, unreadableObjects) }
 
-// RecordUnreadable sets the numbers of objects of a CustomResourceDefinition that do not convert to each version.
+// RecordUnreadable sets the numbers of objects of a CustomResourceDefinition that do not convert to
+// each version.
 func RecordUnreadable(crd string, counts map[string]int) {
 	unreadableObjects.DeletePartialMatch(map[string]string{"crd": crd})
 	for version, count := range counts {
@@ -71,8 +72,8 @@ func observeConversion(crd, from, to string, duration time.Duration, err error) 
 	conversionErrors.WithLabelValues(crd, from, to, string(reason)).Inc()
 }
 
-// DeleteMetrics deletes the series of a CustomResourceDefinition that does not exist any more. A request that has not ended may
-// add one again.
+// DeleteMetrics deletes the series of a CustomResourceDefinition that does not exist any more. A
+// request that has not ended may add one again.
 func DeleteMetrics(crd string) {
 	labels := map[string]string{"crd": crd}
 	conversionDuration.DeletePartialMatch(labels)

@@ -7,9 +7,10 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// emptyRemoved makes the objects and lists empty that structured-merge-diff has set to null because it has removed everything in them.
-// Otherwise a conversion would drop these nulls, as it drops all that the schema does not allow, and the field manager would take
-// the objects themselves for removed, although their manager still applies them.
+// emptyRemoved makes the objects and lists empty that structured-merge-diff has set to null because
+// it has removed everything in them. Otherwise a conversion would drop these nulls, as it drops all
+// that the schema does not allow, and the field manager would take the objects themselves for
+// removed, although their manager still applies them.
 func emptyRemoved(value any, schema *structuralschema.Structural) any {
 	if schema == nil {
 		return value

@@ -16,26 +16,28 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
 
-// objectConverter converts one custom resource to another version. It does not change the object, but the result may
-// share values with it. *conversion.Converter implements it.
+// objectConverter converts one custom resource to another version. It does not change the object,
+// but the result may share values with it. *conversion.Converter implements it.
 type objectConverter interface {
 	Convert(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error)
-	// ConvertPartial leaves the fields of rules that fail unset. defaulted is in with its defaults, or nil.
+	// ConvertPartial leaves the fields of rules that fail unset. defaulted is in with its defaults,
+	// or nil.
 	ConvertPartial(ctx context.Context, in, defaulted *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error)
 	// ConvertMetadata evaluates only the rules that write labels or annotations.
 	ConvertMetadata(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error)
-	// ChangesLabels reports whether rules between two versions may write labels, and ChangesMetadata whether they may write labels or
-	// annotations.
+	// ChangesLabels reports whether rules between two versions may write labels, and
+	// ChangesMetadata whether they may write labels or annotations.
 	ChangesLabels(from, to string) bool
 	ChangesMetadata(from, to string) bool
 }
 
-// rulesConverter converts custom resources between versions with conversion rules, and coerces the results. It may
-// change its input unless it is safe. Like Kubernetes' converter of webhooks, it leaves objects of the requested
-// version alone and fails as a whole if it cannot convert an item of a list.
+// rulesConverter converts custom resources between versions with conversion rules, and coerces the
+// results. It may change its input unless it is safe. Like Kubernetes' converter of webhooks, it
+// leaves objects of the requested version alone and fails as a whole if it cannot convert an item
+// of a list.
 type rulesConverter struct {
-	// ObjectConvertor is Kubernetes' converter of the strategy None. It converts Scale objects and checks field labels, and
-	// must not see custom resources.
+	// ObjectConvertor is Kubernetes' converter of the strategy None. It converts Scale objects and
+	// checks field labels, and must not see custom resources.
 	runtime.ObjectConvertor
 	crd      string
 	versions map[schema.GroupVersion]bool
@@ -94,8 +96,9 @@ func (c *rulesConverter) ConvertToVersion(in runtime.Object, target runtime.Grou
 	}
 }
 
-// convertList returns a list that shares the items of the right version with in, also if the converter is safe: lists are
-// converted to be encoded, and copying the objects of a large list takes more memory than the response.
+// convertList returns a list that shares the items of the right version with in, also if the
+// converter is safe: lists are converted to be encoded, and copying the objects of a large list
+// takes more memory than the response.
 func (c *rulesConverter) convertList(in *unstructured.UnstructuredList, to schema.GroupVersion) (runtime.Object, error) {
 	out := &unstructured.UnstructuredList{Object: maps.Clone(in.Object), Items: make([]unstructured.Unstructured, len(in.Items))}
 	for i := range in.Items {
@@ -112,8 +115,8 @@ func (c *rulesConverter) convertList(in *unstructured.UnstructuredList, to schem
 	return out, nil
 }
 
-// convert returns in itself if it has the version, and otherwise an object that shares values with in, unless the converter is
-// safe.
+// convert returns in itself if it has the version, and otherwise an object that shares values with
+// in, unless the converter is safe.
 func (c *rulesConverter) convert(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {
 	from := in.GroupVersionKind()
 	if from.GroupVersion() == to {
@@ -150,8 +153,8 @@ func (c *rulesConverter) coerced(out *unstructured.Unstructured, err error) (*un
 	return out, err
 }
 
-// isEmpty reports whether the object has nothing but its kind. The watch cache and server-side apply convert such
-// objects, for which rules cannot be written.
+// isEmpty reports whether the object has nothing but its kind. The watch cache and server-side
+// apply convert such objects, for which rules cannot be written.
 func isEmpty(in *unstructured.Unstructured) bool {
 	_, hasKind := in.Object["kind"]
 	_, hasVersion := in.Object["apiVersion"]

@@ -36,8 +36,8 @@ var (
 	v2Version = schema.GroupVersion{Group: "example.com", Version: "v2"}
 )
 
-// rename moves spec.old of v1 to spec.new of v2. It fails for objects without spec.old, and leaves spec.old, which v2 does
-// not specify, in place.
+// rename moves spec.old of v1 to spec.new of v2. It fails for objects without spec.old, and leaves
+// spec.old, which v2 does not specify, in place.
 type rename struct{ objectConverter }
 
 func (rename) Convert(_ context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
@@ -234,7 +234,8 @@ celador_crd_conversion_errors_total{crd="others.example.com",from_version="v1",r
 	testutil.AssertHistogramTotalCount(t, "celador_crd_conversion_duration_seconds", map[string]string{"from_version": "v1"}, 1)
 }
 
-// TestNoRules covers a server that cannot use the rules: it neither converts nor takes an object for one of another version.
+// TestNoRules covers a server that cannot use the rules: it neither converts nor takes an object
+// for one of another version.
 func TestNoRules(t *testing.T) {
 	for name, test := range map[string]struct {
 		gate bool

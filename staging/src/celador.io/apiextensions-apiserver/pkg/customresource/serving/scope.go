@@ -21,7 +21,8 @@ import (
 
 type resetFields = map[fieldpath.APIVersion]*fieldpath.Set
 
-// addScopes adds the scopes of the resource and of its scale subresource. options is the scheme that typer was made of.
+// addScopes adds the scopes of the resource and of its scale subresource. options is the scheme
+// that typer was made of.
 func (k *kind) addScopes(version *Version, v *apiextensionsv1.CustomResourceDefinitionVersion, options *runtime.Scheme, typer codecs.Typer) error {
 	gv := k.gv(v.Name)
 	serializer := codecs.NewSerializer(typer, k.converters.safe, k.schemas)
@@ -41,7 +42,8 @@ func (k *kind) addScopes(version *Version, v *apiextensionsv1.CustomResourceDefi
 		Resource:                 gv.WithResource(k.crd.Status.AcceptedNames.Plural),
 		Kind:                     gv.WithKind(k.crd.Status.AcceptedNames.Kind),
 		MetaGroupVersion:         metav1.SchemeGroupVersion,
-		// Objects are in the version of the request while it is handled. There is no internal version.
+		// Objects are in the version of the request while it is handled. There is no internal
+		// version.
 		HubGroupVersion:     gv,
 		MaxRequestBodyBytes: k.MaxRequestBodyBytes,
 	}
@@ -66,8 +68,9 @@ func (k *kind) addScopes(version *Version, v *apiextensionsv1.CustomResourceDefi
 	return err
 }
 
-// addStatusScopes adds the scopes of the status subresource, after all versions have their storages: an update
-// of the status resets the other fields of every version that managed fields may refer to.
+// addStatusScopes adds the scopes of the status subresource, after all versions have their
+// storages: an update of the status resets the other fields of every version that managed fields
+// may refer to.
 func (k *kind) addStatusScopes(versions map[string]*Version) error {
 	reset := resetFields{}
 	for _, version := range versions {
@@ -90,8 +93,8 @@ func (k *kind) addStatusScopes(versions map[string]*Version) error {
 	return nil
 }
 
-// managed returns the scope with a field manager, which merges objects with the converter and ignores the fields that a write
-// resets.
+// managed returns the scope with a field manager, which merges objects with the converter and
+// ignores the fields that a write resets.
 func managed(scope handlers.RequestScope, types managedfields.TypeConverter, converter runtime.ObjectConvertor, reset resetFields) (*handlers.RequestScope, error) {
 	manager, err := managedfields.NewDefaultCRDFieldManager(types, converter, scope.Defaulter, scope.Creater,
 		scope.Kind, scope.HubGroupVersion, scope.Subresource, fieldpath.NewExcludeFilterSetMap(reset))

@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package serving builds the storages and request scopes of all versions of one CustomResourceDefinition, with which an
-// API server handles requests for its custom resources.
+// Package serving builds the storages and request scopes of all versions of one
+// CustomResourceDefinition, with which an API server handles requests for its custom resources.
 package serving
 
 import (
@@ -32,8 +32,8 @@ type Resource struct {
 	versions    map[string]*Version
 	types       managedfields.TypeConverter
 	stored      *Version
-	// asStored is the storage that the versions share, of objects in the version in which they are stored. Nil unless there are
-	// conversion rules.
+	// asStored is the storage that the versions share, of objects in the version in which they are
+	// stored. Nil unless there are conversion rules.
 	asStored *upstream.REST
 	// stopCounting ends the count of objects that do not convert. Nil if they are not counted.
 	stopCounting context.CancelFunc
@@ -42,10 +42,11 @@ type Resource struct {
 
 // Version serves one version of the custom resources. It is immutable.
 type Version struct {
-	// Storage holds the storage of the resource. Its Status and Scale are nil if the version does not declare the subresource.
+	// Storage holds the storage of the resource. Its Status and Scale are nil if the version does
+	// not declare the subresource.
 	Storage customresource.Storage
-	// Scope is the request scope of the resource itself. StatusScope and ScaleScope are nil if the version does not
-	// declare the subresource.
+	// Scope is the request scope of the resource itself. StatusScope and ScaleScope are nil if the
+	// version does not declare the subresource.
 	Scope, StatusScope, ScaleScope *handlers.RequestScope
 	// Served is false for a storage version that is not served.
 	Served bool
@@ -57,18 +58,21 @@ type Version struct {
 
 	applications, statusApplications applications
 
-	// view is the storage of CustomResource if the versions share asStored. Nil without conversion rules.
+	// view is the storage of CustomResource if the versions share asStored. Nil without conversion
+	// rules.
 	view     *versionedstorage.VersionStorage
 	asStored *upstream.REST
 	// check is the check of writes in the version. Nil if what is stored can always be served.
 	check *writeCheck
 }
 
-// Apply returns the storage and the request scope that serve one server-side apply of the resource. They must not be used for another
-// request, as field managers remember the objects that a request has converted.
+// Apply returns the storage and the request scope that serve one server-side apply of the resource.
+// They must not be used for another request, as field managers remember the objects that a request
+// has converted.
 func (v *Version) Apply() (rest.Patcher, *handlers.RequestScope, error) { return v.applications() }
 
-// ApplyStatus returns what Apply returns, for the status subresource, which the version must declare.
+// ApplyStatus returns what Apply returns, for the status subresource, which the version must
+// declare.
 func (v *Version) ApplyStatus() (rest.Patcher, *handlers.RequestScope, error) {
 	return v.statusApplications()
 }
@@ -88,10 +92,11 @@ func (r *Resource) Name() string { return r.crd.Load().Name }
 // Expressions returns the expressions that the Resource was built with.
 func (r *Resource) Expressions() *apiextensions.Expressions { return r.expressions }
 
-// Current reports whether the Resource serves the spec, the expressions and the accepted names of crd. expressionsOf returns the
-// expressions of crd. The generation alone does not tell: a server of Kubernetes that shares etcd drops expressions with any write
-// and leaves the generation as it is, and a backup of etcd may have another spec in the same generation. The Resource may keep
-// a reference to crd, which must not be changed if it returns true.
+// Current reports whether the Resource serves the spec, the expressions and the accepted names of
+// crd. expressionsOf returns the expressions of crd. The generation alone does not tell: a server
+// of Kubernetes that shares etcd drops expressions with any write and leaves the generation as it
+// is, and a backup of etcd may have another spec in the same generation. The Resource may keep a
+// reference to crd, which must not be changed if it returns true.
 func (r *Resource) Current(crd *apiextensionsv1.CustomResourceDefinition, expressionsOf func(*apiextensionsv1.CustomResourceDefinition) *apiextensions.Expressions) bool {
 	own := r.crd.Load()
 	if own == crd {
@@ -101,20 +106,22 @@ func (r *Resource) Current(crd *apiextensionsv1.CustomResourceDefinition, expres
 		!equality.Semantic.DeepEqual(&own.Status.AcceptedNames, &crd.Status.AcceptedNames) || !equality.Semantic.DeepEqual(&own.Spec, &crd.Spec) {
 		return false
 	}
-	// Hold the object of the informer's cache instead: the next call compares pointers, and the old object can be freed.
+	// Hold the object of the informer's cache instead: the next call compares pointers, and the old
+	// object can be freed.
 	r.crd.CompareAndSwap(own, crd)
 	return true
 }
 
-// Acquire keeps the Resource from being drained until Release. It returns false if Drain has been called; the
-// Resource must not be used then.
+// Acquire keeps the Resource from being drained until Release. It returns false if Drain has been
+// called; the Resource must not be used then.
 func (r *Resource) Acquire() bool { return r.requests.take() }
 
 // Release ends the use that began with a successful Acquire.
 func (r *Resource) Release() { r.requests.giveBack() }
 
-// Drain waits for the requests that have acquired the Resource, and returns an error if they have not
-// ended within the timeout or when stop is closed. No request can acquire the Resource afterwards.
+// Drain waits for the requests that have acquired the Resource, and returns an error if they have
+// not ended within the timeout or when stop is closed. No request can acquire the Resource
+// afterwards.
 func (r *Resource) Drain(timeout time.Duration, stop <-chan struct{}) error {
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
@@ -128,7 +135,8 @@ func (r *Resource) Drain(timeout time.Duration, stop <-chan struct{}) error {
 	}
 }
 
-// Destroy closes the storages, which ends the watches that they serve. It may be called more than once.
+// Destroy closes the storages, which ends the watches that they serve. It may be called more than
+// once.
 func (r *Resource) Destroy() {
 	if r.stopCounting != nil {
 		r.stopCounting()
@@ -141,7 +149,8 @@ func (r *Resource) Destroy() {
 	}
 }
 
-// destroy closes the storage of the resource. The subresources share it. It is nil if addStorage has failed.
+// destroy closes the storage of the resource. The subresources share it. It is nil if addStorage
+// has failed.
 func (v *Version) destroy() {
 	if v.Storage.CustomResource != nil {
 		v.Storage.CustomResource.Destroy()

@@ -22,8 +22,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/registry/customresource"
 )
 
-// openShared opens the storage that all versions share, with which objects are read and deleted in the version in which they are
-// stored. Only resources with conversion rules share one: Kubernetes' strategies keep a storage for each version, as in Kubernetes.
+// openShared opens the storage that all versions share, with which objects are read and deleted in
+// the version in which they are stored. Only resources with conversion rules share one: Kubernetes'
+// strategies keep a storage for each version, as in Kubernetes.
 func (k *kind) openShared(resource *Resource) error {
 	converter := sharedConverter{k.converters.rules, k.versionNames()}
 	k.shared = &versionedstorage.SharedStorage{Stored: k.stored, Converter: converter, Defaulter: k.schemas.Defaulter(scheme.Scheme)}
@@ -56,7 +57,8 @@ func (k *kind) versionNames() []string {
 	return names
 }
 
-// attributes returns the attributes of objects in the shared storage. base reads those that are equal in all versions.
+// attributes returns the attributes of objects in the shared storage. base reads those that are
+// equal in all versions.
 func (k *kind) attributes(base storage.AttrFunc) *versionedstorage.Attributes {
 	attributes := versionedstorage.NewAttributes(base)
 	for _, v := range k.crd.Spec.Versions {
@@ -88,7 +90,8 @@ func (s sharedOptions) GetRESTOptions(resource schema.GroupResource, example run
 	return options, nil
 }
 
-// viewOptions are the options of a version's storage, which is a view of the shared storage. The codec is for dry runs.
+// viewOptions are the options of a version's storage, which is a view of the shared storage. The
+// codec is for dry runs.
 type viewOptions struct {
 	codecs.StorageOptionsGetter
 	shared *versionedstorage.SharedStorage

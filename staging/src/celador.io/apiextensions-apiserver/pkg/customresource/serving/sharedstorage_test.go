@@ -45,8 +45,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/features"
 )
 
-// gadgets serves widgets in v1, the storage version, and v2. v1 has spec.timeout, such as 30s, where v2 has spec.seconds and the label size of
-// spec.size. Texts that are not durations do not convert to v2.
+// gadgets serves widgets in v1, the storage version, and v2. v1 has spec.timeout, such as 30s,
+// where v2 has spec.seconds and the label size of spec.size. Texts that are not durations do not
+// convert to v2.
 type gadgets struct {
 	*serving.Resource
 	etcd   *kubernetes.Client
@@ -152,7 +153,8 @@ func fresh(resourceVersion string) *metainternalversion.ListOptions {
 	return &metainternalversion.ListOptions{ResourceVersion: resourceVersion}
 }
 
-// broken serves the widgets good and broken in the namespace b, and good in the namespace a. It returns the resource version of the last.
+// broken serves the widgets good and broken in the namespace b, and good in the namespace a. It
+// returns the resource version of the last.
 func broken(t *testing.T) (*gadgets, string) {
 	t.Helper()
 	g := serveGadgets(t, nil)
@@ -244,7 +246,8 @@ func TestMetadataThatRulesWrite(t *testing.T) {
 	}
 }
 
-// Objects are selected by the fields that they have in the version of the request, and watches see when an update changes the selection.
+// Objects are selected by the fields that they have in the version of the request, and watches see
+// when an update changes the selection.
 func TestSelectionByVersion(t *testing.T) {
 	g := serveGadgets(t, nil)
 	g.put(t, "v1", "a", "one", map[string]any{"timeout": "1s"})
@@ -275,8 +278,9 @@ func TestSelectionByVersion(t *testing.T) {
 	}
 }
 
-// When an update takes an object out of the selection of a watch, the watch gets the object before the update with the resource version of
-// the update. Requests for the object after it must not get that one.
+// When an update takes an object out of the selection of a watch, the watch gets the object before
+// the update with the resource version of the update. Requests for the object after it must not get
+// that one.
 func TestWatchThatAnObjectLeaves(t *testing.T) {
 	g := serveGadgets(t, nil)
 	storage := g.Version("v2").Storage.CustomResource
@@ -335,7 +339,8 @@ func TestWatchOfObjectThatDoesNotConvert(t *testing.T) {
 	}
 }
 
-// An update in another version that changes nothing writes nothing, also if the storage version has defaults that the other version lacks.
+// An update in another version that changes nothing writes nothing, also if the storage version has
+// defaults that the other version lacks.
 func TestUpdateWithoutChange(t *testing.T) {
 	g := serveGadgets(t, func(crd *apiextensionsv1.CustomResourceDefinition, _ *apiextensions.Expressions) {
 		spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
@@ -405,7 +410,8 @@ func TestMendAndDelete(t *testing.T) {
 	}
 	g.expectList(t, "v1", "b", nil, "good")
 
-	// An ordinary deletion needs no conversion. With a finalizer, it marks the object in its version.
+	// An ordinary deletion needs no conversion. With a finalizer, it marks the object in its
+	// version.
 	g.put(t, "v1", "b", "broken", map[string]any{"timeout": "soon"}, func(w *unstructured.Unstructured) { w.SetFinalizers([]string{"example.com/hold"}) })
 	if object, deleted, err := g.Version("v2").Deleter().Delete(ctx, "broken", rest.ValidateAllObjectFunc, &metav1.DeleteOptions{}); err != nil || deleted || object != nil {
 		t.Errorf("deletion: got %v, %v, %v, want the object marked", object, deleted, err)

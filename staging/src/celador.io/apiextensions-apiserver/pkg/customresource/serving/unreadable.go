@@ -24,14 +24,16 @@ import (
 )
 
 const (
-	// countDelay is how long counting waits for the first requests, since these fill the watch cache and convert the same objects.
+	// countDelay is how long counting waits for the first requests, since these fill the watch
+	// cache and convert the same objects.
 	countDelay = 10 * time.Second
 	// reportDelay is the time from a change of the counts until their report.
 	reportDelay = time.Second
 )
 
-// unreadableCounter counts the objects of a resource that do not convert. It watches the shared storage: objects that are stored
-// by this server convert, but an update of the rules may break any number of them.
+// unreadableCounter counts the objects of a resource that do not convert. It watches the shared
+// storage: objects that are stored by this server convert, but an update of the rules may break any
+// number of them.
 type unreadableCounter struct {
 	resource *Resource
 	// crd is the CustomResourceDefinition that the resource was built for.
@@ -118,7 +120,8 @@ func (c *unreadableCounter) count(event watch.Event) bool {
 	return true
 }
 
-// converts reports whether an object converts to a version. It is not counted in metrics of conversions.
+// converts reports whether an object converts to a version. It is not counted in metrics of
+// conversions.
 func (c *unreadableCounter) converts(u *unstructured.Unstructured, version string) bool {
 	if u.GroupVersionKind().Version == version {
 		return true

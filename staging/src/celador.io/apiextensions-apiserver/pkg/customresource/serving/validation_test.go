@@ -16,8 +16,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/crdtest"
 )
 
-// TestFirstWrite covers that reading custom resources compiles no validation rules, and that the first write of each version
-// is validated by them.
+// TestFirstWrite covers that reading custom resources compiles no validation rules, and that the
+// first write of each version is validated by them.
 func TestFirstWrite(t *testing.T) {
 	before := compilations(t)
 	resource := build(t, &crdtest.Storage{}, crdtest.HTTPRoute("v1", "v2"))

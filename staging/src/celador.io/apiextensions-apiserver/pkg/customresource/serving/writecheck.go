@@ -16,19 +16,20 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
 )
 
-// A writeCheck refuses an object of a request that could be stored, and then not be served in every version. It is immutable and safe
-// for concurrent use.
+// A writeCheck refuses an object of a request that could be stored, and then not be served in every
+// version. It is immutable and safe for concurrent use.
 type writeCheck struct {
 	converter *rulesConverter
 	defaulter runtime.ObjectDefaulter
 	// requested is the version of the request, stored the storage version.
 	requested, stored schema.GroupVersion
-	// served are the versions that a stored object is converted to. Versions that objects have without a conversion are not among
-	// them.
+	// served are the versions that a stored object is converted to. Versions that objects have
+	// without a conversion are not among them.
 	served []schema.GroupVersion
 }
 
-// writeCheck returns the check of requests in a version, or nil if what is stored can always be served.
+// writeCheck returns the check of requests in a version, or nil if what is stored can always be
+// served.
 func (k *kind) writeCheck(version string) *writeCheck {
 	if k.converters.checked == nil {
 		return nil
@@ -48,11 +49,13 @@ func (k *kind) writeCheck(version string) *writeCheck {
 	return check
 }
 
-// Validate implements customresource.Conversions. It converts the object to the storage version, as the storage
-// does, sets defaults, as reading it does, and converts it to every other served version.
+// Validate implements customresource.Conversions. It converts the object to the storage version, as
+// the storage does, sets defaults, as reading it does, and converts it to every other served
+// version.
 //
-// An update may leave an object as it was that did not convert to another version before, so that labels,
-// finalizers and the status of an older object can be written. It must convert to the version of the request, in which the response is.
+// An update may leave an object as it was that did not convert to another version before, so that
+// labels, finalizers and the status of an older object can be written. It must convert to the
+// version of the request, in which the response is.
 func (c *writeCheck) Validate(ctx context.Context, object, old map[string]any) field.ErrorList {
 	stored, err := c.store(ctx, &unstructured.Unstructured{Object: object})
 	if err != nil {
@@ -72,7 +75,8 @@ func (c *writeCheck) Validate(ctx context.Context, object, old map[string]any) f
 	return errs
 }
 
-// store returns a copy of an object in the version of the request as a read would find it in the storage version.
+// store returns a copy of an object in the version of the request as a read would find it in the
+// storage version.
 func (c *writeCheck) store(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	stored := object.DeepCopy()
 	if c.requested != c.stored {
@@ -85,7 +89,8 @@ func (c *writeCheck) store(ctx context.Context, object *unstructured.Unstructure
 	return stored, nil
 }
 
-// failedBefore reports whether the object before an update does not convert to a version. old is nil when the object is created.
+// failedBefore reports whether the object before an update does not convert to a version. old is
+// nil when the object is created.
 func (c *writeCheck) failedBefore(ctx context.Context, old map[string]any, version schema.GroupVersion) bool {
 	if old == nil {
 		return false
@@ -98,8 +103,9 @@ func (c *writeCheck) failedBefore(ctx context.Context, old map[string]any, versi
 	return err != nil
 }
 
-// refuse appends the error of a conversion, unless the CustomResourceDefinition is at fault and the request need not
-// fail: what is not converted to the version of the request can be stored and answered.
+// refuse appends the error of a conversion, unless the CustomResourceDefinition is at fault and the
+// request need not fail: what is not converted to the version of the request can be stored and
+// answered.
 func (c *writeCheck) refuse(errs field.ErrorList, in *unstructured.Unstructured, to schema.GroupVersion, err error) field.ErrorList {
 	failure := asConversionError(in, to.Version, err)
 	if !isInvalid(failure) && to != c.requested {
@@ -108,7 +114,8 @@ func (c *writeCheck) refuse(errs field.ErrorList, in *unstructured.Unstructured,
 	return append(errs, unconvertible(failure))
 }
 
-// isInvalid reports whether a conversion failed because of the object, and not because of the CustomResourceDefinition or the server.
+// isInvalid reports whether a conversion failed because of the object, and not because of the
+// CustomResourceDefinition or the server.
 func isInvalid(failure *conversion.Error) bool {
 	switch failure.Reason {
 	case conversion.ReasonEvaluation, conversion.ReasonCost, conversion.ReasonType, conversion.ReasonMetadata:
@@ -118,7 +125,8 @@ func isInvalid(failure *conversion.Error) bool {
 	}
 }
 
-// unconvertible returns the error of a write whose object does not convert. Its field is the one that the rule would set.
+// unconvertible returns the error of a write whose object does not convert. Its field is the one
+// that the rule would set.
 func unconvertible(failure *conversion.Error) *field.Error {
 	if !isInvalid(failure) {
 		return field.InternalError(nil, failure)
@@ -132,7 +140,8 @@ func unconvertible(failure *conversion.Error) *field.Error {
 	return invalid
 }
 
-// ruleTarget returns the path of the field that a rule sets, or that of the object for a rule that sets the object.
+// ruleTarget returns the path of the field that a rule sets, or that of the object for a rule that
+// sets the object.
 func ruleTarget(rule *conversion.Rule) string {
 	at := rule.At
 	if at == "" {

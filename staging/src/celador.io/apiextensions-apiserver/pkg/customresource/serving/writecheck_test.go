@@ -22,8 +22,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/features"
 )
 
-// newChecked returns a CustomResourceDefinition with the versions v1, which is stored, v2 and v3. They have the same schema. The keys of rules are
-// pairs of versions, one of which is v1.
+// newChecked returns a CustomResourceDefinition with the versions v1, which is stored, v2 and v3.
+// They have the same schema. The keys of rules are pairs of versions, one of which is v1.
 func newChecked(t *testing.T, rules map[string][]v1.ConversionRule) *kind {
 	t.Helper()
 	properties := func() map[string]apiextensionsv1.JSONSchemaProps {

@@ -59,7 +59,8 @@ func BenchmarkValidate(b *testing.B) {
 	})
 }
 
-// BenchmarkFirstWrite measures the first write in each of two versions, of definitions that share no rules.
+// BenchmarkFirstWrite measures the first write in each of two versions, of definitions that share
+// no rules.
 func BenchmarkFirstWrite(b *testing.B) {
 	object := crdtest.HTTPRouteObject("v1").Object
 	definition := 0
@@ -124,7 +125,8 @@ func BenchmarkHeap(b *testing.B) {
 	}
 }
 
-// distinct appends a comment to all rules, so that definitions with different numbers share no programs.
+// distinct appends a comment to all rules, so that definitions with different numbers share no
+// programs.
 func distinct(s *structuralschema.Structural, number int) *structuralschema.Structural {
 	for i := range s.XValidations {
 		s.XValidations[i].Rule += fmt.Sprintf(" // %d", number)

@@ -23,8 +23,8 @@ const costLimitExceeded = "operation cancelled: actual cost limit exceeded"
 
 var errOutOfBudget = errors.New("validation failed due to running out of cost budget, no further validation rules will be run")
 
-// evaluate evaluates the rules of a node. It returns false if no more rules may be evaluated, with a negative
-// budget.
+// evaluate evaluates the rules of a node. It returns false if no more rules may be evaluated, with
+// a negative budget.
 func (e *evaluation) evaluate(n *node, value, old any) bool {
 	if len(n.rules) == 0 {
 		return true
@@ -62,8 +62,8 @@ func (e *evaluation) evaluate(n *node, value, old any) bool {
 	return true
 }
 
-// holds evaluates a rule. An error of the rule is appended to the errors, and counts as holding. proceed is false if no
-// more rules may be evaluated.
+// holds evaluates a rule. An error of the rule is appended to the errors, and counts as holding.
+// proceed is false if no more rules may be evaluated.
 func (e *evaluation) holds(n *node, compiled *compiledRule, rule *apiextensionsv1.ValidationRule, in *schemaexpression.Activation) (holds, proceed bool) {
 	result := compiled.rule.Evaluate(e.ctx, in)
 	if !result.HasCost {
@@ -79,7 +79,8 @@ func (e *evaluation) holds(n *node, compiled *compiledRule, rule *apiextensionsv
 	}
 	switch message := result.Err.Error(); {
 	case strings.HasPrefix(message, "no such overload"):
-		// Types are checked at run time for values such as int-or-string, which are dynamic. cel-go's error does not tell the call.
+		// Types are checked at run time for values such as int-or-string, which are dynamic.
+		// cel-go's error does not tell the call.
 		e.invalid(n, "'%v': call arguments did not match a supported operator, function or macro signature for rule: %v", message, describe(rule))
 	case strings.HasPrefix(message, costLimitExceeded):
 		return false, e.stop(n, fmt.Errorf("'%v': no further validation rules will be run due to call cost exceeds limit for rule: %v", message, describe(rule)))
@@ -89,7 +90,8 @@ func (e *evaluation) holds(n *node, compiled *compiledRule, rule *apiextensionsv
 	return true, true
 }
 
-// report adds the error of a rule that does not hold. It returns false if no more rules may be evaluated.
+// report adds the error of a rule that does not hold. It returns false if no more rules may be
+// evaluated.
 func (e *evaluation) report(n *node, compiled *compiledRule, rule *apiextensionsv1.ValidationRule, value any, variables *variables) bool {
 	path := e.path()
 	if compiled.messageErr == nil {
@@ -142,7 +144,8 @@ func describe(rule *apiextensionsv1.ValidationRule) string {
 	return strings.TrimSpace(rule.Rule)
 }
 
-// addUnlessUnchanged adds an error, or a warning if the value was invalid before and did not change.
+// addUnlessUnchanged adds an error, or a warning if the value was invalid before and did not
+// change.
 func (e *evaluation) addUnlessUnchanged(compiled *compiledRule, err *field.Error) {
 	if !compiled.readsOld && e.input.Correlation != nil && e.at.unchanged(e.input.Correlation()) {
 		warning.AddWarning(e.ctx, "", warningtext.Of(err.Error()))
@@ -151,7 +154,8 @@ func (e *evaluation) addUnlessUnchanged(compiled *compiledRule, err *field.Error
 	e.add(err)
 }
 
-// invalid adds an error about a rule rather than the value. Kubernetes shows the type instead of the value in it.
+// invalid adds an error about a rule rather than the value. Kubernetes shows the type instead of
+// the value in it.
 func (e *evaluation) invalid(n *node, format string, arguments ...any) {
 	e.add(field.Invalid(e.path(), n.schema.Type, fmt.Sprintf(format, arguments...)))
 }

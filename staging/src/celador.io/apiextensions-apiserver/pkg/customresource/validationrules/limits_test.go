@@ -18,7 +18,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/validationrules"
 )
 
-// TestLimits compares what ends an evaluation with Kubernetes: limits of costs, and cancelled requests.
+// TestLimits compares what ends an evaluation with Kubernetes: limits of costs, and cancelled
+// requests.
 func TestLimits(t *testing.T) {
 	const expensive = "self.all(a, self.all(b, size(a + b) > 0))"
 	many, long := make([]any, 300), make([]any, 20)

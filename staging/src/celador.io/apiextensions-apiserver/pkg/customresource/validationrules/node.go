@@ -21,7 +21,8 @@ import (
 type node struct {
 	schema *structuralschema.Structural
 	rules  apiextensionsv1.ValidationRules
-	// program returns the compiled rules, in the same order. The first call compiles them. Nil without rules.
+	// program returns the compiled rules, in the same order. The first call compiles them. Nil
+	// without rules.
 	program func() *program
 	// values describes how rules read the value. Nil without rules.
 	values *schemaexpression.Schema
@@ -40,8 +41,8 @@ type property struct {
 	node *node
 }
 
-// path returns the path of the field that a rule is about, relative to the node. It is empty if the rule is about the
-// node itself, or if its fieldPath does not lead to a field of the schema.
+// path returns the path of the field that a rule is about, relative to the node. It is empty if the
+// rule is about the node itself, or if its fieldPath does not lead to a field of the schema.
 func (n *node) path(rule *apiextensionsv1.ValidationRule) string {
 	if rule.FieldPath == "" {
 		return ""
@@ -56,8 +57,8 @@ func (n *node) path(rule *apiextensionsv1.ValidationRule) string {
 // A builder builds nodes whose rules a compiler compiles.
 type builder struct{ compiler *schemaexpression.Compiler }
 
-// build returns the node of a schema, or nil if the rules below apply to fields that expressions cannot read. The type is
-// nil if expressions cannot read values of the schema.
+// build returns the node of a schema, or nil if the rules below apply to fields that expressions
+// cannot read. The type is nil if expressions cannot read values of the schema.
 func (b builder) build(s *source, schema *structuralschema.Structural, resourceRoot bool, declared *apiservercel.DeclType) *node {
 	n := &node{schema: schema, rules: s.rules, position: s.position}
 	if len(s.rules) > 0 {
@@ -100,7 +101,8 @@ func (b builder) build(s *source, schema *structuralschema.Structural, resourceR
 func propertyType(object *apiservercel.DeclType, name string, schema *structuralschema.Structural) *apiservercel.DeclType {
 	escaped, ok := apiservercel.Escape(name)
 	if !ok {
-		// Expressions of the object cannot name the property, but those of the property itself can read its value.
+		// Expressions of the object cannot name the property, but those of the property itself can
+		// read its value.
 		return model.SchemaDeclType(schema, schema.XEmbeddedResource)
 	}
 	if object == nil {

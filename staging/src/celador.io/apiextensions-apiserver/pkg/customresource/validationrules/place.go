@@ -8,8 +8,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 )
 
-// A place leads from the root of a value to a node. Field paths and correlations are derived from it for failing rules
-// only.
+// A place leads from the root of a value to a node. Field paths and correlations are derived from
+// it for failing rules only.
 type place []step
 
 type stepKind int8
@@ -42,8 +42,8 @@ func (p place) path(root *field.Path) *field.Path {
 	return root
 }
 
-// unchanged reports whether the value at the place, or the closest value above that can be compared, equals its old
-// value. root is nil if there is no old value.
+// unchanged reports whether the value at the place, or the closest value above that can be
+// compared, equals its old value. root is nil if there is no old value.
 func (p place) unchanged(root *common.CorrelatedObject) bool {
 	current, parent := root, (*common.CorrelatedObject)(nil)
 	for _, step := range p {
@@ -53,7 +53,8 @@ func (p place) unchanged(root *common.CorrelatedObject) bool {
 			current = nil
 		case current == nil:
 		case parent == nil && (step.name == "apiVersion" || step.name == "kind"):
-			// Both objects have been converted to the same version, which hides a change of these fields.
+			// Both objects have been converted to the same version, which hides a change of these
+			// fields.
 			current = nil
 		case step.kind == indexStep:
 			current, parent = current.Index(step.index), current

@@ -17,8 +17,8 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// selfType is the name of the type of self in error messages. Rules cannot refer to it: Kubernetes' validation of
-// CustomResourceDefinitions compiles them with a name that changes each time.
+// selfType is the name of the type of self in error messages. Rules cannot refer to it: Kubernetes'
+// validation of CustomResourceDefinitions compiles them with a name that changes each time.
 const selfType = "selfType"
 
 // A program holds the compiled rules of a node. It is immutable.
@@ -34,14 +34,15 @@ type compiledRule struct {
 	// rule is nil if the source is empty or err is set.
 	rule *schemaexpression.Program
 	err  error
-	// message is nil without a messageExpression, and if that does not compile, which messageErr reports.
+	// message is nil without a messageExpression, and if that does not compile, which messageErr
+	// reports.
 	message    *schemaexpression.Program
 	messageErr error
 	readsOld   bool
 }
 
-// compile compiles the rules of a node whose values have the declared type. The type is nil if expressions cannot read
-// such values.
+// compile compiles the rules of a node whose values have the declared type. The type is nil if
+// expressions cannot read such values.
 func compile(compiler *schemaexpression.Compiler, rules apiextensionsv1.ValidationRules, declared *apiservercel.DeclType) *program {
 	start := time.Now()
 	defer func() { metrics.Metrics.ObserveCompilation(time.Since(start)) }()
@@ -89,8 +90,9 @@ func optional(rule *apiextensionsv1.ValidationRule) bool {
 	return rule.OptionalOldSelf != nil && *rule.OptionalOldSelf
 }
 
-// compileRule compiles a rule and its messageExpression. The server has compiled both when it stored the
-// CustomResourceDefinition, so an error means that another version of the server stored it.
+// compileRule compiles a rule and its messageExpression. The server has compiled both when it
+// stored the CustomResourceDefinition, so an error means that another version of the server stored
+// it.
 func compileRule(environment *schemaexpression.Environment, rule *apiextensionsv1.ValidationRule) compiledRule {
 	expression, err := environment.Compile(rule.Rule)
 	if err != nil {

@@ -1,12 +1,13 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package validationrules evaluates the x-kubernetes-validations of custom resources, with the results, messages, reasons,
-// costs and ratcheting of Kubernetes.
+// Package validationrules evaluates the x-kubernetes-validations of custom resources, with the
+// results, messages, reasons, costs and ratcheting of Kubernetes.
 //
-// The rules of a version form a tree, which has only those nodes of the schema that have rules or lead to some. A node is compiled
-// when the first object reaches it: reading custom resources compiles nothing. Equal rules over equal types share their programs,
-// across versions and CustomResourceDefinitions.
+// The rules of a version form a tree, which has only those nodes of the schema that have rules or
+// lead to some. A node is compiled when the first object reaches it: reading custom resources
+// compiles nothing. Equal rules over equal types share their programs, across versions and
+// CustomResourceDefinitions.
 package validationrules
 
 import (
@@ -23,18 +24,21 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// Rules are the validation rules of one version of custom resources. They are safe for concurrent use.
+// Rules are the validation rules of one version of custom resources. They are safe for concurrent
+// use.
 type Rules struct {
 	schema *structuralschema.Structural
 	// tree builds the nodes at its first call.
 	tree func() *node
 }
 
-// Take removes the validation rules from a schema and returns them, or nil if the schema has none. resourceRoot tells
-// whether the schema is that of a resource: its rules may then read apiVersion, kind and metadata.name even if the schema does
-// not specify them. The rules keep a reference to the schema, which must not change afterwards.
+// Take removes the validation rules from a schema and returns them, or nil if the schema has none.
+// resourceRoot tells whether the schema is that of a resource: its rules may then read apiVersion,
+// kind and metadata.name even if the schema does not specify them. The rules keep a reference to
+// the schema, which must not change afterwards.
 //
-// As in Kubernetes, a schema whose only rules are in allOf, anyOf, oneOf or not has none, and Take does not remove them.
+// As in Kubernetes, a schema whose only rules are in allOf, anyOf, oneOf or not has none, and Take
+// does not remove them.
 func Take(schema *structuralschema.Structural, resourceRoot bool) *Rules {
 	taken, found := take(schema)
 	if !found {
@@ -46,9 +50,9 @@ func Take(schema *structuralschema.Structural, resourceRoot bool) *Rules {
 	})}
 }
 
-// Validate returns the errors of the rules for an object that conforms to the schema. old is nil when the object is
-// created. An error of a value that did not change is a warning instead, which Validate adds to the recorder of ctx. The
-// objects must not change during the call.
+// Validate returns the errors of the rules for an object that conforms to the schema. old is nil
+// when the object is created. An error of a value that did not change is a warning instead, which
+// Validate adds to the recorder of ctx. The objects must not change during the call.
 func (r *Rules) Validate(ctx context.Context, object, old map[string]any) field.ErrorList {
 	in := Input{Value: object, Budget: celconfig.RuntimeCELCostBudget}
 	if old == nil {
@@ -78,15 +82,17 @@ type Input struct {
 	Path *field.Path
 	// Value is the value. Old is the value before the update, or nil if there is none.
 	Value, Old any
-	// Correlation returns the value and its old value for ratcheting: errors of values that did not change become warnings. If
-	// Correlation is nil, they stay errors. It is called for failing rules only, more than once.
+	// Correlation returns the value and its old value for ratcheting: errors of values that did not
+	// change become warnings. If Correlation is nil, they stay errors. It is called for failing
+	// rules only, more than once.
 	Correlation func() *common.CorrelatedObject
 	// Budget is the cost that all rules together may have, in CEL cost units.
 	Budget int64
 }
 
-// Evaluate returns the errors of all rules for a value, and the budget that remains. If the budget is exhausted or a
-// rule exceeds celconfig.PerCallLimit, the remaining budget is negative and further rules are not evaluated.
+// Evaluate returns the errors of all rules for a value, and the budget that remains. If the budget
+// is exhausted or a rule exceeds celconfig.PerCallLimit, the remaining budget is negative and
+// further rules are not evaluated.
 func (r *Rules) Evaluate(ctx context.Context, in Input) (field.ErrorList, int64) {
 	e := evaluation{ctx: ctx, input: &in, budget: in.Budget}
 	e.visit(r.tree(), in.Value, in.Old)

@@ -56,7 +56,8 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestValidate covers errors and warnings of a custom resource, and that a new object has no old values.
+// TestValidate covers errors and warnings of a custom resource, and that a new object has no old
+// values.
 func TestValidate(t *testing.T) {
 	valid := crdtest.HTTPRouteObject("v1").Object
 	invalid := func(name string) map[string]any {
@@ -98,8 +99,8 @@ func fields(errs field.ErrorList) (fields []string) {
 	return fields
 }
 
-// TestConcurrentFirstWrites covers that writes that arrive together compile the rules once and agree. It is for the race
-// detector.
+// TestConcurrentFirstWrites covers that writes that arrive together compile the rules once and
+// agree. It is for the race detector.
 func TestConcurrentFirstWrites(t *testing.T) {
 	versions := []*validationrules.Rules{validationrules.Take(httpRoute(t), true), validationrules.Take(httpRoute(t), true)}
 	valid := crdtest.HTTPRouteObject("v1").Object

@@ -14,8 +14,8 @@ import (
 // A generator makes schemas with rules, and values that conform to them.
 type generator struct {
 	*rand.Rand
-	// single limits objects and maps to one entry. Rules are evaluated for the entries in random order, and so are
-	// the bodies of macros, which matters for the cost.
+	// single limits objects and maps to one entry. Rules are evaluated for the entries in random
+	// order, and so are the bodies of macros, which matters for the cost.
 	single bool
 }
 
@@ -157,7 +157,8 @@ func (g *generator) rules(s *structuralschema.Structural) (rules apiextensionsv1
 	return rules
 }
 
-// expression returns a rule for values of a schema. Some rules always fail, fail at run time or do not compile.
+// expression returns a rule for values of a schema. Some rules always fail, fail at run time or do
+// not compile.
 func (g *generator) expression(s *structuralschema.Structural) string {
 	general := []string{"self == self", "self != self", "self == oldSelf", "self != oldSelf", "true", "false", "self.unknown == 1", "self +", "1", " ",
 		"1 / 0 == 1", "[self].exists(x, x == self)", "type(self) == type(self)"}
@@ -206,8 +207,8 @@ func (g *generator) expression(s *structuralschema.Structural) string {
 // escaped holds the names of properties in expressions. A property without one cannot be named.
 var escaped = map[string]string{"a": "a", "b": "b", "c": "c", "id": "id", "in": "__in__", "x-y": "x__dash__y", "with.dot": "with__dot__dot"}
 
-// overFields are rules that iterate over the fields of an object, unknown ones included. Their results do not depend on the order of the known
-// fields.
+// overFields are rules that iterate over the fields of an object, unknown ones included. Their
+// results do not depend on the order of the known fields.
 var overFields = []string{
 	"dyn(self).map(k, k).size() == 1", "dyn(self).map(k, k).size() == dyn(self).size()", "dyn(self).map(k, 1).size() < 3", "dyn(self).map(k, dyn(self)[k]).size() == 1", "dyn(self).map(k, [k])[0][0] != null",
 	"dyn(self).filter(k, k == null).size() == 0", "dyn(self).filter(k, true).size() == 1", "dyn(self).filter(k, k in dyn(oldSelf)).size() == 1",

@@ -8,8 +8,8 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// A source holds the rules of a node of a schema and of the nodes below. Items, properties and additional properties
-// without rules are nil or missing.
+// A source holds the rules of a node of a schema and of the nodes below. Items, properties and
+// additional properties without rules are nil or missing.
 type source struct {
 	rules             apiextensionsv1.ValidationRules
 	items, additional *source
@@ -23,8 +23,8 @@ func (s *source) empty() bool {
 	return len(s.rules) == 0 && s.items == nil && s.additional == nil && len(s.properties) == 0 && len(s.allOf) == 0
 }
 
-// take removes the rules from a schema and returns them, or nil if there are none. found is false if they are in allOf only;
-// these stay in the schema too.
+// take removes the rules from a schema and returns them, or nil if there are none. found is false
+// if they are in allOf only; these stay in the schema too.
 func take(schema *structuralschema.Structural) (taken *source, found bool) {
 	if schema == nil {
 		return nil, false

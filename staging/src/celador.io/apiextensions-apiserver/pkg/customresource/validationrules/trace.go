@@ -11,8 +11,9 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// TakeTraced is Take for rules that report to a tracer. It compiles them at once, and calls Compiled of the tracer with the name of the
-// CustomResourceDefinition and with fields below path, which is the field of the schema.
+// TakeTraced is Take for rules that report to a tracer. It compiles them at once, and calls
+// Compiled of the tracer with the name of the CustomResourceDefinition and with fields below path,
+// which is the field of the schema.
 func TakeTraced(schema *structuralschema.Structural, resourceRoot bool, tracer schemaexpression.Tracer, definition string, path *field.Path) *Rules {
 	taken, found := take(schema)
 	if !found {
@@ -26,7 +27,8 @@ func TakeTraced(schema *structuralschema.Structural, resourceRoot bool, tracer s
 	return &Rules{schema: schema, tree: func() *node { return root }}
 }
 
-// announce calls compiled with the programs of the node and of the nodes below, and their fields. path is the field of the node's schema.
+// announce calls compiled with the programs of the node and of the nodes below, and their fields.
+// path is the field of the node's schema.
 func (n *node) announce(path *field.Path, compiled func(*field.Path, *schemaexpression.Program)) {
 	if n == nil {
 		return

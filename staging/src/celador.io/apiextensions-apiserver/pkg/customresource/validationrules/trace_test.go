@@ -34,7 +34,8 @@ func (e *evaluations) Evaluated(_ context.Context, program *schemaexpression.Pro
 	e.seen = append(e.seen, fmt.Sprintf("%s: %v", e.fields[program], steps[len(steps)-1].Value))
 }
 
-// TestTracer compares the errors of traced rules with those of others, and with what the tracer sees.
+// TestTracer compares the errors of traced rules with those of others, and with what the tracer
+// sees.
 func TestTracer(t *testing.T) {
 	rules := func(sources ...string) (rules apiextensionsv1.ValidationRules) {
 		for _, source := range sources {

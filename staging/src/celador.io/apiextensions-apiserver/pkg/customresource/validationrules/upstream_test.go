@@ -27,7 +27,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/validationrules"
 )
 
-// TestUpstream compares the outcome of generated rules with Kubernetes', on generated schemas and updates.
+// TestUpstream compares the outcome of generated rules with Kubernetes', on generated schemas and
+// updates.
 func TestUpstream(t *testing.T) {
 	const schemas, updates = 400, 8
 	outcomes := map[string]int{}
@@ -88,8 +89,8 @@ type update struct {
 	budget     int64
 }
 
-// An outcome is comparable: errors are sorted by field only, because Kubernetes visits the entries of maps in random
-// order.
+// An outcome is comparable: errors are sorted by field only, because Kubernetes visits the entries
+// of maps in random order.
 type outcome struct {
 	Errors    []string
 	Warnings  []string

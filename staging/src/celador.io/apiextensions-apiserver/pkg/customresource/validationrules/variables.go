@@ -38,7 +38,8 @@ func (v *variables) of(rule *apiextensionsv1.ValidationRule) *schemaexpression.A
 	return &v.plain
 }
 
-// isNil reports whether there is no old value. A missing map or list is a nil map or slice in an interface.
+// isNil reports whether there is no old value. A missing map or list is a nil map or slice in an
+// interface.
 func isNil(old any) bool {
 	switch old := old.(type) {
 	case nil:

@@ -24,8 +24,8 @@ type evaluation struct {
 	at place
 }
 
-// visit evaluates the rules of a node and of the nodes below. It returns false if no more rules may be evaluated,
-// with a negative budget.
+// visit evaluates the rules of a node and of the nodes below. It returns false if no more rules may
+// be evaluated, with a negative budget.
 func (e *evaluation) visit(n *node, value, old any) bool {
 	start := time.Now()
 	defer func() { metrics.Metrics.ObserveEvaluation(time.Since(start)) }()

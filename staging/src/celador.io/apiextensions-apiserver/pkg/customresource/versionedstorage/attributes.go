@@ -17,9 +17,10 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/interning"
 )
 
-// Attributes are the labels and fields by which requests of all versions select the objects of a shared storage. Labels and fields that
-// differ between versions are there once for each of them, under names that begin with the version. They are found when an object enters
-// the watch cache, which therefore knows what an update changes for a watch that selects objects in another version.
+// Attributes are the labels and fields by which requests of all versions select the objects of a
+// shared storage. Labels and fields that differ between versions are there once for each of them,
+// under names that begin with the version. They are found when an object enters the watch cache,
+// which therefore knows what an update changes for a watch that selects objects in another version.
 type Attributes struct {
 	base     storage.AttrFunc
 	versions []versionAttributes
@@ -46,7 +47,8 @@ func (a versionAttributes) of(object *unstructured.Unstructured) (labels.Set, fi
 // NewAttributes returns the attributes that objects have in all versions, which base reads.
 func NewAttributes(base storage.AttrFunc) *Attributes { return &Attributes{base: base} }
 
-// Add adds the attributes that attributes reads from objects converted to a version. It must not be called once Of is.
+// Add adds the attributes that attributes reads from objects converted to a version. It must not be
+// called once Of is.
 func (a *Attributes) Add(gv schema.GroupVersion, attributes storage.AttrFunc, c Converter) {
 	a.versions = append(a.versions, versionAttributes{gv, attributes, c})
 }
@@ -67,7 +69,8 @@ func (a *Attributes) Of(object runtime.Object) (labels.Set, fields.Set, error) {
 		prefix := prefixOf(version.gv)
 		own, ownFields, err := version.of(u)
 		if err != nil {
-			// Unknown attributes match every selector, so that requests that may select the object get the error.
+			// Unknown attributes match every selector, so that requests that may select the object
+			// get the error.
 			if allLabels == nil {
 				allLabels = labels.Set{}
 			}
@@ -99,10 +102,12 @@ func (a *Attributes) has(gv schema.GroupVersion) bool {
 	return false
 }
 
-// prefixOf returns the beginning of the names of a version's attributes. No label or field begins like that.
+// prefixOf returns the beginning of the names of a version's attributes. No label or field begins
+// like that.
 func prefixOf(gv schema.GroupVersion) string { return gv.Version + "\x00" }
 
-// predicate returns the predicate of a request in the version for the objects of the shared storage.
+// predicate returns the predicate of a request in the version for the objects of the shared
+// storage.
 func (a *Attributes) predicate(p storage.SelectionPredicate, gv schema.GroupVersion) storage.SelectionPredicate {
 	p.GetAttrs = a.Of
 	if !a.has(gv) {
@@ -154,7 +159,8 @@ func (s fieldSelector) Matches(f fields.Fields) bool {
 	return s.Selector.Matches(fieldView{f, s.prefix}) || f.Has(s.prefix) && s.mayMatch(f)
 }
 
-// mayMatch reports whether an object with unknown fields has the metadata that the selector requires.
+// mayMatch reports whether an object with unknown fields has the metadata that the selector
+// requires.
 func (s fieldSelector) mayMatch(f fields.Fields) bool {
 	for _, requirement := range s.Requirements() {
 		if isMetadataField(requirement.Field) {

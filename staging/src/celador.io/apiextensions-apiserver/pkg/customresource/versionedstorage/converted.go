@@ -13,19 +13,21 @@ import (
 )
 
 const (
-	// maxConvertedBytes limits the memory of converted objects of all resources together. A VersionStorage converts objects for which there is
-	// no room whenever they are read.
+	// maxConvertedBytes limits the memory of converted objects of all resources together. A
+	// VersionStorage converts objects for which there is no room whenever they are read.
 	maxConvertedBytes = 512 << 20
-	// unusedPeriod is how long a VersionStorage keeps a converted object that nobody reads, at least. It may keep it twice as long.
+	// unusedPeriod is how long a VersionStorage keeps a converted object that nobody reads, at
+	// least. It may keep it twice as long.
 	unusedPeriod = 5 * time.Minute
 )
 
 // convertedBytes is the memory of all converted objects.
 var convertedBytes atomic.Int64
 
-// convertedObjects keeps the objects that a VersionStorage has converted, until nobody has read them for unusedPeriod, so that lists cost no
-// more than lists of the stored version. It needs no notice of changes and deletions: an object is found only by its UID and
-// resourceVersion, and what is not read expires.
+// convertedObjects keeps the objects that a VersionStorage has converted, until nobody has read
+// them for unusedPeriod, so that lists cost no more than lists of the stored version. It needs no
+// notice of changes and deletions: an object is found only by its UID and resourceVersion, and what
+// is not read expires.
 type convertedObjects struct {
 	mu sync.RWMutex
 	// recent holds the objects that have been read in this period, and older those of the last one.

@@ -21,8 +21,8 @@ func errNotUnstructured(object runtime.Object) error {
 // maxUnreadable is how many objects an error names, as many as in Kubernetes.
 const maxUnreadable = 100
 
-// unreadable collects the objects of a list that do not convert. Its error is the one that Kubernetes returns for a list with corrupt
-// objects (https://kep.k8s.io/3926).
+// unreadable collects the objects of a list that do not convert. Its error is the one that
+// Kubernetes returns for a list with corrupt objects (https://kep.k8s.io/3926).
 type unreadable struct {
 	resource schema.GroupResource
 	errors   []error

@@ -7,8 +7,8 @@ import "context"
 
 type metadataOnlyKey struct{}
 
-// WithMetadataOnly returns a context for requests that need nothing but metadata. A VersionStorage then reads objects without their other fields,
-// and evaluates only rules that write metadata.
+// WithMetadataOnly returns a context for requests that need nothing but metadata. A VersionStorage
+// then reads objects without their other fields, and evaluates only rules that write metadata.
 func WithMetadataOnly(ctx context.Context) context.Context {
 	return context.WithValue(ctx, metadataOnlyKey{}, true)
 }

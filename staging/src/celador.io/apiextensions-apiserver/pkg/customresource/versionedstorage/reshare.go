@@ -10,9 +10,9 @@ const (
 	itemBytes  = 16
 )
 
-// reshare returns value with the parts of original that are equal and at the same place, so that a converted object holds little more
-// memory than what its conversion has changed. It changes value, and does not change original. bytes estimates the memory that the
-// result does not share.
+// reshare returns value with the parts of original that are equal and at the same place, so that a
+// converted object holds little more memory than what its conversion has changed. It changes value,
+// and does not change original. bytes estimates the memory that the result does not share.
 func reshare(value, original any) (shared any, bytes int) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -75,8 +75,8 @@ func isContainer(value any) bool {
 	return false
 }
 
-// equalLeaf reports whether reshare has found the values equal: containers without memory of their own are those of the original,
-// unless they are empty lists, which have none.
+// equalLeaf reports whether reshare has found the values equal: containers without memory of their
+// own are those of the original, unless they are empty lists, which have none.
 func equalLeaf(shared, original any) bool {
 	switch shared := shared.(type) {
 	case map[string]any:

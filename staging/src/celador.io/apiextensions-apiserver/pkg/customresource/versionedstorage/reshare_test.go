@@ -59,7 +59,8 @@ func same(a, b any) bool {
 	return reflect.ValueOf(a).UnsafePointer() == reflect.ValueOf(b).UnsafePointer()
 }
 
-// Converted objects are found in the version that was added, until they have not been read for two periods.
+// Converted objects are found in the version that was added, until they have not been read for two
+// periods.
 func TestConvertedObjects(t *testing.T) {
 	start := convertedBytes.Load()
 	var c convertedObjects

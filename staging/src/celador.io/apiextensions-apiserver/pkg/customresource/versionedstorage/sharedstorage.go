@@ -1,13 +1,16 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package versionedstorage serves custom resources in several versions from one storage, and so from one watch cache.
+// Package versionedstorage serves custom resources in several versions from one storage, and so
+// from one watch cache.
 //
-// The shared storage holds every object in the version in which etcd has it. A VersionStorage converts objects when they are read, and
-// back to the storage version when they are written. With a watch cache for each version, as Kubernetes has it, an object that
-// does not convert keeps the cache of that version from starting, and so breaks all lists and watches of all namespaces. With one
-// cache such an object is an error where it is read, and the objects are in memory once. Each VersionStorage keeps the objects that it has
-// converted as long as they are read; see convertedObjects.
+// The shared storage holds every object in the version in which etcd has it. A VersionStorage
+// converts objects when they are read, and back to the storage version when they are written. With
+// a watch cache for each version, as Kubernetes has it, an object that does not convert keeps the
+// cache of that version from starting, and so breaks all lists and watches of all namespaces. With
+// one cache such an object is an error where it is read, and the objects are in memory once. Each
+// VersionStorage keeps the objects that it has converted as long as they are read; see
+// convertedObjects.
 package versionedstorage
 
 import (
@@ -19,19 +22,22 @@ import (
 
 // A Converter converts custom resources between versions. It is safe for concurrent use.
 type Converter interface {
-	// ConvertObject returns the object in another version, or in itself if it has the version. It may change in, and the result
-	// may share values with it.
+	// ConvertObject returns the object in another version, or in itself if it has the version. It
+	// may change in, and the result may share values with it.
 	ConvertObject(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error)
-	// ConvertMetadata returns an object in another version that has only apiVersion, kind and metadata. It does not change in, and the
-	// result shares values with it. It fails only if a rule that writes metadata does.
+	// ConvertMetadata returns an object in another version that has only apiVersion, kind and
+	// metadata. It does not change in, and the result shares values with it. It fails only if a
+	// rule that writes metadata does.
 	ConvertMetadata(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error)
-	// ChangesMetadata reports whether a conversion between the versions may change labels or annotations.
+	// ChangesMetadata reports whether a conversion between the versions may change labels or
+	// annotations.
 	ChangesMetadata(from, to schema.GroupVersion) bool
 	// ChangesLabels reports whether a conversion to the version may change labels.
 	ChangesLabels(to schema.GroupVersion) bool
 }
 
-// SharedStorage describes the storage that the VersionStorages of a resource share. It must not be changed once there is a VersionStorage.
+// SharedStorage describes the storage that the VersionStorages of a resource share. It must not be
+// changed once there is a VersionStorage.
 type SharedStorage struct {
 	Resource schema.GroupResource
 	// Stored is the storage version, in which objects are written.
@@ -41,7 +47,8 @@ type SharedStorage struct {
 	Defaulter runtime.ObjectDefaulter
 	// Attributes are those of the objects in the Storage.
 	Attributes *Attributes
-	// Storage holds objects in the version in which they are stored. Its list and watch predicates use Attributes.
+	// Storage holds objects in the version in which they are stored. Its list and watch predicates
+	// use Attributes.
 	Storage storage.Interface
 }
 

@@ -15,8 +15,9 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 )
 
-// A VersionStorage is the storage of one version of the custom resources in a SharedStorage. It implements storage.Interface. Objects that do
-// not convert are errors of the code storage.ErrCodeCorruptObj, as objects that cannot be decoded are, and errors of the reason
+// A VersionStorage is the storage of one version of the custom resources in a SharedStorage. It
+// implements storage.Interface. Objects that do not convert are errors of the code
+// storage.ErrCodeCorruptObj, as objects that cannot be decoded are, and errors of the reason
 // StorageReadError for lists and watches.
 type VersionStorage struct {
 	// Interface is the shared storage. Methods that read or write no objects need no conversion.
@@ -28,7 +29,8 @@ type VersionStorage struct {
 	converted convertedObjects
 }
 
-// NewVersionStorage returns the storage of objects of a kind in the version to serve. key returns the key of an object. The caller must close it.
+// NewVersionStorage returns the storage of objects of a kind in the version to serve. key returns
+// the key of an object. The caller must close it.
 func NewVersionStorage(shared *SharedStorage, served schema.GroupVersionKind, key func(runtime.Object) (string, error)) *VersionStorage {
 	return &VersionStorage{Interface: shared.Storage, shared: shared, served: served, key: key}
 }
@@ -36,23 +38,27 @@ func NewVersionStorage(shared *SharedStorage, served schema.GroupVersionKind, ke
 // Close frees the converted objects. It does not close the shared storage.
 func (v *VersionStorage) Close() { v.converted.close() }
 
-// Predicate returns a predicate of requests in the version of the VersionStorage for the objects of the shared storage.
+// Predicate returns a predicate of requests in the version of the VersionStorage for the objects of
+// the shared storage.
 func (v *VersionStorage) Predicate(p storage.SelectionPredicate) storage.SelectionPredicate {
 	return v.shared.Attributes.predicate(p, v.served.GroupVersion())
 }
 
-// Convert returns an object of the shared storage in the version of the VersionStorage. It does not change in.
+// Convert returns an object of the shared storage in the version of the VersionStorage. It does not
+// change in.
 func (v *VersionStorage) Convert(in *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	return v.convertOwn(in.DeepCopy())
 }
 
-// ConvertMetadata returns an object of the shared storage in the version of the VersionStorage, without fields other than metadata. It evaluates
-// only rules that write metadata. It does not change in.
+// ConvertMetadata returns an object of the shared storage in the version of the VersionStorage,
+// without fields other than metadata. It evaluates only rules that write metadata. It does not
+// change in.
 func (v *VersionStorage) ConvertMetadata(in *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	return v.shared.Converter.ConvertMetadata(in.DeepCopy(), v.served.GroupVersion())
 }
 
-// ChangesMetadata reports whether labels and annotations of an object of the shared storage may differ in the version of the VersionStorage.
+// ChangesMetadata reports whether labels and annotations of an object of the shared storage may
+// differ in the version of the VersionStorage.
 func (v *VersionStorage) ChangesMetadata(stored *unstructured.Unstructured) bool {
 	from, to := stored.GroupVersionKind().GroupVersion(), v.served.GroupVersion()
 	return from != to && (v.shared.Converter.ChangesMetadata(from, to) || v.shared.Converter.ChangesMetadata(to, from))
@@ -70,8 +76,8 @@ func (v *VersionStorage) convertTo(in *unstructured.Unstructured, to schema.Grou
 	return v.shared.Converter.ConvertObject(in, to)
 }
 
-// convertRead returns an object of the watch cache in the version of the VersionStorage, and keeps it for the next reads. It does not change in. The
-// result must not be changed, either.
+// convertRead returns an object of the watch cache in the version of the VersionStorage, and keeps
+// it for the next reads. It does not change in. The result must not be changed, either.
 func (v *VersionStorage) convertRead(ctx context.Context, in *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if hasVersion(in, v.served.GroupVersion()) || isEmpty(in) {
 		return in, nil
@@ -87,8 +93,8 @@ func (v *VersionStorage) convertRead(ctx context.Context, in *unstructured.Unstr
 	return out, err
 }
 
-// convertUnkept is convertRead for an object that does not have the version of the VersionStorage. It does not keep the result, and returns the memory
-// that keeping it would take.
+// convertUnkept is convertRead for an object that does not have the version of the VersionStorage.
+// It does not keep the result, and returns the memory that keeping it would take.
 func (v *VersionStorage) convertUnkept(ctx context.Context, in *unstructured.Unstructured) (out *unstructured.Unstructured, size int, err error) {
 	if isMetadataOnly(ctx) {
 		out, err = v.shared.Converter.ConvertMetadata(in, v.served.GroupVersion())
@@ -134,8 +140,9 @@ func (v *VersionStorage) Create(ctx context.Context, key string, object, out run
 	return v.setWritten(key, out, stored)
 }
 
-// toStored returns a written object in the storage version. It sets the defaults that reading the object sets: the watch cache has
-// them, and an update that changes nothing would differ from the object there and be written again each time.
+// toStored returns a written object in the storage version. It sets the defaults that reading the
+// object sets: the watch cache has them, and an update that changes nothing would differ from the
+// object there and be written again each time.
 func (v *VersionStorage) toStored(object runtime.Object) (*unstructured.Unstructured, error) {
 	u, ok := object.(*unstructured.Unstructured)
 	if !ok {
@@ -164,7 +171,8 @@ func (v *VersionStorage) setWritten(key string, out runtime.Object, stored *unst
 	return setContent(out, converted)
 }
 
-// GuaranteedUpdate implements storage.Interface. The shared storage finds the object itself, so cachedExistingObject is not used.
+// GuaranteedUpdate implements storage.Interface. The shared storage finds the object itself, so
+// cachedExistingObject is not used.
 func (v *VersionStorage) GuaranteedUpdate(ctx context.Context, key string, destination runtime.Object, ignoreNotFound bool, preconditions *storage.Preconditions, tryUpdate storage.UpdateFunc, _ runtime.Object) error {
 	stored := v.newStored()
 	err := v.Interface.GuaranteedUpdate(ctx, key, stored, ignoreNotFound, preconditions, func(input runtime.Object, meta storage.ResponseMeta) (runtime.Object, *uint64, error) {
@@ -212,8 +220,8 @@ func (v *VersionStorage) Delete(ctx context.Context, key string, out runtime.Obj
 	return v.setWritten(key, out, stored)
 }
 
-// deleteUnreadable deletes an object that cannot be read in the version of the VersionStorage, as the delete option
-// ignoreStoreReadErrorWithClusterBreakingPotential demands.
+// deleteUnreadable deletes an object that cannot be read in the version of the VersionStorage, as
+// the delete option ignoreStoreReadErrorWithClusterBreakingPotential demands.
 func (v *VersionStorage) deleteUnreadable(ctx context.Context, key string, validate storage.ValidateObjectFunc) error {
 	stored := v.newStored()
 	if err := v.Interface.Get(ctx, key, storage.GetOptions{}, stored); err != nil {
@@ -272,7 +280,8 @@ func (v *VersionStorage) keyOf(u *unstructured.Unstructured) string {
 	return key
 }
 
-// Watch implements storage.Interface. The watch ends with an error event at the first object that does not convert.
+// Watch implements storage.Interface. The watch ends with an error event at the first object that
+// does not convert.
 func (v *VersionStorage) Watch(ctx context.Context, key string, opts storage.ListOptions) (watch.Interface, error) {
 	opts.Predicate = v.Predicate(opts.Predicate)
 	source, err := v.Interface.Watch(ctx, key, opts)

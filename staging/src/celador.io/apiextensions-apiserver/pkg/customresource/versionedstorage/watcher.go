@@ -88,8 +88,8 @@ func (w *watcher) convert(event watch.Event) (runtime.Object, *metav1.Status) {
 		bookmark.Object["metadata"] = in.Object["metadata"]
 		return bookmark, nil
 	case watch.Deleted:
-		// If an update takes an object out of the selection of the watch, this is the object before the update, with the resource
-		// version of the update.
+		// If an update takes an object out of the selection of the watch, this is the object before
+		// the update, with the resource version of the update.
 		out, _, err = w.view.convertUnkept(w.ctx, in)
 	default:
 		out, err = w.view.convertRead(w.ctx, in)
@@ -103,7 +103,8 @@ func (w *watcher) convert(event watch.Event) (runtime.Object, *metav1.Status) {
 	return out, nil
 }
 
-// CustomResource returns the custom resource of a watch event. Objects of the watch cache may be wrapped.
+// CustomResource returns the custom resource of a watch event. Objects of the watch cache may be
+// wrapped.
 func CustomResource(object runtime.Object) (*unstructured.Unstructured, bool) {
 	if cacheable, ok := object.(runtime.CacheableObject); ok {
 		object = cacheable.GetObject()

@@ -11,9 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// locate sets the fields of errors of the schema that kube-openapi returns without a path: those about formats of numbers,
-// and those of allOf, anyOf, oneOf, not and dependencies. Kubernetes gives them the path of the validated value, which is <nil> for an
-// object and "status" for a status. Their messages have the path from there.
+// locate sets the fields of errors of the schema that kube-openapi returns without a path: those
+// about formats of numbers, and those of allOf, anyOf, oneOf, not and dependencies. Kubernetes
+// gives them the path of the validated value, which is <nil> for an object and "status" for a
+// status. Their messages have the path from there.
 func locate(errs field.ErrorList) field.ErrorList {
 	for _, err := range errs {
 		path, ok := pathIn(err.Detail)
@@ -31,7 +32,8 @@ func locate(errs field.ErrorList) field.ErrorList {
 // noPath is the text of a nil path.
 var noPath = (*field.Path)(nil).String()
 
-// pathIn returns the path in a message of kube-openapi. It returns an empty path for the validated value.
+// pathIn returns the path in a message of kube-openapi. It returns an empty path for the validated
+// value.
 func pathIn(message string) (path string, ok bool) {
 	if found := numberMessage.FindStringSubmatch(message); found != nil {
 		return strings.TrimPrefix(found[1], "."), true

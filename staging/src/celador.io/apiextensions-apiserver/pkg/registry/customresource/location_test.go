@@ -14,7 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// TestLocate checks the fields of all errors of Kubernetes' validation by a schema that it reports for the object as a whole.
+// TestLocate checks the fields of all errors of Kubernetes' validation by a schema that it reports
+// for the object as a whole.
 func TestLocate(t *testing.T) {
 	one, limit := int64(1), 0.5
 	roots := map[string]*field.Path{"": nil, "status.": field.NewPath("status")}

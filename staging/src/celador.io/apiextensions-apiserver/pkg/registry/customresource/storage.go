@@ -1,8 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package customresource provides the storage of custom resources in one version, and of their status and scale
-// subresources. It is Kubernetes' storage with its own validation of rules and of default expressions.
+// Package customresource provides the storage of custom resources in one version, and of their
+// status and scale subresources. It is Kubernetes' storage with its own validation of rules and of
+// default expressions.
 package customresource
 
 import (
@@ -21,7 +22,8 @@ import (
 
 // Config describes the custom resources of one version.
 type Config struct {
-	// Resource and Singular are the names of the resource, Kind and ListKind the kinds of objects and lists.
+	// Resource and Singular are the names of the resource, Kind and ListKind the kinds of objects
+	// and lists.
 	Resource, Singular schema.GroupResource
 	Kind, ListKind     schema.GroupVersionKind
 	Namespaced         bool
@@ -29,8 +31,8 @@ type Config struct {
 
 	// Schema is the structural schema, without validation rules. Nil without a schema.
 	Schema *structuralschema.Structural
-	// Validator checks objects against the schema, and StatusValidator their status. StatusValidator is nil if the
-	// schema has no property status.
+	// Validator checks objects against the schema, and StatusValidator their status.
+	// StatusValidator is nil if the schema has no property status.
 	Validator, StatusValidator validation.SchemaValidator
 	// Rules are the validation rules of the schema. Nil if there are none.
 	Rules Rules
@@ -50,7 +52,8 @@ type Config struct {
 	Table       rest.TableConvertor
 }
 
-// Storage holds the storages of a version. They share one connection to etcd, which CustomResource.Destroy closes.
+// Storage holds the storages of a version. They share one connection to etcd, which
+// CustomResource.Destroy closes.
 type Storage struct {
 	CustomResource *upstream.REST
 	// Status and Scale are nil without the subresource.
@@ -58,8 +61,8 @@ type Storage struct {
 	Scale  *upstream.ScaleREST
 }
 
-// NewStorage returns the storage of custom resources. The caller must destroy it. NewStorage returns an error
-// if the connection to etcd cannot be set up.
+// NewStorage returns the storage of custom resources. The caller must destroy it. NewStorage
+// returns an error if the connection to etcd cannot be set up.
 func NewStorage(c *Config) (Storage, error) {
 	kubernetes := upstream.NewStrategy(c.Typer, c.Namespaced, c.Kind, c.Validator, c.StatusValidator, c.Schema, c.Status, c.Scale, c.SelectableFields)
 	inner, err := upstream.NewStorage(c.Resource, c.Singular, c.Kind, c.ListKind, kubernetes, c.RESTOptions, c.Categories, c.Table, c.ReplicasPaths)
@@ -67,7 +70,8 @@ func NewStorage(c *Config) (Storage, error) {
 		return Storage{}, err
 	}
 	validation := additional{rules: c.Rules, defaults: c.Defaults, conversions: c.Conversions, partial: c.Status != nil || c.Scale != nil}
-	// The storage of the scale subresource refers to the same store, so its updates are validated alike.
+	// The storage of the scale subresource refers to the same store, so its updates are validated
+	// alike.
 	store := inner.CustomResource.Store
 	store.CreateStrategy = createStrategy{kubernetes, validation}
 	store.UpdateStrategy = updateStrategy{kubernetes, validation}
@@ -79,7 +83,8 @@ func NewStorage(c *Config) (Storage, error) {
 	return storage, nil
 }
 
-// Attributes returns the function that reads the labels and fields by which requests select objects in a version.
+// Attributes returns the function that reads the labels and fields by which requests select objects
+// in a version.
 func Attributes(kind schema.GroupVersionKind, namespaced bool, selectable []apiextensionsv1.SelectableField) apiserverstorage.AttrFunc {
 	return upstream.NewStrategy(nil, namespaced, kind, nil, nil, nil, nil, nil, selectable).GetAttrs
 }

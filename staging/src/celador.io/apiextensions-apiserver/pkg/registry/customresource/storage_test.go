@@ -31,7 +31,8 @@ import (
 
 const unchecked = "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
 
-// A recorder is a validation that returns errors and records its objects. Its default is an annotation.
+// A recorder is a validation that returns errors and records its objects. Its default is an
+// annotation.
 type recorder struct {
 	errs        field.ErrorList
 	object, old map[string]any
@@ -174,7 +175,8 @@ func TestValidation(t *testing.T) {
 	}
 }
 
-// TestConversions covers that every write of a valid object checks its conversions, with the old object.
+// TestConversions covers that every write of a valid object checks its conversions, with the old
+// object.
 func TestConversions(t *testing.T) {
 	failure := field.ErrorList{field.Invalid(field.NewPath("spec"), "x", "failed")}
 	for _, write := range []string{"create", "update", "status", "scale"} {
@@ -228,7 +230,8 @@ func do(t *testing.T, storage customresource.Storage, write string, object *unst
 	return err
 }
 
-// TestStatus covers that an update of the status keeps the stored spec, and that rules see both objects.
+// TestStatus covers that an update of the status keeps the stored spec, and that rules see both
+// objects.
 func TestStatus(t *testing.T) {
 	rules := &recorder{}
 	storage := newStorage(t, widget(int64(7)), rules, nil)
@@ -271,8 +274,8 @@ func (r *largeRule) Validate(_ context.Context, object, old map[string]any) fiel
 	return nil
 }
 
-// TestDefaultsKeepOldObject covers that default expressions set no fields of the old object, from which updates take values:
-// a rule would find that an invalid value has not changed.
+// TestDefaultsKeepOldObject covers that default expressions set no fields of the old object, from
+// which updates take values: a rule would find that an invalid value has not changed.
 func TestDefaultsKeepOldObject(t *testing.T) {
 	stored := widget(int64(1))
 	stored.Object["status"] = map[string]any{}
@@ -286,8 +289,8 @@ func TestDefaultsKeepOldObject(t *testing.T) {
 	}
 }
 
-// TestDefaultsAgain covers when default expressions run once more before an object is stored: decoding has run them, and a second
-// run may set a field that the first one has left unset.
+// TestDefaultsAgain covers when default expressions run once more before an object is stored:
+// decoding has run them, and a second run may set a field that the first one has left unset.
 func TestDefaultsAgain(t *testing.T) {
 	status, scale := &apiextensions.CustomResourceSubresourceStatus{}, &apiextensions.CustomResourceSubresourceScale{SpecReplicasPath: ".spec.replicas"}
 	for name, test := range map[string]struct {

@@ -12,11 +12,12 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// Rules validates custom resources by the validation rules of their schema. It is safe for concurrent use.
+// Rules validates custom resources by the validation rules of their schema. It is safe for
+// concurrent use.
 type Rules interface {
-	// Validate returns the errors of the rules for an object that conforms to the schema. old is nil when the object is
-	// created. Warnings about values that are invalid, but did not change, are added to the recorder of ctx. Validate does not
-	// change the objects.
+	// Validate returns the errors of the rules for an object that conforms to the schema. old is
+	// nil when the object is created. Warnings about values that are invalid, but did not change,
+	// are added to the recorder of ctx. Validate does not change the objects.
 	Validate(ctx context.Context, object, old map[string]any) field.ErrorList
 }
 
@@ -24,15 +25,16 @@ type Rules interface {
 type Defaults interface {
 	// Default sets unset fields of the object.
 	Default(object map[string]any)
-	// Validate returns an error for each default expression that failed for the object and left its field unset. old is nil
-	// when the object is created. Validate does not change the objects.
+	// Validate returns an error for each default expression that failed for the object and left its
+	// field unset. old is nil when the object is created. Validate does not change the objects.
 	Validate(ctx context.Context, object, old map[string]any) field.ErrorList
 }
 
-// Conversions checks that custom resources can be converted to all versions in which they are served. It is safe for concurrent use.
+// Conversions checks that custom resources can be converted to all versions in which they are
+// served. It is safe for concurrent use.
 type Conversions interface {
-	// Validate returns an error for each version that a valid object does not convert to once it is stored. old is nil when the
-	// object is created. Validate does not change the objects.
+	// Validate returns an error for each version that a valid object does not convert to once it is
+	// stored. old is nil when the object is created. Validate does not change the objects.
 	Validate(ctx context.Context, object, old map[string]any) field.ErrorList
 }
 
@@ -42,8 +44,8 @@ type createStrategy struct {
 	additional additional
 }
 
-// PrepareForCreate implements rest.RESTCreateStrategy. The object has its defaults already, unless Kubernetes has generated its
-// name, or has removed its status.
+// PrepareForCreate implements rest.RESTCreateStrategy. The object has its defaults already, unless
+// Kubernetes has generated its name, or has removed its status.
 func (s createStrategy) PrepareForCreate(ctx context.Context, object runtime.Object) {
 	s.RESTCreateStrategy.PrepareForCreate(ctx, object)
 	if u, ok := object.(*unstructured.Unstructured); ok && (s.additional.partial || u.GetGenerateName() != "") {
@@ -60,15 +62,17 @@ func (s createStrategy) Validate(ctx context.Context, object runtime.Object) fie
 	return errs
 }
 
-// updateStrategy validates more than Kubernetes' strategy, which is that of the resource or of its status.
+// updateStrategy validates more than Kubernetes' strategy, which is that of the resource or of its
+// status.
 type updateStrategy struct {
 	rest.RESTUpdateStrategy
 	additional additional
 }
 
-// PrepareForUpdate implements rest.RESTUpdateStrategy. Kubernetes' strategy takes the status, or everything else, from the old
-// object, so that default expressions may read other values than in the request. They must not set fields of the old object,
-// which validation and admission compare with the new one, so the new object takes its values from a copy.
+// PrepareForUpdate implements rest.RESTUpdateStrategy. Kubernetes' strategy takes the status, or
+// everything else, from the old object, so that default expressions may read other values than in
+// the request. They must not set fields of the old object, which validation and admission compare
+// with the new one, so the new object takes its values from a copy.
 func (s updateStrategy) PrepareForUpdate(ctx context.Context, object, old runtime.Object) {
 	if s.additional.defaults == nil || !s.additional.partial {
 		s.RESTUpdateStrategy.PrepareForUpdate(ctx, object, old)
@@ -94,18 +98,21 @@ type additional struct {
 	rules       Rules
 	defaults    Defaults
 	conversions Conversions
-	// partial is set if subresources write parts of objects, so that the request does not have the object that is stored.
+	// partial is set if subresources write parts of objects, so that the request does not have the
+	// object that is stored.
 	partial bool
 }
 
-// setDefaults runs the default expressions again before the object is stored, so that a read finds nothing to set.
+// setDefaults runs the default expressions again before the object is stored, so that a read finds
+// nothing to set.
 func (a additional) setDefaults(object runtime.Object) {
 	if u, ok := object.(*unstructured.Unstructured); ok && a.defaults != nil {
 		a.defaults.Default(u.Object)
 	}
 }
 
-// validate appends its errors to errs, which are those of the schema. An object that is valid must convert to all versions.
+// validate appends its errors to errs, which are those of the schema. An object that is valid must
+// convert to all versions.
 func (a additional) validate(ctx context.Context, object, old map[string]any, errs field.ErrorList) field.ErrorList {
 	errs = a.validateRules(ctx, object, old, errs)
 	if a.conversions == nil || len(errs) > 0 {
@@ -114,8 +121,8 @@ func (a additional) validate(ctx context.Context, object, old map[string]any, er
 	return a.conversions.Validate(ctx, object, old)
 }
 
-// validateRules evaluates rules. They are not evaluated if the object cannot be read as the schema says or lacks a field that should
-// have a default.
+// validateRules evaluates rules. They are not evaluated if the object cannot be read as the schema
+// says or lacks a field that should have a default.
 func (a additional) validateRules(ctx context.Context, object, old map[string]any, errs field.ErrorList) field.ErrorList {
 	errs = locate(errs)
 	blocked := blocking(errs)
@@ -134,8 +141,8 @@ func (a additional) validateRules(ctx context.Context, object, old map[string]an
 	}
 }
 
-// blocking reports whether rules must not be evaluated after errors: values may have other types than the rules expect,
-// or may be so large that rules cost more than estimated.
+// blocking reports whether rules must not be evaluated after errors: values may have other types
+// than the rules expect, or may be so large that rules cost more than estimated.
 func blocking(errs field.ErrorList) bool {
 	for _, err := range errs {
 		switch err.Type {

@@ -15,9 +15,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
 )
 
-// validateConversionRules checks the converters, and returns warnings about data that they lose. old is nil on create. A
-// CustomResourceDefinition whose converters and schemas are those of old is not checked, so that it can be updated on
-// servers that check more.
+// validateConversionRules checks the converters, and returns warnings about data that they lose.
+// old is nil on create. A CustomResourceDefinition whose converters and schemas are those of old is
+// not checked, so that it can be updated on servers that check more.
 func validateConversionRules(crd, old *apiextensions.CustomResourceDefinition) (field.ErrorList, []string) {
 	if !crd.Expressions.HasConversion() {
 		return nil, nil
@@ -47,7 +47,8 @@ func validateConversionRules(crd, old *apiextensions.CustomResourceDefinition) (
 	return conversion.Validate(path, current, previous)
 }
 
-// conversionDefinition returns the parts of the CustomResourceDefinition that conversion depends on.
+// conversionDefinition returns the parts of the CustomResourceDefinition that conversion depends
+// on.
 func conversionDefinition(crd *apiextensions.CustomResourceDefinition) *conversion.Spec {
 	d := &conversion.Spec{
 		Kind:       schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind},
@@ -62,8 +63,8 @@ func conversionDefinition(crd *apiextensions.CustomResourceDefinition) *conversi
 	return d
 }
 
-// structural returns the structural schema of a version, or nil if there is none. Kubernetes' validation reports schemas
-// that are not structural.
+// structural returns the structural schema of a version, or nil if there is none. Kubernetes'
+// validation reports schemas that are not structural.
 func structural(crd *upstream.CustomResourceDefinition, version string) *structuralschema.Structural {
 	validation, err := upstream.GetSchemaForVersion(crd, version)
 	if err != nil || validation == nil {

@@ -14,7 +14,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/features"
 )
 
-// TestConversionRules creates and updates CustomResourceDefinitions whose converters are invalid or lose data.
+// TestConversionRules creates and updates CustomResourceDefinitions whose converters are invalid or
+// lose data.
 func TestConversionRules(t *testing.T) {
 	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.CustomResourceConversionRules, true)
 	_, ours, _ := servers(t, generic.UndecoratedStorage)

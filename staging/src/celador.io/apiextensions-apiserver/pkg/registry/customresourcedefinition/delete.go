@@ -19,10 +19,11 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 )
 
-// Delete implements rest.GracefulDeleter. The first call marks the CustomResourceDefinition: it sets the deletion
-// timestamp, the finalizer for the custom resources and the condition Terminating, and returns the
-// marked CustomResourceDefinition and false. Later calls delete the CustomResourceDefinition unless it has finalizers. Delete sets the UID
-// precondition in options if it is unset. The returned errors are API errors.
+// Delete implements rest.GracefulDeleter. The first call marks the CustomResourceDefinition: it
+// sets the deletion timestamp, the finalizer for the custom resources and the condition
+// Terminating, and returns the marked CustomResourceDefinition and false. Later calls delete the
+// CustomResourceDefinition unless it has finalizers. Delete sets the UID precondition in options if
+// it is unset. The returned errors are API errors.
 func (r *REST) Delete(ctx context.Context, name string, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, bool, error) {
 	obj, err := r.Get(ctx, name, &metav1.GetOptions{})
 	if err != nil {

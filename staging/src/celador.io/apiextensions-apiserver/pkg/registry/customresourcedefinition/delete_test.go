@@ -98,8 +98,8 @@ func TestDeletion(t *testing.T) {
 	}
 }
 
-// delete creates a CustomResourceDefinition, sends the requests, and returns what they and the reads after them
-// yield.
+// delete creates a CustomResourceDefinition, sends the requests, and returns what they and the
+// reads after them yield.
 func (s server) delete(t *testing.T, name string, finalizers []string, requests []deletion) []string {
 	t.Helper()
 	definition := decode(t, demo)
@@ -152,7 +152,8 @@ func (s server) delete(t *testing.T, name string, finalizers []string, requests 
 	return outcome
 }
 
-// TestDeletionKeepsExpressions marks a CustomResourceDefinition with expressions, whose admission sees them.
+// TestDeletionKeepsExpressions marks a CustomResourceDefinition with expressions, whose admission
+// sees them.
 func TestDeletionKeepsExpressions(t *testing.T) {
 	_, ours, _ := servers(t, generic.UndecoratedStorage)
 	definition := decodeOurs(t, expressive)

@@ -18,7 +18,8 @@ import (
 )
 
 // dropDisabledExpressions removes the fields whose gates are off, unless the stored expressions use
-// them, with a warning for each kind of fields. old is nil on create, and for a CustomResourceDefinition without expressions.
+// them, with a warning for each kind of fields. old is nil on create, and for a
+// CustomResourceDefinition without expressions.
 //
 // A strategy ConversionRules is a value and not a field: it is handed to Kubernetes' part, whose
 // validation refuses it as it refuses every strategy that it does not know.

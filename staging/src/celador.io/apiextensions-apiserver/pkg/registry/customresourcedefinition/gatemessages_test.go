@@ -22,7 +22,8 @@ type warnings struct{ texts []string }
 // AddWarning implements warning.Recorder.
 func (w *warnings) AddWarning(_, text string) { w.texts = append(w.texts, text) }
 
-// TestGateMessages creates and updates definitions with fields whose gates are off, and with strategies that do not exist.
+// TestGateMessages creates and updates definitions with fields whose gates are off, and with
+// strategies that do not exist.
 func TestGateMessages(t *testing.T) {
 	_, ours, _ := servers(t, generic.UndecoratedStorage)
 	const (

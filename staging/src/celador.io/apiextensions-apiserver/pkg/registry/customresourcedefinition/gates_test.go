@@ -168,8 +168,8 @@ func messages(errs field.ErrorList) []string {
 	return texts
 }
 
-// TestStatusUpdatesKeepExpressions updates the status with a CustomResourceDefinition that lacks the stored
-// expressions, as Kubernetes' controllers do.
+// TestStatusUpdatesKeepExpressions updates the status with a CustomResourceDefinition that lacks
+// the stored expressions, as Kubernetes' controllers do.
 func TestStatusUpdatesKeepExpressions(t *testing.T) {
 	_, ours, _ := servers(t, generic.UndecoratedStorage)
 	stored := ours.store.NewFunc().(*apiextensions.CustomResourceDefinition)

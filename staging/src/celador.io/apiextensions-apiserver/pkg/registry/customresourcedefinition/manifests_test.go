@@ -5,7 +5,8 @@ package customresourcedefinition_test
 
 import "fmt"
 
-// manifest returns a CustomResourceDefinition whose versions have the schemas: v1, which is stored, v2 and so on.
+// manifest returns a CustomResourceDefinition whose versions have the schemas: v1, which is stored,
+// v2 and so on.
 func manifest(conversion string, schemas ...string) string {
 	versions := ""
 	for i, schema := range schemas {

@@ -20,7 +20,8 @@ import (
 //go:embed testdata/mistakes.yaml
 var mistakes []byte
 
-// TestMistakes creates definitions with the mistakes in testdata/mistakes.yaml and compares all errors.
+// TestMistakes creates definitions with the mistakes in testdata/mistakes.yaml and compares all
+// errors.
 func TestMistakes(t *testing.T) {
 	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.CustomResourceDefaultExpressions, true)
 	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.CustomResourceConversionRules, true)

@@ -32,9 +32,10 @@ var (
 )
 
 // NewREST returns the storage of CustomResourceDefinitions. typer must know the internal version of
-// celador.io/apiextensions-apiserver, as scheme.Scheme does. The codecs of the options are Kubernetes', for
-// Kubernetes' internal version: CustomResourceDefinitions with only fields of Kubernetes are stored as they encode
-// them, and others as JSON of v1. Call Destroy to release the storage.
+// celador.io/apiextensions-apiserver, as scheme.Scheme does. The codecs of the options are
+// Kubernetes', for Kubernetes' internal version: CustomResourceDefinitions with only fields of
+// Kubernetes are stored as they encode them, and others as JSON of v1. Call Destroy to release the
+// storage.
 func NewREST(typer runtime.ObjectTyper, options generic.RESTOptionsGetter) (*REST, error) {
 	strategy := newStrategy(typer)
 	store := &genericregistry.Store{

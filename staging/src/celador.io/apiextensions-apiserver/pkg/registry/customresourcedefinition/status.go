@@ -25,8 +25,8 @@ var (
 	_ rest.ResetFieldsStrategy = &StatusREST{}
 )
 
-// NewStatusREST returns the status subresource over the storage of CustomResourceDefinitions. typer is as for
-// NewREST.
+// NewStatusREST returns the status subresource over the storage of CustomResourceDefinitions. typer
+// is as for NewREST.
 func NewStatusREST(typer runtime.ObjectTyper, crds *REST) *StatusREST {
 	strategy := newStatusStrategy(typer)
 	store := *crds.Store
@@ -48,7 +48,8 @@ func (r *StatusREST) Get(ctx context.Context, name string, options *metav1.GetOp
 	return r.store.Get(ctx, name, options)
 }
 
-// Update implements rest.Updater. It never creates a CustomResourceDefinition, whatever forceAllowCreate is.
+// Update implements rest.Updater. It never creates a CustomResourceDefinition, whatever
+// forceAllowCreate is.
 func (r *StatusREST) Update(ctx context.Context, name string, object rest.UpdatedObjectInfo, validateCreate rest.ValidateObjectFunc, validateUpdate rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
 	return r.store.Update(ctx, name, object, validateCreate, validateUpdate, false, options)
 }

@@ -14,13 +14,15 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 )
 
-// upstreamStatusStrategy lists the interfaces of Kubernetes' strategy for the status of CustomResourceDefinitions, whose type is not exported.
+// upstreamStatusStrategy lists the interfaces of Kubernetes' strategy for the status of
+// CustomResourceDefinitions, whose type is not exported.
 type upstreamStatusStrategy interface {
 	rest.RESTUpdateStrategy
 	rest.ResetFieldsStrategy
 }
 
-// statusStrategy updates the status of CustomResourceDefinitions. It keeps the spec, expressions included.
+// statusStrategy updates the status of CustomResourceDefinitions. It keeps the spec, expressions
+// included.
 type statusStrategy struct {
 	upstreamStatusStrategy
 }

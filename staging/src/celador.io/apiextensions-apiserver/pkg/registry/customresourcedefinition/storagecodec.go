@@ -15,9 +15,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions/scheme"
 )
 
-// storageCodec stores CustomResourceDefinitions so that Kubernetes' server can take over the etcd: it writes a
-// CustomResourceDefinition that has only fields of Kubernetes with Kubernetes' codec, which writes v1beta1, and
-// any other as JSON of v1.
+// storageCodec stores CustomResourceDefinitions so that Kubernetes' server can take over the etcd:
+// it writes a CustomResourceDefinition that has only fields of Kubernetes with Kubernetes' codec,
+// which writes v1beta1, and any other as JSON of v1.
 type storageCodec struct {
 	// upstream reads and writes Kubernetes' internal version.
 	upstream runtime.Codec
@@ -52,7 +52,8 @@ func (c storageCodec) Encode(obj runtime.Object, w io.Writer) error {
 }
 
 // Decode implements runtime.Decoder. into is nil or an *apiextensions.CustomResourceDefinition. As
-// in Kubernetes' codec, the result is of the internal version and the returned kind is the stored one.
+// in Kubernetes' codec, the result is of the internal version and the returned kind is the stored
+// one.
 func (c storageCodec) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	crd, ok := into.(*apiextensions.CustomResourceDefinition)
 	if into == nil {

@@ -74,8 +74,8 @@ const expressive = `{
 	}
 }`
 
-// TestExpressionsAreStoredAsV1 stores a CustomResourceDefinition with expressions, which Kubernetes' server must
-// be able to read without them.
+// TestExpressionsAreStoredAsV1 stores a CustomResourceDefinition with expressions, which
+// Kubernetes' server must be able to read without them.
 func TestExpressionsAreStoredAsV1(t *testing.T) {
 	theirs, ours, etcd := servers(t, generic.UndecoratedStorage)
 	definition := decodeOurs(t, expressive)

@@ -15,8 +15,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/features"
 )
 
-// nameStrategies adds ConversionRules to the conversion strategies that Kubernetes' error for an unknown one lists. While its
-// feature gate is off, the error for ConversionRules names the gate, and the others are Kubernetes'.
+// nameStrategies adds ConversionRules to the conversion strategies that Kubernetes' error for an
+// unknown one lists. While its feature gate is off, the error for ConversionRules names the gate,
+// and the others are Kubernetes'.
 func nameStrategies(errs field.ErrorList) field.ErrorList {
 	for _, err := range errs {
 		if err.Type != field.ErrorTypeNotSupported || err.Field != "spec.conversion.strategy" {

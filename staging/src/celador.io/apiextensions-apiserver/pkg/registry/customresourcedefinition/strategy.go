@@ -19,16 +19,16 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 )
 
-// upstreamStrategy lists the interfaces of Kubernetes' strategy for CustomResourceDefinitions, whose type is not exported. strategy
-// inherits the methods without an object.
+// upstreamStrategy lists the interfaces of Kubernetes' strategy for CustomResourceDefinitions,
+// whose type is not exported. strategy inherits the methods without an object.
 type upstreamStrategy interface {
 	rest.RESTCreateStrategy
 	rest.RESTUpdateStrategy
 	rest.ResetFieldsStrategy
 }
 
-// strategy creates and updates CustomResourceDefinitions: Kubernetes' strategy handles Kubernetes' part, and
-// strategy the expressions.
+// strategy creates and updates CustomResourceDefinitions: Kubernetes' strategy handles Kubernetes'
+// part, and strategy the expressions.
 type strategy struct {
 	upstreamStrategy
 }
@@ -61,7 +61,8 @@ func (s strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []st
 	return append(s.upstreamStrategy.WarningsOnCreate(ctx, part(obj)), warnExpressions(obj.(*apiextensions.CustomResourceDefinition), nil)...)
 }
 
-// PrepareForUpdate implements rest.RESTUpdateStrategy. A change of the expressions increments the generation.
+// PrepareForUpdate implements rest.RESTUpdateStrategy. A change of the expressions increments the
+// generation.
 func (s strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
 	updated, existing := obj.(*apiextensions.CustomResourceDefinition), old.(*apiextensions.CustomResourceDefinition)
 	dropDisabledExpressions(ctx, updated, existing.Expressions)
@@ -92,14 +93,16 @@ func validateExpressions(crd, old *apiextensions.CustomResourceDefinition) field
 	return append(defaults, conversions...)
 }
 
-// warnExpressions returns the warnings about default rules and conversion rules. old is nil on create.
+// warnExpressions returns the warnings about default rules and conversion rules. old is nil on
+// create.
 func warnExpressions(crd, old *apiextensions.CustomResourceDefinition) []string {
 	_, defaults := validateDefaultRules(crd, old)
 	_, conversions := validateConversionRules(crd, old)
 	return append(defaults, conversions...)
 }
 
-// attributes returns the labels of a CustomResourceDefinition and its field metadata.name, for selectors of lists and watches.
+// attributes returns the labels of a CustomResourceDefinition and its field metadata.name, for
+// selectors of lists and watches.
 func attributes(obj runtime.Object) (labels.Set, fields.Set, error) {
 	if crd, ok := obj.(*apiextensions.CustomResourceDefinition); ok {
 		obj = &crd.CustomResourceDefinition

@@ -202,7 +202,8 @@ func TestStatusUpdatesDoNotCreate(t *testing.T) {
 	compare(t, "error", fmt.Sprint(errs[0]), fmt.Sprint(errs[1]))
 }
 
-// TestTraits compares what discovery, the API's installer and server-side apply ask the storage for.
+// TestTraits compares what discovery, the API's installer and server-side apply ask the storage
+// for.
 func TestTraits(t *testing.T) {
 	theirs, ours, _ := servers(t, generic.UndecoratedStorage)
 	compare(t, "short names", theirs.definitions.ShortNames(), ours.definitions.ShortNames())

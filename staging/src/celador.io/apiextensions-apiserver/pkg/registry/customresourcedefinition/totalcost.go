@@ -12,16 +12,18 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// withoutStoredCosts removes the errors about the total cost of validation rules in schemas that are those of old. The estimate may have
-// been lower when the CustomResourceDefinition was stored, and its labels, finalizers and other versions must stay changeable.
-// Kubernetes does so for the costs of single rules.
+// withoutStoredCosts removes the errors about the total cost of validation rules in schemas that
+// are those of old. The estimate may have been lower when the CustomResourceDefinition was stored,
+// and its labels, finalizers and other versions must stay changeable. Kubernetes does so for the
+// costs of single rules.
 func withoutStoredCosts(errs field.ErrorList, crd, old *upstream.CustomResourceDefinition) field.ErrorList {
 	return slices.DeleteFunc(errs, func(err *field.Error) bool {
 		return isTotalCost(err) && hasStoredSchema(err.Field, crd, old)
 	})
 }
 
-// isTotalCost reports whether an error is about the total cost, or about a rule that contributes to it.
+// isTotalCost reports whether an error is about the total cost, or about a rule that contributes to
+// it.
 func isTotalCost(err *field.Error) bool {
 	return err.Type == field.ErrorTypeForbidden &&
 		(strings.HasPrefix(err.Detail, "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of ") ||

@@ -15,7 +15,8 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// expensive returns a schema with 40 rules, which together exceed the limit of costs for a schema, but not alone.
+// expensive returns a schema with 40 rules, which together exceed the limit of costs for a schema,
+// but not alone.
 func expensive(items int) string {
 	rules := slices.Repeat([]string{`{"rule": "self.all(x, x.contains('abc'))"}`}, 40)
 	return fmt.Sprintf(`{"type": "object", "properties": {"list": {"type": "array", "maxItems": %d, "items": {"type": "string", "maxLength": 100}, "x-kubernetes-validations": [%s]}}}`,
@@ -33,8 +34,9 @@ func totalCosts(errs field.ErrorList) (total, other []string) {
 	return total, other
 }
 
-// TestTotalCost checks that a stored CustomResourceDefinition that exceeds the limit for the rules of a schema can be updated if the schema does not change.
-// Kubernetes rejects all updates but those of the status.
+// TestTotalCost checks that a stored CustomResourceDefinition that exceeds the limit for the rules
+// of a schema can be updated if the schema does not change. Kubernetes rejects all updates but
+// those of the status.
 func TestTotalCost(t *testing.T) {
 	theirServer, ourServer, _ := servers(t, generic.UndecoratedStorage)
 	theirs, ours := theirServer.store.UpdateStrategy, ourServer.store.UpdateStrategy
@@ -45,7 +47,8 @@ func TestTotalCost(t *testing.T) {
 	for name, test := range map[string]struct {
 		old, updated string
 		change       func(*upstream.CustomResourceDefinition)
-		// rejected is the path of the schema whose cost is an error. It is empty if there is no error.
+		// rejected is the path of the schema whose cost is an error. It is empty if there is no
+		// error.
 		rejected string
 	}{
 		"labels":      {old: manifest(none, large), change: func(crd *upstream.CustomResourceDefinition) { crd.Labels = map[string]string{"a": "b"} }},

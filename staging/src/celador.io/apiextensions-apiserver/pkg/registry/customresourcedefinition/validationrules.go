@@ -14,8 +14,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 )
 
-// checkValidationRules returns errors about validation rules that are too large for the type checker. Kubernetes' validation, which compiles all
-// rules, cannot be interrupted, so it must not see them.
+// checkValidationRules returns errors about validation rules that are too large for the type
+// checker. Kubernetes' validation, which compiles all rules, cannot be interrupted, so it must not
+// see them.
 func checkValidationRules(crd *upstream.CustomResourceDefinition) field.ErrorList {
 	var errs field.ErrorList
 	spec := field.NewPath("spec")

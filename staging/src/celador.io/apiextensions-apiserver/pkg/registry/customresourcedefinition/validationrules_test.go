@@ -10,7 +10,8 @@ import (
 	upstream "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 )
 
-// A chain that Kubernetes' type checker needs hours for is refused before Kubernetes' validation sees it.
+// A chain that Kubernetes' type checker needs hours for is refused before Kubernetes' validation
+// sees it.
 func TestLargeValidationRules(t *testing.T) {
 	rule := func(calls int) upstream.ValidationRules {
 		return upstream.ValidationRules{{Rule: "self.?a" + strings.Repeat(".optMap(x, x)", calls) + ".hasValue()"}}

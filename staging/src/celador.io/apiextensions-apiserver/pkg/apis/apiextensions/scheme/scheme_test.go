@@ -76,8 +76,8 @@ func encode(t *testing.T, encoder runtime.Encoder, obj runtime.Object) []byte {
 	return data
 }
 
-// TestPlainDefinitions compares the encodings of definitions that have only fields of Kubernetes with
-// Kubernetes', and decodes them again.
+// TestPlainDefinitions compares the encodings of definitions that have only fields of Kubernetes
+// with Kubernetes', and decodes them again.
 func TestPlainDefinitions(t *testing.T) {
 	definitions := fuzz(t, fuzzed)
 	theirs, ours := encoders(upstreamCodecs, upstreamv1.SchemeGroupVersion), encoders(codecs, v1.SchemeGroupVersion)
@@ -141,7 +141,8 @@ func TestPlainLists(t *testing.T) {
 	}
 }
 
-// TestDecoding compares what Kubernetes and Celador make of bodies of requests: defaults, and errors.
+// TestDecoding compares what Kubernetes and Celador make of bodies of requests: defaults, and
+// errors.
 func TestDecoding(t *testing.T) {
 	tests := map[string]string{
 		"empty":                 `{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}`,

@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/conversion"
 )
 
-// Split divides a CustomResourceDefinition into Kubernetes' part and the expressions, which are nil if the
-// CustomResourceDefinition has only fields of Kubernetes. A conversion strategy ConversionRules is None in
-// Kubernetes' part. Both share memory with the CustomResourceDefinition.
+// Split divides a CustomResourceDefinition into Kubernetes' part and the expressions, which are nil
+// if the CustomResourceDefinition has only fields of Kubernetes. A conversion strategy
+// ConversionRules is None in Kubernetes' part. Both share memory with the CustomResourceDefinition.
 func Split(crd *v1.CustomResourceDefinition) (*upstreamv1.CustomResourceDefinition, *apiextensions.Expressions, error) {
 	part := &upstreamv1.CustomResourceDefinition{}
 	if err := Convert_v1_CustomResourceDefinition_To_upstream_CustomResourceDefinition(crd, part, nil); err != nil {
@@ -37,7 +37,8 @@ func toInternal(in *v1.CustomResourceDefinition, out *apiextensions.CustomResour
 	return upstreamv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(part, &out.CustomResourceDefinition, scope)
 }
 
-// fromInternal converts a CustomResourceDefinition from the internal version through Kubernetes' v1.
+// fromInternal converts a CustomResourceDefinition from the internal version through Kubernetes'
+// v1.
 func fromInternal(in *apiextensions.CustomResourceDefinition, out *v1.CustomResourceDefinition, scope conversion.Scope) error {
 	var part upstreamv1.CustomResourceDefinition
 	if err := upstreamv1.Convert_apiextensions_CustomResourceDefinition_To_v1_CustomResourceDefinition(&in.CustomResourceDefinition, &part, scope); err != nil {

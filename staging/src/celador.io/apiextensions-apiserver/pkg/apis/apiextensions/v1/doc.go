@@ -7,7 +7,7 @@
 // Package v1 sets the defaults of version v1 of CustomResourceDefinition, and converts it to the
 // internal version and to Kubernetes' type of the same version, and back.
 //
-// Kubernetes' types lack XDefault of JSONSchemaProps, and Converters and Tables of CustomResourceConversion.
-// Functions whose names end in _To_upstream_ and the type leave these fields out. Where no type with
-// such a field is involved, both forms share memory.
+// Kubernetes' types lack XDefault of JSONSchemaProps, and Converters and Tables of
+// CustomResourceConversion. Functions whose names end in _To_upstream_ and the type leave these
+// fields out. Where no type with such a field is involved, both forms share memory.
 package v1

@@ -28,7 +28,8 @@ const definitions = 300
 
 var mediaTypes = []string{runtime.ContentTypeJSON, runtime.ContentTypeYAML, runtime.ContentTypeProtobuf, runtime.ContentTypeCBOR}
 
-// A random definition has the same bytes as Kubernetes' type in every encoding, whether it is decoded from them or converted.
+// A random definition has the same bytes as Kubernetes' type in every encoding, whether it is
+// decoded from them or converted.
 func TestEncodingsOfKubernetes(t *testing.T) {
 	ours, theirs := codecs(t, v1.AddToScheme), codecs(t, upstreamv1.AddToScheme)
 	for seed := range int64(definitions) {
@@ -98,7 +99,8 @@ func TestEncodingsOfReviews(t *testing.T) {
 	}
 }
 
-// Our fields are kept in every encoding. Kubernetes' types skip them in protobuf and lack them after a conversion.
+// Our fields are kept in every encoding. Kubernetes' types skip them in protobuf and lack them
+// after a conversion.
 func TestOwnFields(t *testing.T) {
 	definition := func(rules []v1.DefaultRule, converters []v1.Converter) *v1.CustomResourceDefinition {
 		made := &v1.CustomResourceDefinition{}

@@ -18,8 +18,9 @@ import (
 // ownFields are the fields that Kubernetes does not have.
 var ownFields = []string{"CustomResourceConversion.Converters", "CustomResourceConversion.Tables", "JSONSchemaProps.XDefault"}
 
-// Our types have every field and method of Kubernetes' types, with the same tags: names, whether empty values are left out, protobuf
-// numbers and merge keys. A new field of Kubernetes fails this test until our types have it.
+// Our types have every field and method of Kubernetes' types, with the same tags: names, whether
+// empty values are left out, protobuf numbers and merge keys. A new field of Kubernetes fails this
+// test until our types have it.
 func TestFieldsOfKubernetes(t *testing.T) {
 	pairs := comparison{t: t, seen: map[reflect.Type]bool{}}
 	ours, theirs := kinds(t, v1.AddToScheme), kinds(t, upstreamv1.AddToScheme)

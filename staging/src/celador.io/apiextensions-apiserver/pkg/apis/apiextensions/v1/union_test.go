@@ -15,8 +15,8 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// Union types decode any value, valid or not, and encode it again as Kubernetes' types do, with the same errors. A value
-// that is there before is replaced or kept in the same cases.
+// Union types decode any value, valid or not, and encode it again as Kubernetes' types do, with the
+// same errors. A value that is there before is replaced or kept in the same cases.
 func TestUnions(t *testing.T) {
 	values := []string{
 		`null`, `true`, `false`, `""`, `"a"`, `"null"`, `"true"`, `0`, `-1`, `1.5`, `1e3`, `9007199254740993`,
