@@ -89,9 +89,9 @@ func log(component Component, cause any, stack []byte, keysAndValues []any) {
 	klog.Background().Error(fmt.Errorf("panic: %v", cause), "Recovered from a panic", keysAndValues...)
 }
 
-// An Expression is a compiled expression whose panics are logged once. It is safe for concurrent
+// A Recorder records the panics of one compiled expression. It is safe for concurrent
 // use after Source is set.
-type Expression struct {
+type Recorder struct {
 	// Source is the text of the expression.
 	Source string
 	// logged has a bit for each component that has logged a panic.
@@ -101,12 +101,12 @@ type Expression struct {
 // Record counts a panic of the expression, and logs the first one of each component with the
 // expression and the stack. Other expressions do not keep it from the log. It calls stack only if
 // it logs.
-func (e *Expression) Record(component Component, cause any, stack func() []byte) {
+func (r *Recorder) Record(component Component, cause any, stack func() []byte) {
 	if !count(component, cause) {
 		return
 	}
-	if bit := uint32(1) << component; e.logged.Or(bit)&bit == 0 {
-		log(component, cause, stack(), []any{"expression", e.Source})
+	if bit := uint32(1) << component; r.logged.Or(bit)&bit == 0 {
+		log(component, cause, stack(), []any{"expression", r.Source})
 	}
 }
 

@@ -64,17 +64,17 @@ func TestRecord(t *testing.T) {
 
 // Each panic of an expression counts. The first one of each component is logged, whatever was
 // logged before.
-func TestExpression(t *testing.T) {
+func TestRecorder(t *testing.T) {
 	var log bytes.Buffer
 	klog.SetLogger(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(&log))))
 	t.Cleanup(klog.ClearLogger)
 	before := recovered(panics.Evaluator)
 	for _, source := range []string{"first", "second"} {
-		expression := panics.Expression{Source: source}
+		recorder := panics.Recorder{Source: source}
 		for range 3 {
-			expression.Record(panics.Evaluator, "no luck", debug.Stack)
-			expression.Record(panics.Interpreter, "no luck", debug.Stack)
-			expression.Record(panics.Evaluator, interpreter.EvalCancelledError{}, debug.Stack)
+			recorder.Record(panics.Evaluator, "no luck", debug.Stack)
+			recorder.Record(panics.Interpreter, "no luck", debug.Stack)
+			recorder.Record(panics.Evaluator, interpreter.EvalCancelledError{}, debug.Stack)
 		}
 		for _, component := range []string{"evaluator", "interpreter"} {
 			if want := `expression="` + source + `" component="` + component + `"`; strings.Count(log.String(), want) != 1 {

@@ -137,7 +137,7 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 		scope.Constructor = permanent.CELTypeProvider()
 	}
 	program := &Program{output: ast.OutputType(), number: lastNumber.Add(1), perRequest: perRequest(ast.NativeRep())}
-	program.Expression.Source = source
+	program.Panics.Source = source
 	if c.tracer == nil {
 		err = functions.Plan(env, ast, scope, later, true, &program.Program)
 	} else {

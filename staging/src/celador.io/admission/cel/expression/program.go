@@ -38,7 +38,7 @@ type Program struct {
 }
 
 // Source returns the text of the expression.
-func (p *Program) Source() string { return p.Expression.Source }
+func (p *Program) Source() string { return p.Panics.Source }
 
 // OutputType returns the static type of the result.
 func (p *Program) OutputType() *cel.Type { return p.output }

@@ -55,7 +55,7 @@ func (e *Environment) plan(source string, checked *cel.Ast) (*Program, *apiserve
 		return nil, internal("unexpected error loading CEL environment: %v", err)
 	}
 	program := &Program{output: checked.OutputType(), variables: variablesOf(checked)}
-	program.planned.Expression.Source, program.planned.CostLimit = source, e.scope.CostLimit
+	program.planned.Panics.Source, program.planned.CostLimit = source, e.scope.CostLimit
 	if e.compiler.tracer != nil {
 		program.err = e.planTraced(program, env)
 		return program, nil

@@ -40,7 +40,7 @@ type Evaluation struct {
 }
 
 // Source returns the text of the expression.
-func (p *Program) Source() string { return p.planned.Expression.Source }
+func (p *Program) Source() string { return p.planned.Panics.Source }
 
 // Planned returns 1 if closures evaluate the expression, and 0 if cel-go's interpreter does, which
 // takes several times as long.

@@ -26,12 +26,12 @@ const recovered = "internal error: "
 func (p *Program) recordPanics(ctx context.Context, input evaluator.Input, meter *limits.Meter, panicked *evaluator.Panic, err error) {
 	if err != nil {
 		if text, ok := strings.CutPrefix(err.Error(), recovered); ok && !errors.As(err, new(interpreter.EvalCancelledError)) {
-			p.Expression.Record(panics.Interpreter, text, func() []byte { return p.stack(ctx, input, meter) })
+			p.Panics.Record(panics.Interpreter, text, func() []byte { return p.stack(ctx, input, meter) })
 			return
 		}
 	}
 	if panicked != nil {
-		p.Expression.Record(panics.Evaluator, panicked.Cause, func() []byte { return panicked.Stack })
+		p.Panics.Record(panics.Evaluator, panicked.Cause, func() []byte { return panicked.Stack })
 	}
 }
 

@@ -30,9 +30,9 @@ type Program struct {
 	closures evaluator.Closures
 	// interpreted evaluates the expression when closures decline.
 	interpreted interpreted
-	// Expression is the expression, which reports of panics name. Its Source is set before the
+	// Panics records the panics of the expression. Its Source is set before the
 	// first evaluation.
-	Expression panics.Expression
+	Panics panics.Recorder
 }
 
 // Plan makes program, which must be zero, the plan of an expression that env has checked. It keeps
