@@ -90,7 +90,7 @@ func TestRecorder(t *testing.T) {
 // silent lists the functions that recover panics which they raise themselves, or whose panics the
 // user of a tool sees.
 var silent = map[string]string{
-	"admission/cel/internal/evaluator/program.go": "package programs records the panic, unless cel-go panics, too",
+	"admission/cel/internal/evaluator/closures.go": "package programs records the panic, unless cel-go panics, too",
 	"admission/cel/internal/programs/panic.go":    "it evaluates a recorded panic once more, for the stack",
 	"admission/cel/parser/parser.go":              "the parser's own panics, all others are raised again",
 	"offline/suite/run.go":                        "the report of the tool has the panic",
