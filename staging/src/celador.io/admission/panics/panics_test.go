@@ -91,13 +91,13 @@ func TestRecorder(t *testing.T) {
 // user of a tool sees.
 var silent = map[string]string{
 	"admission/cel/internal/evaluator/closures.go": "package programs records the panic, unless cel-go panics, too",
-	"admission/cel/internal/programs/panic.go":    "it evaluates a recorded panic once more, for the stack",
-	"admission/cel/parser/parser.go":              "the parser's own panics, all others are raised again",
-	"offline/suite/run.go":                        "the report of the tool has the panic",
-	"offline/cluster/serve.go":                    "the report of the tool has the panic",
-	"offline/playground/handler.go":               "the response has the panic",
-	"offline/playground/evaluate.go":              "the handler has the panic",
-	"../../../pkg/localserver/etcdcheck.go":       "the error of celador serve has the panic",
+	"admission/cel/internal/programs/panic.go":     "it evaluates a recorded panic once more, for the stack",
+	"admission/cel/parser/parser.go":               "the parser's own panics, all others are raised again",
+	"offline/suite/run.go":                         "the report of the tool has the panic",
+	"offline/cluster/serve.go":                     "the report of the tool has the panic",
+	"offline/playground/handler.go":                "the response has the panic",
+	"offline/playground/evaluate.go":               "the handler has the panic",
+	"../../../pkg/localserver/etcdcheck.go":        "the error of celador serve has the panic",
 }
 
 // TestEveryRecoverLeavesATrace finds the functions in all modules that call recover, and not
