@@ -170,7 +170,7 @@ func managed(t *testing.T, w *unstructured.Unstructured, manager string) map[str
 	t.Helper()
 	for _, entry := range w.GetManagedFields() {
 		if entry.Manager == manager {
-			return testserver.Parse[map[string]any](t, string(entry.FieldsV1.Raw))
+			return testserver.Parse[map[string]any](t, entry.FieldsV1.GetRawString())
 		}
 	}
 	return nil
