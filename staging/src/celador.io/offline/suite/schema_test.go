@@ -37,7 +37,7 @@ func TestSchema(t *testing.T) {
 	for name, d := range schema.Definitions {
 		got[name] = slices.Sorted(maps.Keys(d.Properties))
 	}
-	want := map[string][]string{"Source": nil}
+	want := map[string][]string{"Manifest": nil}
 	addFields(want, reflect.TypeFor[suite.Suite]())
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("fields (-Go types +schema):\n%s", diff)
