@@ -176,31 +176,35 @@ const tooWide = `document.documentElement.scrollWidth <= document.documentElemen
 
 // The page tells how many entries of a long list it leaves out.
 func testPlaygroundMany(t *testing.T, page *browser, address string) {
-	page.open(t, address+"/")
-	write(t, page, map[string]string{"manifests": strings.Repeat("a: 1\n---\n", 600), "params": ""})
+	panes := playground.Panes{Policy: typedPolicy, Binding: typedBinding, Object: typedObject, Manifests: strings.Repeat("a: 1\n---\n", 600)}
+	page.open(t, address+"/"+fragment(t, panes))
 	page.see(t, "problems", "and 100 more")
 }
 
 // Panes out of view have no lines on the page, so that long texts do not stop it. Undo brings the
-// text before an example back.
+// text before an example back, and only the text of the last one if examples follow each other at
+// once.
 func testPlaygroundLongPanes(t *testing.T, page *browser, address string) {
 	panes := playground.Panes{Policy: typedPolicy, Binding: strings.Repeat("# long\n", 50_000), Object: typedObject, Manifests: strings.Repeat("# long\n", 50_000)}
-	page.open(t, address+"/"+fragment(t, playground.Input{Panes: panes, FeatureGates: map[string]bool{"AdmissionPolicyTypeEnforcement": false}}))
+	page.open(t, address+"/"+fragment(t, panes))
 	page.settle(t)
 	if got := evaluate[int](t, page, "document.querySelectorAll('#editors *').length"); got > 5000 {
 		t.Errorf("the editors have %d elements", got)
 	}
+	choose(t, page, "singleton")
 	choose(t, page, "replica-limit")
 	page.see(t, "panel-object", "replicas: 6")
 	focusEditor(t, page, "policy")
 	page.press(t, "z", chromedp.ModifierCtrl)
+	page.see(t, "panel-policy", "policyType: Singleton")
+	page.press(t, "z", chromedp.ModifierCtrl)
 	page.see(t, "panel-policy", "owner.example.com")
 }
 
-// fragment returns the fragment of a link to an input.
-func fragment(t *testing.T, input playground.Input) string {
+// fragment returns the fragment of a link to panes, with a feature gate.
+func fragment(t *testing.T, panes playground.Panes) string {
 	t.Helper()
-	text, err := json.Marshal(input)
+	text, err := json.Marshal(playground.Input{Panes: panes, FeatureGates: map[string]bool{"AdmissionPolicyTypeEnforcement": false}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -437,6 +441,9 @@ func testPlaygroundLinks(t *testing.T, page *browser, address string) {
 	if got := evaluate[string](t, page, "location.href"); got != address+"/" {
 		t.Errorf("the address is %.100s", got)
 	}
+	choose(t, page, "replica-limit")
+	page.click(t, "question-yes")
+	page.see(t, "panel-object", "replicas: 6")
 
 	for _, fragment := range []string{strings.TrimPrefix(link, address+"/")[:40], "#nonsense"} {
 		page.open(t, address+"/"+fragment)

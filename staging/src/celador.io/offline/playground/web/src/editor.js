@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, indentOnInput } from "@codemirror/language";
 import { lintGutter, setDiagnostics } from "@codemirror/lint";
@@ -60,7 +60,12 @@ export class Editor {
   // replace sets the text, without a call of onChange. Undo brings the previous one back.
   replace(text) {
     const { state } = this.#view;
-    const change = state.update({ changes: { from: 0, to: state.doc.length, insert: text }, selection: { anchor: 0 } });
+    const change = state.update({
+      changes: { from: 0, to: state.doc.length, insert: text },
+      selection: { anchor: 0 },
+      // Without it, a change shortly before, such as that of the link, would be undone, too.
+      annotations: isolateHistory.of("full"),
+    });
     // If an editor that is not in view dispatched the change, CodeMirror would draw all lines of the text.
     this.#view.setState(change.state);
     this.#view.scrollDOM.scrollTop = 0;
