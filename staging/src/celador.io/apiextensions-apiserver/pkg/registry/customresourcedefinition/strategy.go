@@ -77,10 +77,11 @@ func (s strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object)
 
 // ValidateUpdate implements rest.RESTUpdateStrategy. It warns about expressions, like Validate.
 func (s strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	if errs := checkValidationRules(part(obj)); len(errs) > 0 {
+	crd, stored, errs := withoutStoredLargeRules(part(obj), part(old))
+	if len(errs) > 0 {
 		return errs
 	}
-	errs := withoutStoredCosts(nameStrategies(s.upstreamStrategy.ValidateUpdate(ctx, part(obj), part(old))), part(obj), part(old))
+	errs = withoutStoredCosts(nameStrategies(s.upstreamStrategy.ValidateUpdate(ctx, crd, stored)), crd, stored)
 	return validateExpressions(ctx, obj, old.(*apiextensions.CustomResourceDefinition), errs)
 }
 
