@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -161,6 +162,40 @@ func broken(t *testing.T) (*gadgets, string) {
 	g.put(t, "v1", "a", "good", map[string]any{"timeout": "1s"})
 	g.put(t, "v1", "b", "broken", map[string]any{"timeout": "soon"})
 	return g, g.put(t, "v1", "b", "good", map[string]any{"timeout": "2s"})
+}
+
+// Objects in the watch cache share equal managed fields. What a request reads from etcd does not.
+func TestSharedManagedFields(t *testing.T) {
+	owned := func(u *unstructured.Unstructured) {
+		u.Object["metadata"].(map[string]any)["managedFields"] = []any{map[string]any{
+			"manager": "m", "operation": "Update", "apiVersion": "example.com/v1", "fieldsType": "FieldsV1", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:note": map[string]any{}}},
+		}}
+	}
+	g := serveGadgets(t, nil)
+	var last string
+	for i := range 4 {
+		last = g.put(t, "v1", "a", fmt.Sprint(i), map[string]any{"note": "x"}, owned)
+	}
+	storage := g.Version("v1").Storage.CustomResource
+	list, err := storage.List(in(t.Context(), "a"), fresh(last))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pointer := func(u *unstructured.Unstructured) uintptr {
+		entries, _, _ := unstructured.NestedFieldNoCopy(u.Object, "metadata", "managedFields")
+		return reflect.ValueOf(entries.([]any)[0].(map[string]any)["fieldsV1"]).Pointer()
+	}
+	items := list.(*unstructured.UnstructuredList).Items
+	if pointer(&items[2]) != pointer(&items[3]) {
+		t.Error("objects in the watch cache do not share managed fields")
+	}
+	read, err := storage.Get(in(t.Context(), "a"), "3", &metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pointer(asUnstructured(read)) == pointer(&items[3]) {
+		t.Error("an object that was read from etcd shares managed fields")
+	}
 }
 
 // An object that does not convert is an error of requests that contain it, and of no others.
