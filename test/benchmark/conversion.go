@@ -25,7 +25,6 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"celador.io/apiextensions-apiserver/pkg/crdtest"
 	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
-	"celador.io/apiextensions-apiserver/pkg/customresource/versionedstorage"
 	"celador.io/apiextensions-apiserver/pkg/features"
 
 	"celador.io/celador/test/benchmark/measure"
@@ -100,6 +99,8 @@ func convert(s *session) error {
 type reader struct {
 	stored []byte
 	codec  apiruntime.Codec
+	// version is that of the objects that the codec decodes.
+	version string
 	// converter converts what the codec decodes. Nil if the codec does.
 	converter apiruntime.ObjectConvertor
 }
@@ -135,7 +136,8 @@ func routeReader(converters []v1.Converter) (*reader, error) {
 		return nil, err
 	}
 	defer resource.Destroy()
-	// With rules, the versions share one storage, whose objects are converted when they are served.
+	// With rules, the versions share one storage of v1, whose objects are converted when they are
+	// served.
 	want := len(versions)
 	if converters != nil {
 		want = 1
@@ -147,7 +149,7 @@ func routeReader(converters []v1.Converter) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{stored: stored, codec: storages.codecs[want-1]}
+	r := &reader{stored: stored, codec: storages.codecs[want-1], version: versions[want-1]}
 	if converters != nil {
 		r.converter = resource.Version("v2").Scope.UnsafeConvertor
 	}
@@ -156,7 +158,7 @@ func routeReader(converters []v1.Converter) (*reader, error) {
 
 // check returns an error if the object is not converted.
 func (r *reader) check(rules bool) error {
-	object, err := r.decode()
+	object, err := r.decode("HTTPRoute")
 	if err != nil {
 		return err
 	}
@@ -169,14 +171,15 @@ func (r *reader) check(rules bool) error {
 	return nil
 }
 
-func (r *reader) decode() (*unstructured.Unstructured, error) {
-	object, err := apiruntime.Decode(r.codec, r.stored)
-	if err != nil {
-		return nil, err
+// decode decodes an object like the storage layer, which knows the kind of a single object that is
+// read, but not that of the items of a list.
+func (r *reader) decode(kind string) (*unstructured.Unstructured, error) {
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/" + r.version}}
+	if kind != "" {
+		u.SetKind(kind)
 	}
-	u, ok := versionedstorage.CustomResource(object)
-	if !ok {
-		return nil, fmt.Errorf("decoded %T", object)
+	if _, _, err := r.codec.Decode(r.stored, nil, u); err != nil {
+		return nil, err
 	}
 	if r.converter == nil {
 		return u, nil
@@ -191,8 +194,12 @@ func (r *reader) decode() (*unstructured.Unstructured, error) {
 // read decodes as many objects and encodes them, in a list if there are several.
 func (r *reader) read(objects int) error {
 	list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "example.com/v2", "kind": "HTTPRouteList"}}
+	kind := ""
+	if objects == 1 {
+		kind = "HTTPRoute"
+	}
 	for range objects {
-		object, err := r.decode()
+		object, err := r.decode(kind)
 		if err != nil {
 			return err
 		}

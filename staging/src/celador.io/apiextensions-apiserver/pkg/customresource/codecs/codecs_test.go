@@ -189,8 +189,8 @@ func TestStorage(t *testing.T) {
 	}
 }
 
-// TestAsStored covers objects that stay in the version in which they are stored, and share their
-// managed fields in the watch cache.
+// TestAsStored covers objects that stay in the version in which they are stored. Those of watches
+// share their managed fields; those of requests are not looked at.
 func TestAsStored(t *testing.T) {
 	s, _ := newKind(t)
 	options, err := codecs.AsStored{RESTOptionsGetter: &crdtest.Storage{}, Schemas: s}.GetRESTOptions(schema.GroupResource{Resource: "widgets"}, nil)
@@ -199,27 +199,32 @@ func TestAsStored(t *testing.T) {
 	}
 	codec := options.StorageConfig.Codec
 	const stored = `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"generation":1,"managedFields":[{"fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:only1":{}}},"manager":"m"}],"name":"w"},"spec":{"only1":"a","x":1}}`
-	var owned []uintptr
+	owned := map[string][]uintptr{}
 	for range 4 {
-		into := &unstructured.Unstructured{}
-		into.SetGroupVersionKind(v2.WithKind("Widget"))
-		got, _, err := codec.Decode([]byte(stored), nil, into)
-		if err != nil {
-			t.Fatal(err)
+		request := &unstructured.Unstructured{}
+		request.SetGroupVersionKind(v2.WithKind("Widget"))
+		for name, into := range map[string]runtime.Object{"watch": nil, "request": request} {
+			got, _, err := codec.Decode([]byte(stored), nil, into)
+			if err != nil {
+				t.Fatal(err)
+			}
+			encoded, err := runtime.Encode(codec, got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := strings.Replace(stored, `"x":1`, `"size":3`, 1)
+			if diff := cmp.Diff(want, strings.TrimSpace(string(encoded))); diff != "" {
+				t.Errorf("%s: decoded and encoded (-want +got):\n%s", name, diff)
+			}
+			entries, _, _ := unstructured.NestedFieldNoCopy(got.(*unstructured.Unstructured).Object, "metadata", "managedFields")
+			owned[name] = append(owned[name], reflect.ValueOf(entries.([]any)[0].(map[string]any)["fieldsV1"]).Pointer())
 		}
-		encoded, err := runtime.Encode(codec, got)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := strings.Replace(stored, `"x":1`, `"size":3`, 1)
-		if diff := cmp.Diff(want, strings.TrimSpace(string(encoded))); diff != "" {
-			t.Errorf("decoded and encoded (-want +got):\n%s", diff)
-		}
-		entries, _, _ := unstructured.NestedFieldNoCopy(into.Object, "metadata", "managedFields")
-		owned = append(owned, reflect.ValueOf(entries.([]any)[0].(map[string]any)["fieldsV1"]).Pointer())
 	}
-	if owned[2] != owned[3] {
-		t.Error("equal managed fields are not shared")
+	if owned["watch"][2] != owned["watch"][3] {
+		t.Error("equal managed fields of watched objects are not shared")
+	}
+	if owned["request"][2] == owned["request"][3] {
+		t.Error("managed fields of requests are shared")
 	}
 }
 

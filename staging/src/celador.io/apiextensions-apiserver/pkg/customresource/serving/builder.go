@@ -42,7 +42,8 @@ type Builder struct {
 	// versions share.
 	SeparateStorages bool
 	// Unreadable learns how many objects of a CustomResourceDefinition do not convert to each
-	// version, as long as its Resource exists. Nil if nobody wants to know.
+	// version, as long as its Resource exists, unless the feature gate of its conversion rules is
+	// off. Nil if nobody wants to know.
 	Unreadable func(crd *apiextensionsv1.CustomResourceDefinition, counts map[string]int)
 }
 
@@ -63,21 +64,22 @@ func (b *Builder) Build(ctx context.Context, crd *apiextensionsv1.CustomResource
 		resource.Destroy()
 		return nil, err
 	}
-	b.countUnreadable(resource, crd, kind.converters.rules)
+	b.countUnreadable(resource, crd, &kind.converters)
 	return resource, nil
 }
 
 // countUnreadable starts counting the objects that do not convert. Without conversion rules, there
-// are none.
-func (b *Builder) countUnreadable(resource *Resource, crd *apiextensionsv1.CustomResourceDefinition, rules *rulesConverter) {
+// are none. Rules that are not evaluated, because their feature gate is off, say nothing about the
+// objects, and nothing is reported.
+func (b *Builder) countUnreadable(resource *Resource, crd *apiextensionsv1.CustomResourceDefinition, c *converters) {
 	switch {
 	case b.Unreadable == nil:
-	case rules == nil:
+	case c.rules == nil:
 		b.Unreadable(crd, nil)
-	default:
+	case c.checked != nil:
 		ctx, cancel := context.WithCancel(context.Background())
 		resource.stopCounting = cancel
-		go (&unreadableCounter{resource: resource, crd: crd, rules: rules, report: b.Unreadable}).run(ctx)
+		go (&unreadableCounter{resource: resource, crd: crd, rules: c.rules, report: b.Unreadable}).run(ctx)
 	}
 }
 

@@ -82,7 +82,7 @@ func strategyOf(crd *apiextensionsv1.CustomResourceDefinition) v1.ConversionStra
 	return v1.ConversionStrategyType(crd.Spec.Conversion.Strategy)
 }
 
-// conversionDefinition returns what determines how objects are converted, or nil while the feature
+// conversionSpec returns what determines how objects are converted, or nil while the feature
 // gate is off.
 func conversionSpec(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, s *schemas.Schemas) *conversion.Spec {
 	if !utilfeature.DefaultFeatureGate.Enabled(features.CustomResourceConversionRules) {

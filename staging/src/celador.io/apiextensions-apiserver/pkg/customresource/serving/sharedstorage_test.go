@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -161,6 +162,40 @@ func broken(t *testing.T) (*gadgets, string) {
 	g.put(t, "v1", "a", "good", map[string]any{"timeout": "1s"})
 	g.put(t, "v1", "b", "broken", map[string]any{"timeout": "soon"})
 	return g, g.put(t, "v1", "b", "good", map[string]any{"timeout": "2s"})
+}
+
+// Objects in the watch cache share equal managed fields. What a request reads from etcd does not.
+func TestSharedManagedFields(t *testing.T) {
+	owned := func(u *unstructured.Unstructured) {
+		u.Object["metadata"].(map[string]any)["managedFields"] = []any{map[string]any{
+			"manager": "m", "operation": "Update", "apiVersion": "example.com/v1", "fieldsType": "FieldsV1", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:note": map[string]any{}}},
+		}}
+	}
+	g := serveGadgets(t, nil)
+	var last string
+	for i := range 4 {
+		last = g.put(t, "v1", "a", fmt.Sprint(i), map[string]any{"note": "x"}, owned)
+	}
+	storage := g.Version("v1").Storage.CustomResource
+	list, err := storage.List(in(t.Context(), "a"), fresh(last))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pointer := func(u *unstructured.Unstructured) uintptr {
+		entries, _, _ := unstructured.NestedFieldNoCopy(u.Object, "metadata", "managedFields")
+		return reflect.ValueOf(entries.([]any)[0].(map[string]any)["fieldsV1"]).Pointer()
+	}
+	items := list.(*unstructured.UnstructuredList).Items
+	if pointer(&items[2]) != pointer(&items[3]) {
+		t.Error("objects in the watch cache do not share managed fields")
+	}
+	read, err := storage.Get(in(t.Context(), "a"), "3", &metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pointer(asUnstructured(read)) == pointer(&items[3]) {
+		t.Error("an object that was read from etcd shares managed fields")
+	}
 }
 
 // An object that does not convert is an error of requests that contain it, and of no others.
@@ -339,21 +374,31 @@ func TestWatchOfObjectThatDoesNotConvert(t *testing.T) {
 	}
 }
 
-// An update in another version that changes nothing writes nothing, also if the storage version has
-// defaults that the other version lacks.
+// An update that changes nothing writes nothing, also if one version has defaults that the other
+// one lacks. Requests have the defaults of their version, and field managers record their time.
 func TestUpdateWithoutChange(t *testing.T) {
 	g := serveGadgets(t, func(crd *apiextensionsv1.CustomResourceDefinition, _ *apiextensions.Expressions) {
-		spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
-		spec.Properties["defaulted"] = apiextensionsv1.JSONSchemaProps{Type: "string", Default: &apiextensionsv1.JSON{Raw: []byte(`"x"`)}}
-		crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"] = spec
+		for i := range crd.Spec.Versions {
+			spec := crd.Spec.Versions[i].Schema.OpenAPIV3Schema.Properties["spec"]
+			spec.Properties["defaulted"+crd.Spec.Versions[i].Name] = apiextensionsv1.JSONSchemaProps{Type: "string", Default: &apiextensionsv1.JSON{Raw: []byte(`"x"`)}}
+			crd.Spec.Versions[i].Schema.OpenAPIV3Schema.Properties["spec"] = spec
+		}
 	})
 	ctx := in(t.Context(), "a")
-	// Requests have the defaults of their version.
-	for version, spec := range map[string]map[string]any{"v1": {"note": "x", "defaulted": "x"}, "v2": {"note": "x"}} {
+	for _, version := range []string{"v1", "v2"} {
 		storage := g.Version(version).Storage.CustomResource
-		created, err := storage.Create(ctx, &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "example.com/" + version, "kind": "Widget", "metadata": map[string]any{"namespace": "a", "name": version}, "spec": spec,
-		}}, rest.ValidateAllObjectFunc, &metav1.CreateOptions{})
+		// request returns an object as it arrives in a request.
+		request := func(note string, minute int) *unstructured.Unstructured {
+			return &unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": "example.com/" + version, "kind": "Widget",
+				"metadata": map[string]any{"namespace": "a", "name": version, "managedFields": []any{map[string]any{
+					"manager": "m", "operation": "Apply", "apiVersion": "example.com/" + version, "time": fmt.Sprintf("2026-01-01T00:%02d:00Z", minute),
+					"fieldsType": "FieldsV1", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:note": map[string]any{}}},
+				}}},
+				"spec": map[string]any{"note": note, "defaulted" + version: "x"},
+			}}
+		}
+		created, err := storage.Create(ctx, request("x", 0), rest.ValidateAllObjectFunc, &metav1.CreateOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -361,14 +406,29 @@ func TestUpdateWithoutChange(t *testing.T) {
 		if _, err := g.list(ctx, version, "a", fresh(before)); err != nil { // The watch cache has the object now.
 			t.Fatal(err)
 		}
-		updated, _, err := storage.Update(ctx, version, rest.DefaultUpdatedObjectInfo(nil, func(_ context.Context, _, object runtime.Object) (runtime.Object, error) {
-			return object.DeepCopyObject(), nil
-		}), rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{})
-		if err != nil {
-			t.Fatal(err)
+		update := func(note string, minute int) *unstructured.Unstructured {
+			t.Helper()
+			updated, _, err := storage.Update(ctx, version, rest.DefaultUpdatedObjectInfo(nil, func(_ context.Context, _, current runtime.Object) (runtime.Object, error) {
+				u := request(note, minute)
+				u.SetUID(asUnstructured(current).GetUID())
+				u.SetCreationTimestamp(asUnstructured(current).GetCreationTimestamp())
+				u.SetResourceVersion(asUnstructured(current).GetResourceVersion())
+				u.SetGeneration(asUnstructured(current).GetGeneration())
+				return u, nil
+			}), rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return asUnstructured(updated)
 		}
-		if after := asUnstructured(updated).GetResourceVersion(); after != before {
-			t.Errorf("an update of an object in %s without a change has the resource version %s, want %s", version, after, before)
+		// The times of an update that changes nothing in the same version are restored before it
+		// gets here.
+		minute := map[string]int{"v1": 0, "v2": 1}[version]
+		if got := update("x", minute); got.GetResourceVersion() != before || got.GetGeneration() != 1 {
+			t.Errorf("%s: an update without a change has the resource version %s, want %s, and the generation %d", version, got.GetResourceVersion(), before, got.GetGeneration())
+		}
+		if got := update("y", 2); got.GetResourceVersion() == before || got.GetGeneration() != 2 {
+			t.Errorf("%s: an update has the same resource version, or the generation %d", version, got.GetGeneration())
 		}
 	}
 }

@@ -19,6 +19,8 @@ const (
 	// unusedPeriod is how long a VersionStorage keeps a converted object that nobody reads, at
 	// least. It may keep it twice as long.
 	unusedPeriod = 5 * time.Minute
+	// keptBytes estimates the memory of an entry of convertedObjects, with the free ones beside it.
+	keptBytes = 128
 )
 
 // convertedBytes is the memory of all converted objects.
@@ -64,7 +66,7 @@ func (c *convertedObjects) put(uid types.UID, resourceVersion string, object *un
 	if uid == "" || resourceVersion == "" {
 		return
 	}
-	c.add(uid, convertedObject{resourceVersion, object, int64(bytes) + mapBytes + entryBytes})
+	c.add(uid, convertedObject{resourceVersion, object, int64(bytes) + keptBytes})
 }
 
 func (c *convertedObjects) add(uid types.UID, object convertedObject) {

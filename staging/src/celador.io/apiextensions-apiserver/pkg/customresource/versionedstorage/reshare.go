@@ -3,12 +3,36 @@
 
 package versionedstorage
 
-// Estimates of memory in bytes, for values on a 64-bit machine.
+// Estimates of memory in bytes, for values on a 64-bit machine. They include what the allocator
+// adds by rounding up.
 const (
-	mapBytes   = 48
-	entryBytes = 40
-	itemBytes  = 16
+	mapBytes = 48
+	// groupBytes is the memory of eight entries of a map, which Go allocates together.
+	groupBytes = 320
+	// tableBytes is the memory of what finds the group of an entry, if there are several.
+	tableBytes = 48
+	listBytes  = 32
+	itemBytes  = 20
+	textBytes  = 32
+	// numberBytes is the memory of a number in an interface.
+	numberBytes = 8
 )
+
+// mapSize returns the memory of a map without that of its values.
+func mapSize(entries int) int {
+	switch {
+	case entries == 0:
+		return mapBytes
+	case entries <= 8:
+		return mapBytes + groupBytes
+	}
+	groups := 2
+	// A map grows when it is filled to seven eighths.
+	for entries > groups*7 {
+		groups *= 2
+	}
+	return mapBytes + tableBytes + groups*groupBytes
+}
 
 // reshare returns value with the parts of original that are equal and at the same place, so that a
 // converted object holds little more memory than what its conversion has changed. It changes value,
@@ -22,7 +46,11 @@ func reshare(value, original any) (shared any, bytes int) {
 	case string:
 		// A text that is copied from elsewhere in the object shares its memory, but counts, too.
 		if value != original {
-			return value, len(value)
+			return value, textBytes + len(value)*9/8
+		}
+	case int64, float64:
+		if value != original {
+			return value, numberBytes
 		}
 	}
 	return value, 0
@@ -31,7 +59,7 @@ func reshare(value, original any) (shared any, bytes int) {
 func reshareMap(value map[string]any, original any) (any, int) {
 	before, ok := original.(map[string]any)
 	same := ok && value != nil && len(before) == len(value)
-	bytes := mapBytes + entryBytes*len(value)
+	bytes := mapSize(len(value))
 	for key, field := range value {
 		old, found := before[key]
 		shared, size := reshare(field, old)
@@ -50,7 +78,7 @@ func reshareMap(value map[string]any, original any) (any, int) {
 func reshareList(value []any, original any) (any, int) {
 	before, ok := original.([]any)
 	same := ok && value != nil && before != nil && len(before) == len(value)
-	bytes := itemBytes * len(value)
+	bytes := listBytes + itemBytes*len(value)
 	for i, item := range value {
 		var old any
 		if i < len(before) {

@@ -4,7 +4,11 @@
 package versionedstorage
 
 import (
+	"fmt"
 	"reflect"
+	goruntime "runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -53,6 +57,68 @@ func TestReshare(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The memory that a converted object is said to take is at least what it takes, and not twice as
+// much.
+func TestSizes(t *testing.T) {
+	object := func(fields int) map[string]any {
+		object := make(map[string]any, fields)
+		for i := range fields {
+			object[fmt.Sprintf("field%d", i)] = true
+		}
+		return object
+	}
+	list := func(items int) []any { return slices.Repeat([]any{true}, items) }
+	table := map[string]any{
+		"no fields": object(0), "an item of each type": []any{object(1), list(1), "text", int64(1000), 1.5, true, nil},
+		"short text": "a", "text": strings.Repeat("text ", 20), "long text": strings.Repeat("text ", 5000),
+		"nested": map[string]any{"a": map[string]any{"b": []any{object(2), object(3)}}},
+	}
+	for _, n := range []int{1, 2, 7, 8, 9, 14, 15, 16, 28, 29, 56, 57, 100, 300} {
+		table[fmt.Sprintf("%d fields", n)], table[fmt.Sprintf("%d items", n)] = object(n), list(n)
+	}
+	const copies = 100
+	for name, value := range table {
+		t.Run(name, func(t *testing.T) {
+			_, estimate := reshare(copied(value), nil)
+			kept := make([]any, copies)
+			var before, after goruntime.MemStats
+			goruntime.ReadMemStats(&before)
+			for i := range kept {
+				kept[i] = copied(value)
+			}
+			goruntime.ReadMemStats(&after)
+			if size := int(after.TotalAlloc-before.TotalAlloc) / copies; estimate < size || estimate > 2*size+textBytes {
+				t.Errorf("estimated %d bytes, and it has %d", estimate, size)
+			}
+		})
+	}
+}
+
+// copied copies a value with its texts and numbers, but not the names of fields.
+func copied(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		copies := make(map[string]any, len(value))
+		for name, field := range value {
+			copies[name] = copied(field)
+		}
+		return copies
+	case []any:
+		copies := make([]any, len(value))
+		for i, item := range value {
+			copies[i] = copied(item)
+		}
+		return copies
+	case string:
+		return strings.Clone(value)
+	case int64:
+		return value + 0
+	case float64:
+		return value + 0
+	}
+	return value
 }
 
 func same(a, b any) bool {

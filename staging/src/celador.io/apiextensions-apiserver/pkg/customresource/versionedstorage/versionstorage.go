@@ -5,7 +5,10 @@ package versionedstorage
 
 import (
 	"context"
+	"maps"
+	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -180,6 +183,10 @@ func (v *VersionStorage) GuaranteedUpdate(ctx context.Context, key string, desti
 		if !ok {
 			return nil, nil, errNotUnstructured(input)
 		}
+		before := u
+		if !hasVersion(u, v.served.GroupVersion()) {
+			before = u.DeepCopy()
+		}
 		current, err := v.convertOwn(u)
 		if err != nil {
 			return nil, nil, storage.NewCorruptObjError(key, err)
@@ -189,12 +196,48 @@ func (v *VersionStorage) GuaranteedUpdate(ctx context.Context, key string, desti
 			return nil, nil, err
 		}
 		toStore, err := v.toStored(updated)
+		if err == nil && before != u && isUnchanged(toStore, before) {
+			return before, ttl, nil
+		}
 		return toStore, ttl, err
 	}, nil)
 	if err != nil {
 		return err
 	}
 	return v.setWritten(key, destination, stored)
+}
+
+// isUnchanged reports whether an update in another version than the stored one has left the stored
+// object as it was. A request may have fields that the storage version cannot hold, such as
+// defaults of its version. They are missing in the object before the update, so that Kubernetes
+// increments the generation and renews the times of managed fields each time.
+func isUnchanged(updated, before *unstructured.Unstructured) bool {
+	return equality.Semantic.DeepEqual(withoutTimes(updated), withoutTimes(before))
+}
+
+// withoutTimes returns the content of an object without its generation and the times of its managed
+// fields. It shares all other values.
+func withoutTimes(u *unstructured.Unstructured) map[string]any {
+	content := maps.Clone(u.Object)
+	metadata, ok := content["metadata"].(map[string]any)
+	if !ok {
+		return content
+	}
+	metadata = maps.Clone(metadata)
+	delete(metadata, "generation")
+	if entries, ok := metadata["managedFields"].([]any); ok {
+		entries = slices.Clone(entries)
+		for i := range entries {
+			if entry, ok := entries[i].(map[string]any); ok {
+				entry = maps.Clone(entry)
+				delete(entry, "time")
+				entries[i] = entry
+			}
+		}
+		metadata["managedFields"] = entries
+	}
+	content["metadata"] = metadata
+	return content
 }
 
 // Delete implements storage.Interface. As in GuaranteedUpdate, cachedExistingObject is not used.

@@ -130,7 +130,7 @@ func (s server) delete(t *testing.T, name string, finalizers []string, requests 
 			what += fmt.Sprintf(": %T", obj)
 		}
 		text := fmt.Sprintf("%s, error %v %s", what, err, apierrors.ReasonForError(err))
-		return strings.NewReplacer(string(uid), "UID", "object meta: "+version, "object meta: VERSION", s.prefix, "PREFIX").Replace(text)
+		return strings.NewReplacer(string(uid), "UID", "ResourceVersion in object meta: "+version, "ResourceVersion in object meta: VERSION", s.prefix, "PREFIX").Replace(text)
 	}
 	var outcome []string
 	for _, request := range requests {

@@ -47,6 +47,9 @@ func dropDisabledExpressions(ctx context.Context, crd *apiextensions.CustomResou
 		if len(kept.Converters) > 0 {
 			warnDropped(ctx, "spec.conversion.converters", features.CustomResourceConversionRules)
 		}
+		if len(kept.Tables) > 0 {
+			warnDropped(ctx, "spec.conversion.tables", features.CustomResourceConversionRules)
+		}
 		kept.ConversionRules, kept.Converters, kept.Tables = false, nil, nil
 	}
 	crd.Expressions = &kept

@@ -5,6 +5,7 @@ package customresourcedefinition_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,6 +30,7 @@ func TestGateMessages(t *testing.T) {
 	const (
 		noDefaults   = "x-kubernetes-default in the schemas: dropped, because the feature gate CustomResourceDefaultExpressions is off"
 		noConverters = "spec.conversion.converters: dropped, because the feature gate CustomResourceConversionRules is off"
+		noTables     = "spec.conversion.tables: dropped, because the feature gate CustomResourceConversionRules is off"
 		typo         = `{"strategy": "ConversionRule"}`
 		unknownTypo  = `spec.conversion.strategy: Unsupported value: "ConversionRule": supported values: `
 	)
@@ -43,6 +45,8 @@ func TestGateMessages(t *testing.T) {
 			errs: []string{unknownStrategy + `, and "ConversionRules" if the feature gate CustomResourceConversionRules is on`}},
 		{name: "converters", manifest: manifest(converters, object, object), enabled: true},
 		{name: "idle converters and defaults", manifest: manifest(idle, defaulted, object), warnings: []string{noDefaults, noConverters}},
+		{name: "idle tables", manifest: manifest(idleTables, object, object), warnings: []string{noTables}},
+		{name: "converters and tables", manifest: manifest(strings.Replace(tables, "ConversionRules", "None", 1), object, object), warnings: []string{noConverters, noTables}},
 		{name: "nothing", manifest: manifest(none, object)},
 		{name: "another strategy", manifest: manifest(typo, object, object), errs: []string{unknownTypo + `"None", "Webhook"`}},
 		{name: "another strategy", manifest: manifest(typo, object, object), enabled: true, errs: []string{unknownTypo + `"ConversionRules", "None", "Webhook"`}},

@@ -5,6 +5,7 @@ package customresourcedefinition
 
 import (
 	"context"
+	"slices"
 
 	upstream "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	upstreamregistry "k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/storage"
+	"k8s.io/apiserver/pkg/warning"
 
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 )
@@ -48,17 +50,18 @@ func (s strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
 	s.upstreamStrategy.PrepareForCreate(ctx, part(obj))
 }
 
-// Validate implements rest.RESTCreateStrategy.
+// Validate implements rest.RESTCreateStrategy. It warns about expressions itself, because
+// WarningsOnCreate would have to check them again.
 func (s strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
 	if errs := checkValidationRules(part(obj)); len(errs) > 0 {
 		return errs
 	}
-	return append(nameStrategies(s.upstreamStrategy.Validate(ctx, part(obj))), validateExpressions(obj.(*apiextensions.CustomResourceDefinition), nil)...)
+	return validateExpressions(ctx, obj, nil, nameStrategies(s.upstreamStrategy.Validate(ctx, part(obj))))
 }
 
 // WarningsOnCreate implements rest.RESTCreateStrategy.
 func (s strategy) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
-	return append(s.upstreamStrategy.WarningsOnCreate(ctx, part(obj)), warnExpressions(obj.(*apiextensions.CustomResourceDefinition), nil)...)
+	return s.upstreamStrategy.WarningsOnCreate(ctx, part(obj))
 }
 
 // PrepareForUpdate implements rest.RESTUpdateStrategy. A change of the expressions increments the
@@ -72,33 +75,34 @@ func (s strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object)
 	}
 }
 
-// ValidateUpdate implements rest.RESTUpdateStrategy.
+// ValidateUpdate implements rest.RESTUpdateStrategy. It warns about expressions, like Validate.
 func (s strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	if errs := checkValidationRules(part(obj)); len(errs) > 0 {
+	crd, stored, errs := withoutStoredLargeRules(part(obj), part(old))
+	if len(errs) > 0 {
 		return errs
 	}
-	errs := withoutStoredCosts(nameStrategies(s.upstreamStrategy.ValidateUpdate(ctx, part(obj), part(old))), part(obj), part(old))
-	return append(errs, validateExpressions(obj.(*apiextensions.CustomResourceDefinition), old.(*apiextensions.CustomResourceDefinition))...)
+	errs = withoutStoredCosts(nameStrategies(s.upstreamStrategy.ValidateUpdate(ctx, crd, stored)), crd, stored)
+	return validateExpressions(ctx, obj, old.(*apiextensions.CustomResourceDefinition), errs)
 }
 
 // WarningsOnUpdate implements rest.RESTUpdateStrategy.
 func (s strategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
-	return append(s.upstreamStrategy.WarningsOnUpdate(ctx, part(obj), part(old)), warnExpressions(obj.(*apiextensions.CustomResourceDefinition), old.(*apiextensions.CustomResourceDefinition))...)
+	return s.upstreamStrategy.WarningsOnUpdate(ctx, part(obj), part(old))
 }
 
-// validateExpressions checks the default rules and the conversion rules. old is nil on create.
-func validateExpressions(crd, old *apiextensions.CustomResourceDefinition) field.ErrorList {
-	defaults, _ := validateDefaultRules(crd, old)
-	conversions, _ := validateConversionRules(crd, old)
-	return append(defaults, conversions...)
-}
-
-// warnExpressions returns the warnings about default rules and conversion rules. old is nil on
-// create.
-func warnExpressions(crd, old *apiextensions.CustomResourceDefinition) []string {
-	_, defaults := validateDefaultRules(crd, old)
-	_, conversions := validateConversionRules(crd, old)
-	return append(defaults, conversions...)
+// validateExpressions appends the errors about default rules and conversion rules to errs, or adds
+// the warnings about them to the request if there are no errors. old is nil on create.
+func validateExpressions(ctx context.Context, obj runtime.Object, old *apiextensions.CustomResourceDefinition, errs field.ErrorList) field.ErrorList {
+	crd := obj.(*apiextensions.CustomResourceDefinition)
+	defaultErrs, defaultWarnings := validateDefaultRules(crd, old)
+	conversionErrs, conversionWarnings := validateConversionRules(crd, old)
+	errs = slices.Concat(errs, defaultErrs, conversionErrs)
+	if len(errs) == 0 {
+		for _, text := range slices.Concat(defaultWarnings, conversionWarnings) {
+			warning.AddWarning(ctx, "", text)
+		}
+	}
+	return errs
 }
 
 // attributes returns the labels of a CustomResourceDefinition and its field metadata.name, for

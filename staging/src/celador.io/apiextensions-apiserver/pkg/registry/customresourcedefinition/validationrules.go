@@ -17,49 +17,70 @@ import (
 // checkValidationRules returns errors about validation rules that are too large for the type
 // checker. Kubernetes' validation, which compiles all rules, cannot be interrupted, so it must not
 // see them.
-func checkValidationRules(crd *upstream.CustomResourceDefinition) field.ErrorList {
-	var errs field.ErrorList
-	spec := field.NewPath("spec")
-	if crd.Spec.Validation != nil {
-		errs = append(errs, checkRulesOf(crd.Spec.Validation.OpenAPIV3Schema, spec.Child("validation", "openAPIV3Schema"))...)
-	}
-	for i, version := range crd.Spec.Versions {
-		if version.Schema != nil {
-			errs = append(errs, checkRulesOf(version.Schema.OpenAPIV3Schema, spec.Child("versions").Index(i).Child("schema", "openAPIV3Schema"))...)
-		}
-	}
+func checkValidationRules(crd *upstream.CustomResourceDefinition) (errs field.ErrorList) {
+	forEachLargeRule(crd, func(_ *upstream.ValidationRule, err *field.Error) { errs = append(errs, err) })
 	return errs
 }
 
-func checkRulesOf(s *upstream.JSONSchemaProps, path *field.Path) field.ErrorList {
-	if s == nil {
-		return nil
+// withoutStoredLargeRules is checkValidationRules for updates. Servers of Kubernetes store rules
+// that are too large, so it accepts them in schemas that are those of old, and then returns copies
+// of both CustomResourceDefinitions that do not have them.
+func withoutStoredLargeRules(crd, old *upstream.CustomResourceDefinition) (updated, stored *upstream.CustomResourceDefinition, errs field.ErrorList) {
+	large := checkValidationRules(crd)
+	errs = slices.DeleteFunc(slices.Clone(large), func(err *field.Error) bool { return hasStoredSchema(err.Field, crd, old) })
+	if len(errs) == len(large) {
+		return crd, old, errs
 	}
-	var errs field.ErrorList
-	for i, rule := range s.XValidations {
+	updated, stored = crd.DeepCopy(), old.DeepCopy()
+	for _, copied := range []*upstream.CustomResourceDefinition{updated, stored} {
+		forEachLargeRule(copied, func(rule *upstream.ValidationRule, _ *field.Error) { *rule = upstream.ValidationRule{Rule: "true"} })
+	}
+	return updated, stored, errs
+}
+
+// forEachLargeRule calls f with each validation rule that is too large for the type checker, and
+// the error about it. f may change the rule.
+func forEachLargeRule(crd *upstream.CustomResourceDefinition, f func(*upstream.ValidationRule, *field.Error)) {
+	spec := field.NewPath("spec")
+	if crd.Spec.Validation != nil {
+		forEachLargeRuleOf(crd.Spec.Validation.OpenAPIV3Schema, spec.Child("validation", "openAPIV3Schema"), f)
+	}
+	for i, version := range crd.Spec.Versions {
+		if version.Schema != nil {
+			forEachLargeRuleOf(version.Schema.OpenAPIV3Schema, spec.Child("versions").Index(i).Child("schema", "openAPIV3Schema"), f)
+		}
+	}
+}
+
+func forEachLargeRuleOf(s *upstream.JSONSchemaProps, path *field.Path, f func(*upstream.ValidationRule, *field.Error)) {
+	if s == nil {
+		return
+	}
+	for i := range s.XValidations {
+		rule := &s.XValidations[i]
 		for _, expression := range []struct{ name, source string }{{"rule", rule.Rule}, {"messageExpression", rule.MessageExpression}} {
 			if err := schemaexpression.Default().CheckNodes(expression.source); err != nil {
-				errs = append(errs, field.Invalid(path.Child("x-kubernetes-validations").Index(i).Child(expression.name), ruleerror.Abbreviate(expression.source), err.Error()))
+				f(rule, field.Invalid(path.Child("x-kubernetes-validations").Index(i).Child(expression.name), ruleerror.Abbreviate(expression.source), err.Error()))
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		property := s.Properties[name]
-		errs = append(errs, checkRulesOf(&property, path.Child("properties").Key(name))...)
+		forEachLargeRuleOf(&property, path.Child("properties").Key(name), f)
 	}
 	if s.AdditionalProperties != nil {
-		errs = append(errs, checkRulesOf(s.AdditionalProperties.Schema, path.Child("additionalProperties"))...)
+		forEachLargeRuleOf(s.AdditionalProperties.Schema, path.Child("additionalProperties"), f)
 	}
 	if s.Items != nil {
-		errs = append(errs, checkRulesOf(s.Items.Schema, path.Child("items"))...)
+		forEachLargeRuleOf(s.Items.Schema, path.Child("items"), f)
 	}
 	for _, of := range []struct {
 		name    string
 		schemas []upstream.JSONSchemaProps
 	}{{"allOf", s.AllOf}, {"anyOf", s.AnyOf}, {"oneOf", s.OneOf}} {
 		for i := range of.schemas {
-			errs = append(errs, checkRulesOf(&of.schemas[i], path.Child(of.name).Index(i))...)
+			forEachLargeRuleOf(&of.schemas[i], path.Child(of.name).Index(i), f)
 		}
 	}
-	return append(errs, checkRulesOf(s.Not, path.Child("not"))...)
+	forEachLargeRuleOf(s.Not, path.Child("not"), f)
 }
