@@ -21,12 +21,16 @@ var estimator = &library.CostEstimator{}
 // A costFunc returns the cost of a call from its arguments and its result.
 type costFunc func(args []ref.Val, result ref.Val) uint64
 
-// costOf returns the cost function of a call, or nil if each call costs one unit. overload is empty
-// if the checker left several candidates.
-func costOf(function, overload string) costFunc {
+// costOf returns the cost function of a call with n arguments, or nil if each call costs one unit.
+// overload is empty if the checker left several candidates. It returns an error if cel-go cannot
+// plan the call.
+func (l *Library) costOf(function, overload string, n int) (costFunc, error) {
 	byOverload := overloadCosts[overload]
-	if standardCost.Has(function) {
-		return byOverload
+	switch {
+	case standardCost.Has(function):
+		return byOverload, nil
+	case !estimatedCost.Has(function):
+		return l.trackers.cost(trackedCall{function, overload, n})
 	}
 	return func(args []ref.Val, result ref.Val) uint64 {
 		if cost := estimator.CallCost(function, overload, args, result); cost != nil {
@@ -36,7 +40,7 @@ func costOf(function, overload string) costFunc {
 			return byOverload(args, result)
 		}
 		return 1
-	}
+	}, nil
 }
 
 // overloadCosts holds the costs of cel-go's standard overloads that do not cost one unit.

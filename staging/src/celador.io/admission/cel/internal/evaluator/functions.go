@@ -9,8 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// standardCost holds the functions whose cost cel-go defines itself. The cost of other functions
-// comes from Kubernetes' estimator.
+// standardCost holds the functions whose cost cel-go defines itself.
 var standardCost = sets.New(
 	operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo,
 	operators.Negate, operators.LogicalNot, operators.NotStrictlyFalse, operators.In,
@@ -21,22 +20,21 @@ var standardCost = sets.New(
 	overloads.TypeConvertType, overloads.TypeConvertDyn,
 )
 
-// supported holds the functions whose costs the evaluator knows. It leaves out functions whose
-// library does not export its cost tracker, such as sets and most of lists, and functions other
-// than matches whose constant patterns cel-go compiles at planning time.
-var supported = standardCost.Union(sets.New(
-	operators.LogicalAnd, operators.LogicalOr, operators.Conditional, operators.Equals, operators.NotEquals,
-
-	"optional.of", "optional.ofNonZeroValue", "optional.none", "value", "hasValue", "or", "orValue",
+// estimatedCost holds functions whose cost Kubernetes' estimator or cel-go defines. It need not be
+// complete: for other functions, trackers return the cost, more slowly.
+var estimatedCost = sets.New(
+	"optional.of", "optional.ofNonZeroValue", "value", "hasValue",
 	"cel.@mapInsert", // of transformMap and transformMapEntry
 
 	overloads.TimeGetFullYear, overloads.TimeGetMonth, overloads.TimeGetDate, overloads.TimeGetDayOfMonth,
 	overloads.TimeGetDayOfWeek, overloads.TimeGetDayOfYear, overloads.TimeGetHours, overloads.TimeGetMinutes,
 	overloads.TimeGetSeconds, overloads.TimeGetMilliseconds,
 
-	"charAt", "indexOf", "join", "lastIndexOf", "lowerAscii", "replace", "split", "substring", "trim", "upperAscii", "format",
+	"find", "findAll", "charAt", "indexOf", "join", "lastIndexOf", "lowerAscii", "replace", "split", "substring", "trim", "upperAscii", "format",
 
-	"isSorted", "sum", "max", "min", "includes",
+	"isSorted", "sum", "max", "min", "includes", "first", "last",
+	"math.abs", "math.ceil", "math.floor", "math.round", "math.trunc", "math.sign", "math.sqrt", "math.isNaN", "math.isInf", "math.isFinite",
+	"math.bitAnd", "math.bitOr", "math.bitXor", "math.bitNot", "math.bitShiftLeft", "math.bitShiftRight",
 	"url", "isURL", "getScheme", "getHost", "getHostname", "getPort", "getEscapedPath", "getQuery",
 	"quantity", "isQuantity", "sign", "isInteger", "asInteger", "asApproximateFloat", "isGreaterThan", "isLessThan",
 	"compareTo", "add", "sub",
@@ -45,4 +43,4 @@ var supported = standardCost.Union(sets.New(
 	"isGlobalUnicast", "cidr", "isCIDR", "containsIP", "containsCIDR", "masked", "prefixLength",
 	"path", "group", "serviceAccount", "resource", "subresource", "namespace", "name", "check", "fieldSelector",
 	"labelSelector", "allowed", "reason", "error", "errored",
-))
+)

@@ -30,7 +30,7 @@ func TestIterations(t *testing.T) {
 		sources = append(sources, generate(random(7000+seed)))
 	}
 	ins := inputs()
-	l, compared := kubernetes(), map[bool]int{}
+	l, compared := kubernetes(), 0
 	for _, source := range sources {
 		p, err := l.compile(source)
 		if err != nil {
@@ -62,11 +62,10 @@ func TestIterations(t *testing.T) {
 			if results[0] != results[1] {
 				t.Errorf("%s with the input %s: %s, want %s", source, name, results[1], results[0])
 			}
-			compared[p.planned == nil]++
+			compared++
 		}
 	}
-	if compared[true] < 1000 {
-		t.Errorf("only %d evaluations of expressions that Plan declines", compared[true])
+	if compared < 10_000 {
+		t.Errorf("only %d evaluations", compared)
 	}
-	t.Logf("%d evaluations of planned expressions, %d of others", compared[false], compared[true])
 }

@@ -69,6 +69,9 @@ func run(t *testing.T, source string, self map[string]any) schemaexpression.Eval
 	if err != nil {
 		t.Fatal(err)
 	}
+	if program.Planned() != 1 {
+		t.Errorf("%s is left to cel-go", source)
+	}
 	evaluation := program.Evaluate(t.Context(), &schemaexpression.Activation{Self: schemaexpression.Value(self, schemaexpression.NewSchema(&model.Structural{Structural: selfSchema}))})
 	if most, err := expression.MaxCost(schemaexpression.ObjectSize{Entries: 100, Text: 4_000_000}); err != nil || evaluation.HasCost && float64(evaluation.Cost) > most {
 		t.Errorf("%s costs %d, more than its estimate %g, %v", source, evaluation.Cost, most, err)
