@@ -127,6 +127,7 @@ func TestErrors(t *testing.T) {
 	}
 	for source, want := range map[string]string{
 		"self.a.merge([1])":        "no matching overload",
+		"{?'a': dyn(self.text)}":   "<input>:1:11: the value of the optional entry a of the map must be an optional, but its type is dyn",
 		"self.a.set('k', 1)":       "no matching overload",
 		"self.a.set(1, 'k')":       "no matching overload",
 		"self.a.remove(1)":         "no matching overload",
