@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 celgo=${PWD}/_output/patches/cel-go
 hack/patches-celgo.sh "${celgo}"
 # The vendor directory of cel-go is incomplete in the module proxy.
-(cd "${celgo}" && GOWORK=off go test -mod=mod ./common/types ./interpreter && GOWORK=off go test -mod=mod -run TestBindings ./ext)
+(cd "${celgo}" && GOWORK=off go test -mod=mod ./common/types ./interpreter && GOWORK=off go test -mod=mod -run TestBindings ./ext && GOWORK=off go test -mod=mod -run TestValidate ./cel)
 tree=${PWD}/_output/patches/kubernetes
 hack/patches-tree.sh "${tree}"
 cd "${tree}"

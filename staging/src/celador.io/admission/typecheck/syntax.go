@@ -46,8 +46,7 @@ func checkIn(env *cel.Env, parsed *cel.Ast) (checked *cel.Ast, issues *cel.Issue
 	return checked, issues
 }
 
-// try calls check and turns a panic into an error. cel-go panics if an optional entry of a list or
-// map is of dynamic type, as in [?dyn(1)].
+// try calls check and turns a panic into an error.
 func try(check func()) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -222,15 +222,31 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// cel-go panics when a constant map has a key that Go cannot hash, and when an optional entry is of
-// dynamic type.
+// cel-go panics when a constant map has a key that Go cannot hash.
 func TestCompilePanic(t *testing.T) {
+	_, err := expression.Default().Compile("{b'a': 1}.size() == 1", nothing, fresh, cel.BoolType)
+	wantError(t, err, apiservercel.ErrorTypeInternal, "program instantiation failed: internal error: runtime error: hash of unhashable type types.Bytes")
+}
+
+// cel-go panics when an optional entry of a list or map is of the type dyn.
+func TestOptionalEntries(t *testing.T) {
+	const advice = " must be an optional, but its type is dyn. Select it with '.?field', or write optional.of()"
 	for source, want := range map[string]string{
-		"{b'a': 1}.size() == 1":        "program instantiation failed: internal error: runtime error: hash of unhashable type types.Bytes",
-		"{?'a': object.a}.size() == 1": "compilation failed: internal error: runtime error: index out of range [0] with length 0",
-		"[1, ?object.a].size() == 1":   "compilation failed: internal error: runtime error: index out of range [0] with length 0",
+		"{?'a': object.a}.size() == 1":            "ERROR: <input>:1:14: the value of the optional entry a of the map" + advice,
+		"{?object.a: dyn(1)}.size() == 1":         "ERROR: <input>:1:16: the value of the optional entry of the map" + advice,
+		"[1, ?object.a].size() == 1":              "ERROR: <input>:1:12: the value of the optional element of the list" + advice,
+		"[1].all(x, [?object.?a, ?dyn(x)] == [])": "ERROR: <input>:1:29: the value of the optional element of the list" + advice,
+		"[?object[?'a']].size() == 1":             "ERROR: <input>:1:9: the value of the optional element of the list" + advice,
 	} {
-		_, err := expression.Default().Compile(source, nothing, fresh, cel.BoolType)
-		wantError(t, err, apiservercel.ErrorTypeInternal, want)
+		_, err := expression.Default().Compile(source, everything, fresh, cel.BoolType)
+		wantError(t, err, apiservercel.ErrorTypeInvalid, "compilation failed: "+want)
+	}
+	for _, source := range []string{
+		"{?'a': object.?a}.size() == 1", "[?object.?a, ?optional.none()] == []", "{?'a': object.?b.c, 'b': dyn(1)}.size() == 1", "[?{'a': 1}[?'a'], ?optional.of(1)].size() == 1",
+		"[1].all(x, [?optional.of(x)] == [1])", "[?authorizer.group('').resource('pods').check('get').allowed() ? object.?a : optional.none()] == []",
+	} {
+		if _, err := expression.Default().Compile(source, everything, fresh, cel.BoolType); err != nil {
+			t.Errorf("%s: %v", source, err)
+		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 
 const plenty = 1_000_000_000
 
-func compile(t *testing.T, source string) *expression.Program {
+func compile(t testing.TB, source string) *expression.Program {
 	t.Helper()
 	program, err := expression.Default().Compile(source, nothing, stored, cel.AnyType)
 	if err != nil {
@@ -29,7 +29,7 @@ func compile(t *testing.T, source string) *expression.Program {
 	return program
 }
 
-func values(t *testing.T, values map[string]any) interpreter.Activation {
+func values(t testing.TB, values map[string]any) interpreter.Activation {
 	t.Helper()
 	activation, err := interpreter.NewActivation(values)
 	if err != nil {

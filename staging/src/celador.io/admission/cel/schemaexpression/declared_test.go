@@ -168,7 +168,7 @@ func TestDeclaredValues(t *testing.T) {
 		"variables.unknown": types.String("z"),
 	}
 	const source = "variables.unknown + string(index) + tables.sizes.s + variables.item.?name.orValue('none') + variables.a.orValue('none')"
-	for planned, prefix := range []string{"(sets.contains([1], [1]) ? '' : '!') + ", ""} {
+	for planned, prefix := range []string{"(has((true ? {'a': 1} : {}).a) ? '' : '!') + ", ""} {
 		program, err := mustCompile(t, items, prefix+source).Program()
 		if err != nil || program.Planned() != planned {
 			t.Fatalf("got %v, planned: %d, want %d", err, program.Planned(), planned)

@@ -25,9 +25,9 @@ const (
 	maxSteps = 1 << 22
 )
 
-// Check returns an issue if a type in the parsed expression may be too large for the checker, and
-// nil otherwise. f must hold the functions of env. Check ignores type errors, which the checker
-// reports. It is safe for concurrent use.
+// Check returns an issue if a type in the parsed expression may be too large for the checker, or if
+// the checker would panic, and nil otherwise. f must hold the functions of env. Check ignores type
+// errors, which the checker reports. It is safe for concurrent use.
 func (f *Functions) Check(env *cel.Env, parsed *cel.Ast) *cel.Issues {
 	i := f.newInference(env)
 	i.visit(parsed.NativeRep().Expr())
@@ -44,7 +44,7 @@ func (f *Functions) Check(env *cel.Env, parsed *cel.Ast) *cel.Issues {
 			return tooMuchWork(parsed, p.id)
 		}
 	}
-	return nil
+	return checkOptionalEntries(env, parsed)
 }
 
 // Sizes returns the inferred size of the type of each subexpression, by expression ID. It leaves

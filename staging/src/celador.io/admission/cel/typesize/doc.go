@@ -16,4 +16,6 @@
 // equal parts, so inference is linear in the length of ordinary expressions. It does not report
 // type errors. The inferred type of a subexpression of a well-typed expression is at least as large
 // as the checker's.
+//
+// Check also finds optional entries of the type dyn, on which the checker panics.
 package typesize

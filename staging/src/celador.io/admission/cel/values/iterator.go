@@ -30,20 +30,25 @@ func (i *keyIterator) Next() ref.Val {
 
 // An elementIterator iterates over the elements of a list.
 type elementIterator struct {
-	*listValue
+	// Val is the list. It provides the methods of ref.Val that cel-go requires of iterators.
+	ref.Val
+	elements interface {
+		Len() int
+		At(i int) ref.Val
+	}
 	next int
 }
 
 // HasNext implements traits.Iterator.
-func (i *elementIterator) HasNext() ref.Val { return types.Bool(i.next < i.object.Len()) }
+func (i *elementIterator) HasNext() ref.Val { return types.Bool(i.next < i.elements.Len()) }
 
 // Next implements traits.Iterator.
 func (i *elementIterator) Next() ref.Val {
-	if i.next >= i.object.Len() {
+	if i.next >= i.elements.Len() {
 		return noMore()
 	}
 	i.next++
-	return i.child(i.next - 1)
+	return i.elements.At(i.next - 1)
 }
 
 func noMore() ref.Val { return types.NewErr("no more elements") }

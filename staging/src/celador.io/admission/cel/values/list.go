@@ -70,7 +70,7 @@ func (l *listValue) Get(index ref.Val) ref.Val {
 func (l *listValue) Size() ref.Val { return types.Int(l.object.Len()) }
 
 // Iterator implements traits.Iterable.
-func (l *listValue) Iterator() traits.Iterator { return &elementIterator{listValue: l} }
+func (l *listValue) Iterator() traits.Iterator { return &elementIterator{Val: l, elements: l} }
 
 // Contains implements traits.Container. Values that CEL cannot compare count as unequal.
 func (l *listValue) Contains(v ref.Val) ref.Val {
@@ -100,13 +100,7 @@ func (l *listValue) Equal(other ref.Val) ref.Val {
 }
 
 // Add implements traits.Adder.
-func (l *listValue) Add(other ref.Val) ref.Val {
-	o, ok := other.(traits.Lister)
-	if !ok {
-		return types.MaybeNoSuchOverloadErr(other)
-	}
-	return types.NewRefValList(types.DefaultTypeAdapter, append(elementsOf(l), elementsOf(o)...))
-}
+func (l *listValue) Add(other ref.Val) ref.Val { return concatenate(l, other) }
 
 // Type implements ref.Val.
 func (l *listValue) Type() ref.Type { return types.ListType }
@@ -127,6 +121,15 @@ func (l *listValue) ConvertToNative(to reflect.Type) (any, error) {
 		return nil, fmt.Errorf("type conversion error from '%s' to '%s'", types.ListType, to)
 	}
 	return l.Value(), nil
+}
+
+// concatenate returns the sum of two lists.
+func concatenate(l traits.Lister, other ref.Val) ref.Val {
+	o, ok := other.(traits.Lister)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(other)
+	}
+	return types.NewRefValList(types.DefaultTypeAdapter, append(elementsOf(l), elementsOf(o)...))
 }
 
 // elementsOf returns a new slice of the elements of a list.

@@ -22,6 +22,12 @@ type schemaList struct {
 	children []ref.Val
 }
 
+// Len returns the number of elements. With At, it implements an interface of package evaluator.
+func (l *schemaList) Len() int { return len(l.elements) }
+
+// At returns an element without a CEL value for the index.
+func (l *schemaList) At(i int) ref.Val { return l.child(i) }
+
 func (l *schemaList) child(i int) ref.Val {
 	if l.children == nil {
 		l.children = make([]ref.Val, len(l.elements))
@@ -54,7 +60,7 @@ func (l *schemaList) Get(index ref.Val) ref.Val {
 func (l *schemaList) Size() ref.Val { return types.Int(len(l.elements)) }
 
 // Iterator implements traits.Iterable.
-func (l *schemaList) Iterator() traits.Iterator { return &schemaListIterator{schemaList: l} }
+func (l *schemaList) Iterator() traits.Iterator { return &elementIterator{Val: l, elements: l} }
 
 // Contains implements traits.Container.
 func (l *schemaList) Contains(v ref.Val) ref.Val {
@@ -98,13 +104,7 @@ func (l *schemaList) Equal(other ref.Val) ref.Val {
 }
 
 // Add implements traits.Adder.
-func (l *schemaList) Add(other ref.Val) ref.Val {
-	o, ok := other.(traits.Lister)
-	if !ok {
-		return types.MaybeNoSuchOverloadErr(other)
-	}
-	return types.NewRefValList(types.DefaultTypeAdapter, append(elementsOf(l), elementsOf(o)...))
-}
+func (l *schemaList) Add(other ref.Val) ref.Val { return concatenate(l, other) }
 
 // Type implements ref.Val.
 func (l *schemaList) Type() ref.Type { return types.ListType }
@@ -133,22 +133,4 @@ func (l *schemaList) ConvertToNative(to reflect.Type) (any, error) {
 		texts = append(texts, text)
 	}
 	return texts, nil
-}
-
-// A schemaListIterator iterates over the elements of a list.
-type schemaListIterator struct {
-	*schemaList
-	next int
-}
-
-// HasNext implements traits.Iterator.
-func (i *schemaListIterator) HasNext() ref.Val { return types.Bool(i.next < len(i.elements)) }
-
-// Next implements traits.Iterator.
-func (i *schemaListIterator) Next() ref.Val {
-	if i.next >= len(i.elements) {
-		return noMore()
-	}
-	i.next++
-	return i.child(i.next - 1)
 }

@@ -52,20 +52,26 @@ func (l *schemaMapList) Equal(other ref.Val) ref.Val {
 			l.byKey[l.contentKey(element)] = i
 		}
 	}
-	seen := make(map[any]struct{}, len(l.byKey))
-	for it := o.Iterator(); it.HasNext() == types.True; {
+	return equalByKey(l.byKey, l.child, o, func(v ref.Val) any { return l.contentKey(v.Value()) })
+}
+
+// equalByKey compares the elements of a list, whose positions are byKey, with those of another list
+// of the same size and with the same keys.
+func equalByKey(byKey map[any]int, at func(int) ref.Val, other traits.Lister, keyOf func(ref.Val) any) ref.Val {
+	seen := make(map[any]struct{}, len(byKey))
+	for it := other.Iterator(); it.HasNext() == types.True; {
 		v := it.Next()
-		key := l.contentKey(v.Value())
-		i, found := l.byKey[key]
+		key := keyOf(v)
+		i, found := byKey[key]
 		if !found {
 			return types.False
 		}
-		if equal := l.child(i).Equal(v); equal != types.True {
+		if equal := at(i).Equal(v); equal != types.True {
 			return equal
 		}
 		seen[key] = struct{}{}
 	}
-	return types.Bool(len(seen) == len(l.byKey))
+	return types.Bool(len(seen) == len(byKey))
 }
 
 // Add implements traits.Adder.
@@ -96,25 +102,17 @@ func (l *mapListSum) Equal(other ref.Val) ref.Val {
 	if l.Size() != o.Size() {
 		return types.False
 	}
-	byKey := map[any]ref.Val{}
-	for it := l.Iterator(); it.HasNext() == types.True; {
-		v := it.Next()
-		byKey[valueKey(v, l.keys)] = v
+	elements := elementsOf(l)
+	return equalByKey(positionsOf(elements, l.keys), func(i int) ref.Val { return elements[i] }, o, func(v ref.Val) any { return valueKey(v, l.keys) })
+}
+
+// positionsOf returns the positions of elements by their keys.
+func positionsOf(elements []ref.Val, keys []listKey) map[any]int {
+	positions := make(map[any]int, len(elements))
+	for i, v := range elements {
+		positions[valueKey(v, keys)] = i
 	}
-	seen := make(map[any]struct{}, len(byKey))
-	for it := o.Iterator(); it.HasNext() == types.True; {
-		v := it.Next()
-		key := valueKey(v, l.keys)
-		element, found := byKey[key]
-		if !found {
-			return types.False
-		}
-		if equal := element.Equal(v); equal != types.True {
-			return equal
-		}
-		seen[key] = struct{}{}
-	}
-	return types.Bool(len(seen) == len(byKey))
+	return positions
 }
 
 // Add implements traits.Adder.
@@ -126,10 +124,7 @@ func addMapLists(l traits.Lister, r ref.Val, keys []listKey) ref.Val {
 		return types.MaybeNoSuchOverloadErr(r)
 	}
 	sum := elementsOf(l)
-	positions := make(map[any]int, len(sum))
-	for i, v := range sum {
-		positions[valueKey(v, keys)] = i
-	}
+	positions := positionsOf(sum, keys)
 	for it := other.Iterator(); it.HasNext() == types.True; {
 		v := it.Next()
 		if i, found := positions[valueKey(v, keys)]; found {

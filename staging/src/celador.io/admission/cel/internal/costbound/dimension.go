@@ -7,18 +7,19 @@ import (
 	"slices"
 )
 
-// A dimension is a set of entries of a list or map, or of characters of a text.
+// A dimension is the set of all entries, or of all characters, that one path through the object
+// leads to, such as the members of all groups. Its sizes are upper bounds.
 type dimension struct {
-	// parent holds the entries that the list, map or text is in. It is nil outside of all lists and
-	// maps.
+	// parent is the dimension of the list or map that contains these lists, maps or texts: the
+	// groups, for members of groups. It is nil if none contains them.
 	parent *dimension
-	// each is the highest size within one entry of parent, total the highest size within all of
-	// them.
+	// each is the highest number of elements within one element of parent, such as members of one
+	// group, and total the highest number in the object.
 	each, total float64
 }
 
-// within returns a dimension in the entries of parent. bound is the limit that the schema declares,
-// or negative if there is none, size the limit that the size of the object implies.
+// within returns a dimension with the given parent. bound is the limit of the schema for one list,
+// map or text, or negative if it declares none. size is the limit for the whole object.
 func within(parent *dimension, bound int64, size float64) *dimension {
 	d := &dimension{parent: parent, each: size, total: size}
 	if bound >= 0 {
@@ -32,7 +33,7 @@ func within(parent *dimension, bound int64, size float64) *dimension {
 	return d
 }
 
-// isIn reports whether the dimension is in the entries of another.
+// isIn reports whether another dimension is an ancestor of d.
 func (d *dimension) isIn(other *dimension) bool {
 	for at := d.parent; at != nil; at = at.parent {
 		if at == other {
@@ -42,14 +43,14 @@ func (d *dimension) isIn(other *dimension) bool {
 	return false
 }
 
-// A move puts a dimension in the place of another one. Dimensions in it move once, so that those of
-// a value and of its entries stay the same.
+// A move replaces the dimension from with to. It copies each descendant of from once, so that two
+// values with the same dimension have the same copy afterwards.
 type move struct {
 	from, to *dimension
 	moved    map[*dimension]*dimension
 }
 
-// of returns the dimension with another ancestor, or itself, instead of from.
+// of returns to for from, the copy for a descendant of from, and all other dimensions unchanged.
 func (m *move) of(d *dimension) *dimension {
 	switch d {
 	case nil:
@@ -68,8 +69,9 @@ func (m *move) of(d *dimension) *dimension {
 	return moved
 }
 
-// dimensions is a set of dimensions. As a number it is that of the combinations of one element of
-// each, in which an element belongs to the element of each ancestor in the set.
+// dimensions is a set of dimensions. Its size is the number of combinations of one element of each
+// dimension. A combination of a group and a member of a group counts only if the member belongs to
+// that group.
 type dimensions []*dimension
 
 func (s dimensions) with(others ...*dimension) dimensions {
@@ -82,7 +84,7 @@ func (s dimensions) with(others ...*dimension) dimensions {
 	return all
 }
 
-// parent returns the nearest ancestor in the set, or nil.
+// parent returns the nearest ancestor of d in the set, or nil.
 func (s dimensions) parent(d *dimension) *dimension {
 	for at := d.parent; at != nil; at = at.parent {
 		if slices.Contains(s, at) {
@@ -119,14 +121,15 @@ func (s dimensions) countIn(context dimensions) float64 {
 	return product
 }
 
-// all returns the number of combinations of d and the dimensions in it.
+// all returns the number of combinations of d and its descendants in the set.
 func (s dimensions) all(d *dimension) float64 { return s.combinations(d, d.total) }
 
-// each returns the number of combinations within one entry of d's parent.
+// each returns the number of combinations of all within one element of d's parent.
 func (s dimensions) each(d *dimension) float64 { return s.combinations(d, d.each) }
 
-// combinations returns the number of combinations of own elements of d and the dimensions in it.
-// The elements of one dimension in d are counted together, those of the others for each of them.
+// combinations returns the number of combinations of elements of d, of which there are own, and of
+// its descendants. It is the least of several upper bounds: one multiplies by the highest number
+// within each element, the others count the elements of one child of d in the whole object.
 func (s dimensions) combinations(d *dimension, own float64) float64 {
 	var inside []*dimension
 	for _, other := range s {
@@ -150,13 +153,13 @@ func (s dimensions) combinations(d *dimension, own float64) float64 {
 	return best
 }
 
-// A term is a multiple of a number of combinations.
+// A term is a factor times the number of combinations of dimensions.
 type term struct {
 	factor float64
 	dimensions
 }
 
-// A size is a sum.
+// A size is a sum of terms: the size of a value, or a cost, that depends on the object.
 type size []term
 
 var one = size{{factor: 1}}
@@ -186,7 +189,7 @@ func (s size) times(factor float64) size {
 	return product
 }
 
-// product returns the size of all pairs.
+// product returns the size of all pairs of an element of s and one of other.
 func (s size) product(other size) size {
 	var product size
 	for _, a := range s {
@@ -197,7 +200,7 @@ func (s size) product(other size) size {
 	return product.plus()
 }
 
-// in returns the highest size for one combination of the elements of context.
+// in returns the highest value of the sum in one iteration of the loops in context.
 func (s size) in(context dimensions) float64 {
 	sum := 0.0
 	for _, t := range s {
@@ -206,7 +209,7 @@ func (s size) in(context dimensions) float64 {
 	return sum
 }
 
-// over returns the highest sum of the sizes for all combinations of the elements of context.
+// over returns the highest value of the sum over all iterations of the loops in context.
 func (s size) over(context dimensions) float64 {
 	sum := 0.0
 	for _, t := range s {
@@ -215,8 +218,9 @@ func (s size) over(context dimensions) float64 {
 	return sum
 }
 
-// separate returns the size with copies of the dimensions that context does not have, for a second
-// value of this size.
+// separate returns the size for a second value that is not compared entry by entry with the first,
+// as in sets.contains(l, l): dimensions outside of context are copied, so that product counts all
+// pairs.
 func (s size) separate(context dimensions) size {
 	copied := make(size, len(s))
 	for i, t := range s {
@@ -232,7 +236,7 @@ func (s size) separate(context dimensions) size {
 	return copied
 }
 
-// dimension returns a dimension of this size.
+// dimension returns a dimension of this size, for a loop over a made list or map.
 func (s size) dimension(context dimensions) *dimension {
 	if len(s) == 1 && len(s[0].dimensions) == 1 {
 		d := s[0].dimensions[0]

@@ -23,14 +23,15 @@ type Limits struct {
 	Text float64
 }
 
-// A Scope is the place of the value that an expression reads.
+// A Scope describes the variables of an expression, and how often the expression is evaluated in one
+// object: once for each value at a path such as spec.groups[*].
 type Scope struct {
-	// Variables are the types of the variables. Other variables may have any value.
+	// Variables are the types of the variables. A variable without a type may have any value.
 	Variables map[string]*apiservercel.DeclType
-	// Repetitions holds the declared limits of the lists and maps around the value, outermost
-	// first. A negative number is no limit.
+	// Repetitions holds the limits that the schema declares for the lists and maps on the path,
+	// outermost first. A negative number is no limit.
 	Repetitions []int64
-	// Outer are the types of the variables whose values are outside of these lists and maps.
+	// Outer are the types of the variables that have one value for the whole object, such as root.
 	Outer map[string]*apiservercel.DeclType
 	// Shared holds the expressions that define further variables. Evaluating them costs the
 	// expression that reads them nothing.
@@ -216,7 +217,7 @@ func (e *estimate) mapping(m ast.MapExpr) (value, float64) {
 	return value{kind: made, size: constant(float64(len(entries))), entries: &all}, cost
 }
 
-// bind sets variables and returns a function that restores what they were.
+// bind sets variables, and returns a function that restores their values before.
 func (e *estimate) bind(bound map[string]value) (restore func()) {
 	outer := map[string]value{}
 	for name, v := range bound {

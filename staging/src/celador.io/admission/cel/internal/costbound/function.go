@@ -145,7 +145,8 @@ func (e *estimate) indices(operands []ast.Expr, end value) value {
 	return value{kind: made, size: n, entries: &index}
 }
 
-// unknown bounds a function that is not known: it reads all its arguments once.
+// unknown returns the estimate of a function without a formula: that it reads all its arguments
+// once, and that a text in the result is no longer than the arguments together.
 func (e *estimate) unknown(function string, id int64, args []value) (value, float64) {
 	read := one
 	in := args[0].in

@@ -8,33 +8,34 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
-// A value is what is known about a value: a part of the object, or what an expression makes of its
-// parts. Optionals are the values in them.
+// A value is the estimate of the value of a subexpression. It says which list, map or text of the
+// object the value is read from, or how large the value is that the subexpression constructs. An
+// optional is estimated as the value that it holds.
 type value struct {
 	kind kind
 	// declared is the type of a part. It is nil for a part of any type.
 	declared *apiservercel.DeclType
-	// in holds the entries that a part is in.
+	// in is the innermost list or map that contains the part: self.groups for a group g in
+	// self.groups.map(g, g.name). It is nil for parts outside of all lists and maps.
 	in *dimension
-	// keyOf is the type of the map or list whose keys or indices a loop with the dimension in
-	// visits.
+	// keyOf is set for the key or index of a loop: the type of the map or list that it belongs to.
 	keyOf *apiservercel.DeclType
-	// sized is the list, map or text whose size a number is. It is nil for other values.
+	// sized is x if the value is size(x), and nil for other values.
 	sized *value
-	// size is the size of a made text, list or map.
+	// size is the number of characters or entries of a made text, list or map.
 	size size
-	// entries are the values of the entries of a made list or map. A text has none.
+	// entries is the estimate of every entry of a made list or map. It is nil for texts.
 	entries *value
 	// fields are the fields of a made object or of a map literal.
 	fields map[string]value
-	// alternatives are the values that an expression may have.
+	// alternatives are the estimates of the branches of a conditional, or of the lists of a sum.
 	alternatives []value
 }
 
 type kind int
 
 const (
-	// part is a part of the object, or a value of any type and size that comes from one.
+	// part is a part of the object, or a value of unknown type and size that is derived from one.
 	part kind = iota
 	// scalar has the size 1.
 	scalar
@@ -49,7 +50,8 @@ const (
 // maxAlternatives bounds the alternatives of a value, each of which a loop visits.
 const maxAlternatives = 16
 
-// oneOf returns a value that is one of several.
+// oneOf returns the estimate of a value that has one of several estimates. It leaves out scalars and
+// empty literals, which cost no more than any other value.
 func oneOf(values ...value) value {
 	var all []value
 	for _, v := range values {
@@ -79,7 +81,8 @@ func (v value) isEmpty() bool { return v.kind == made && len(v.size) == 1 && v.s
 
 func text(s size) value { return value{kind: made, size: s} }
 
-// moved returns the value after a move. Values share parts, so it counts its steps.
+// moved returns the value with one dimension replaced by another, wherever it occurs. It counts
+// towards maxSteps, because values that several others contain are copied for each of them.
 func (e *estimate) moved(v value, m *move) value {
 	if e.steps++; e.steps > maxSteps {
 		return value{}
@@ -141,7 +144,8 @@ func (e *estimate) sizeOf(v value) size {
 	return one
 }
 
-// extent returns the dimension of a part of the object, or nil for scalars and objects.
+// extent returns the entries or characters of a part of the object as a dimension. It returns nil
+// for scalars and objects, which have the size 1.
 func (e *estimate) extent(v value) *dimension {
 	t := v.declared
 	switch {
@@ -164,7 +168,7 @@ func (e *estimate) extent(v value) *dimension {
 	}
 }
 
-// A loop visits the entries of a list or map.
+// A loop is a loop over the entries of a list or map. Its dimension counts the iterations.
 type loop struct {
 	*dimension
 	// key is the key in a map, or the index.
@@ -219,7 +223,7 @@ func (e *estimate) loops(v value) []loop {
 	}
 }
 
-// entryOf returns one entry of a list or map.
+// entryOf returns the estimate of an entry of a list or map, whichever it is.
 func (e *estimate) entryOf(v value) value {
 	var entries []value
 	for _, l := range e.loops(v) {
@@ -228,16 +232,16 @@ func (e *estimate) entryOf(v value) value {
 	return oneOf(entries...)
 }
 
-// valueOf returns the value of a key or an index.
+// valueOf returns the estimate of v[key].
 func (e *estimate) valueOf(v, key value) value {
 	if v.kind == part && v.declared != nil && v.declared == key.keyOf && key.in != nil && key.in.parent == v.in {
-		// A loop over the keys of a map, or over the indices of a list, reads each value once.
+		// The key is that of a loop over v, which reads each value once.
 		return value{kind: part, declared: v.declared.ElemType, in: key.in}
 	}
 	return e.entryOf(v)
 }
 
-// fieldOf returns a field of an object, or the value of a key.
+// fieldOf returns the estimate of v.name.
 func (e *estimate) fieldOf(v value, name string) value {
 	switch v.kind {
 	case either:

@@ -323,10 +323,7 @@ func (p *planner) index(operand, key ast.Expr, optional bool) (node, error) {
 	}
 	q := qualifier{constant: k.constant, optional: optional}
 	if q.constant == nil {
-		if k.attribute == nil {
-			return unsupported("computed index")
-		}
-		q.index = k.attribute.nested()
+		q.index = k.nested()
 	}
 	switch constant := q.constant.(type) {
 	case types.String:

@@ -26,9 +26,6 @@ func (p *planner) call(e ast.Expr) (node, error) {
 	case operators.OptIndex, operators.OptSelect:
 		return p.index(exprs[0], exprs[1], true)
 	}
-	if !supported.Has(function) {
-		return unsupported("function %s", function)
-	}
 	reference, ok := p.reference(e)
 	if !ok {
 		return unsupported("unchecked call of %s", function)
@@ -72,10 +69,15 @@ func (p *planner) call(e ast.Expr) (node, error) {
 			return n, nil
 		}
 	}
-	if function == overloads.Matches && p.library.invalidPattern(args[1].constant) {
-		return unsupported("invalid pattern")
+	cost, err := p.library.costOf(function, overload, len(args))
+	if err != nil {
+		return unsupported("function %s: %v", function, err)
 	}
-	c := &invocation{implementation, costOf(function, overload), limits.Of(function)}
+	implementation, err = p.library.compiled(function, args, implementation)
+	if err != nil {
+		return unsupported("pattern: %v", err)
+	}
+	c := &invocation{implementation, cost, limits.Of(function)}
 	if n, ok := c.specialized(function, overload, args, &p.library.regexes); ok {
 		return n, nil
 	}
@@ -118,7 +120,7 @@ func (c *invocation) node(args []node) node {
 			}
 			return c.binary(f, l, r)
 		}}
-	case c.Function != nil && len(args) > 0:
+	case c.Function != nil:
 		return node{eval: func(f *frame) ref.Val {
 			values := make([]ref.Val, len(args))
 			for i, arg := range args {
@@ -126,7 +128,7 @@ func (c *invocation) node(args []node) node {
 					return nil
 				}
 			}
-			if !c.mayCall(f, values[0]) || c.guard != nil && c.guard.Before(f, values) != nil {
+			if len(args) > 0 && !c.mayCall(f, values[0]) || c.guard != nil && c.guard.Before(f, values) != nil {
 				return nil
 			}
 			value := c.checkResult(f, c.Function(values...))

@@ -150,25 +150,13 @@ func call(function string, args []string, member bool) string {
 	return fmt.Sprintf("%s(%s)", function, strings.Join(args, ", "))
 }
 
-// planned holds functions that the evaluator calls without cel-go.
-var planned = strings.Fields(`
-	size contains startsWith endsWith matches bool int uint double string bytes duration timestamp type dyn
-	getFullYear getMonth getDate getDayOfMonth getDayOfWeek getDayOfYear getHours getMinutes getSeconds getMilliseconds
-	charAt indexOf join lastIndexOf lowerAscii replace split substring trim upperAscii format
-	isSorted sum max min includes
-	url isURL getScheme getHost getHostname getPort getEscapedPath getQuery
-	quantity isQuantity sign isInteger asInteger asApproximateFloat isGreaterThan isLessThan compareTo add sub
-	semver isSemver major minor patch
-	ip isIP ip.isCanonical family isUnspecified isLoopback isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast
-	cidr isCIDR containsIP containsCIDR masked prefixLength
-	path group serviceAccount resource subresource namespace name check fieldSelector labelSelector allowed reason error errored`)
-
-// TestFunctions calls every overload of every function of the environment.
+// TestFunctions calls every overload of every function of the environment. The evaluator evaluates
+// all functions.
 func TestFunctions(t *testing.T) {
 	typed := map[string]*input{"typed": inputs()["typed"]}
 	values, tried := map[string]int{}, 0
 	for name, function := range kubernetes().Functions() {
-		if _, isOperator := operators.FindReverse(name); isOperator || strings.Contains(name, "@") || strings.HasPrefix(name, "_") {
+		if _, isOperator := operators.FindReverse(name); isOperator || strings.Contains(name, "@") || strings.HasPrefix(name, "_") || name == "in" {
 			continue
 		}
 		for _, overload := range function.OverloadDecls() {
@@ -181,17 +169,10 @@ func TestFunctions(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range planned {
-		if values[name] == 0 {
+	for name, n := range values {
+		if n == 0 {
 			t.Errorf("%s is never evaluated", name)
 		}
 	}
-	var never []string
-	for name := range kubernetes().Functions() {
-		if values[name] == 0 {
-			never = append(never, name)
-		}
-	}
-	slices.Sort(never)
-	t.Logf("%d calls; left to cel-go: %v", tried, never)
+	t.Logf("%d calls of %d functions", tried, len(values))
 }

@@ -20,6 +20,7 @@ func TestConcurrently(t *testing.T) {
 		"object.metadata.name.matches('^[a-zö]+$') ? object.metadata.labels.map(k, k + object.metadata.labels[k]) : []",
 		"(b'ab' + bytesOf) == bytes('ab') + bytesOf && bytesOf + b'1' != bytesOf + b'2' && (b'' + bytesOf) + b'1' == bytesOf + b'1'",
 		"[quantity('5')].all(q, q.isLessThan(quantity('123456789012345678901234567890')) && q.isInteger())",
+		"sets.contains(ints, ints) && lists.range(3).slice(0, 2).sum() == 1 && 'a1'.find('[0-9]') == '1'",
 		"quantity('1Gi').isGreaterThan(quantity('1G')) && authorizer.requestResource.check('get').allowed()",
 	}
 	var programs []*program

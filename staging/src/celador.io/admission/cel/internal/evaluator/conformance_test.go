@@ -44,8 +44,8 @@ func TestConformance(t *testing.T) {
 		// atLeast is the minimum number of expressions for which the evaluator returns a value.
 		atLeast int
 	}{
-		{name: "Kubernetes", env: environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).StoredExpressionsEnv(), atLeast: 1000},
-		{name: "plain", env: plain, atLeast: 1050, options: []cel.ProgramOption{
+		{name: "Kubernetes", env: environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).StoredExpressionsEnv(), atLeast: 1200},
+		{name: "plain", env: plain, atLeast: 1650, options: []cel.ProgramOption{
 			cel.EvalOptions(cel.OptOptimize, cel.OptTrackCost), cel.CostLimit(celconfig.PerCallLimit),
 			cel.CostTrackerOptions(interpreter.PresenceTestHasCost(false)), cel.CostTracking(&library.CostEstimator{}),
 		}},

@@ -9,24 +9,60 @@ import (
 
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/overloads"
+	"github.com/google/cel-go/common/stdlib"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
 // estimator returns the costs of Kubernetes' CEL functions.
 var estimator = &library.CostEstimator{}
 
+// standardCost holds the functions whose cost cel-go defines itself: those of CEL's specification.
+var standardCost = func() sets.Set[string] {
+	names := sets.New[string]()
+	for _, function := range stdlib.Functions() {
+		names.Insert(function.Name())
+	}
+	return names
+}()
+
+// estimatedCost holds functions whose cost Kubernetes' estimator or cel-go defines. It need not be
+// complete: for other functions, trackers return the cost, more slowly.
+var estimatedCost = sets.New(
+	"optional.of", "optional.ofNonZeroValue", "value", "hasValue",
+	"cel.@mapInsert", // of transformMap and transformMapEntry
+
+	"find", "findAll", "charAt", "indexOf", "join", "lastIndexOf", "lowerAscii", "replace", "split", "substring", "trim", "upperAscii", "format",
+
+	"isSorted", "sum", "max", "min", "includes", "first", "last",
+	"math.abs", "math.ceil", "math.floor", "math.round", "math.trunc", "math.sign", "math.sqrt", "math.isNaN", "math.isInf", "math.isFinite",
+	"math.bitAnd", "math.bitOr", "math.bitXor", "math.bitNot", "math.bitShiftLeft", "math.bitShiftRight",
+	"url", "isURL", "getScheme", "getHost", "getHostname", "getPort", "getEscapedPath", "getQuery",
+	"quantity", "isQuantity", "sign", "isInteger", "asInteger", "asApproximateFloat", "isGreaterThan", "isLessThan",
+	"compareTo", "add", "sub",
+	"semver", "isSemver", "major", "minor", "patch",
+	"ip", "isIP", "ip.isCanonical", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast",
+	"isGlobalUnicast", "cidr", "isCIDR", "containsIP", "containsCIDR", "masked", "prefixLength",
+	"path", "group", "serviceAccount", "resource", "subresource", "namespace", "name", "check", "fieldSelector",
+	"labelSelector", "allowed", "reason", "error", "errored",
+)
+
 // A costFunc returns the cost of a call from its arguments and its result.
 type costFunc func(args []ref.Val, result ref.Val) uint64
 
-// costOf returns the cost function of a call, or nil if each call costs one unit. overload is empty
-// if the checker left several candidates.
-func costOf(function, overload string) costFunc {
+// costOf returns the cost function of a call with n arguments, or nil if each call costs one unit.
+// overload is empty if the checker left several candidates. It returns an error if cel-go cannot
+// plan the call.
+func (l *Library) costOf(function, overload string, n int) (costFunc, error) {
 	byOverload := overloadCosts[overload]
-	if standardCost.Has(function) {
-		return byOverload
+	switch {
+	case standardCost.Has(function):
+		return byOverload, nil
+	case !estimatedCost.Has(function):
+		return l.trackers.cost(trackedCall{function, overload, n})
 	}
 	return func(args []ref.Val, result ref.Val) uint64 {
 		if cost := estimator.CallCost(function, overload, args, result); cost != nil {
@@ -36,7 +72,7 @@ func costOf(function, overload string) costFunc {
 			return byOverload(args, result)
 		}
 		return 1
-	}
+	}, nil
 }
 
 // overloadCosts holds the costs of cel-go's standard overloads that do not cost one unit.

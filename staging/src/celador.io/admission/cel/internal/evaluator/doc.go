@@ -5,12 +5,20 @@
 // interpreter. Plan turns an expression into Go closures once; Evaluate calls them, and they add up
 // the CEL cost.
 //
-// The evaluator covers most of what policies use and declines everything else. Plan declines an
-// expression that contains a function or a syntax that the evaluator does not implement. Evaluate
-// declines an evaluation that meets an error, an unknown, a cancelled context or the cost limit, or
-// that iterates over an object with fields that its schema does not declare. The caller then
-// evaluates the whole expression with cel-go. Values and costs that this package returns therefore
-// equal cel-go's, and all errors come from cel-go.
+// The evaluator covers all functions and nearly all syntax, and declines everything else. Plan
+// declines an expression
+//
+//   - in which a macro repeats a subexpression, such as optMap in policies
+//   - with has() or an optional selection of a field of a conditional
+//   - that selects a field of a type of Go which its environment declares as an object
+//   - that constructs an object, or names a type, that its scope does not know
+//   - that reads all variables of a policy as one value, or a name with a leading dot
+//   - that cel-go does not plan, for example because a constant is not a valid pattern.
+//
+// Evaluate declines an evaluation that meets an error, an unknown, a cancelled context or the cost
+// limit, or that iterates over an object with fields that its schema does not declare. The caller
+// then evaluates the whole expression with cel-go. Values and costs that this package returns
+// therefore equal cel-go's, and all errors come from cel-go.
 //
 // A declined evaluation has one lasting side effect: the first read of a policy's variable
 // evaluates the variable and charges the cost budget. An evaluation therefore reads only variables

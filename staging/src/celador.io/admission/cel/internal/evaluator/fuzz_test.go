@@ -33,12 +33,11 @@ func random(seed uint64) []byte {
 	return choices
 }
 
-// TestGenerated checks many generated expressions. For at least two thirds of the evaluations that
-// have a value in cel-go, the evaluator must return one, and for nearly all of those whose
-// expression is planned.
+// TestGenerated checks many generated expressions. For nearly all evaluations that have a value in
+// cel-go, the evaluator must return one.
 func TestGenerated(t *testing.T) {
 	ins := inputs()
-	valuable, planned, values := 0, 0, 0
+	valuable, values := 0, 0
 	for seed := range uint64(3000) {
 		p, err := kubernetes().compile(generate(random(1000 + seed)))
 		if err != nil {
@@ -54,15 +53,12 @@ func TestGenerated(t *testing.T) {
 			}
 			if _, _, err := p.reference.ContextEval(t.Context(), in); err == nil {
 				valuable++
-				if p.planned != nil {
-					planned++
-				}
 			}
 		}
 	}
-	t.Logf("cel-go returns %d values, %d of them for planned expressions; the evaluator returns %d", valuable, planned, values)
-	if values < valuable*2/3 || values < planned*19/20 {
-		t.Errorf("cel-go returns %d values, %d of them for planned expressions; the evaluator returns only %d", valuable, planned, values)
+	t.Logf("cel-go returns %d values, the evaluator %d", valuable, values)
+	if values < valuable*19/20 {
+		t.Errorf("cel-go returns %d values, the evaluator only %d", valuable, values)
 	}
 }
 

@@ -27,12 +27,13 @@ type Library struct {
 	adapter   types.Adapter
 	plans     intern.Pool[planKey, sharedPlan]
 	regexes   regexes
+	trackers  trackers
 }
 
 // NewLibrary returns the library of env and of all environments that extend env with variables and
 // types only. It returns an error if the declarations of a function conflict.
 func NewLibrary(env *cel.Env) (*Library, error) {
-	library := &Library{overloads: map[string]*functions.Overload{}, adapter: env.CELTypeAdapter()}
+	library := &Library{overloads: map[string]*functions.Overload{}, adapter: env.CELTypeAdapter(), trackers: trackers{env: env}}
 	for name, declaration := range env.Functions() {
 		bindings, err := declaration.Bindings()
 		if err != nil {

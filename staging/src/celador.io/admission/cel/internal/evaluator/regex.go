@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"regexp"
 
+	"github.com/google/cel-go/common/functions"
 	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 
 	"celador.io/admission/cel/intern"
+	"celador.io/admission/cel/internal/limits"
 )
 
 // regexes caches compiled patterns while a program uses them. A compiled pattern can be far larger
@@ -35,15 +37,19 @@ func (r *regexes) compile(pattern string) (*regexp.Regexp, error) {
 	return compiled, nil
 }
 
-// invalidPattern reports whether a constant is a string that is not a regular expression. cel-go
-// plans no program for such a constant.
-func (l *Library) invalidPattern(constant ref.Val) bool {
-	source, ok := constant.(types.String)
-	if !ok {
-		return false
+// compiled returns an implementation of a call whose constant pattern is compiled, and the given
+// implementation for all other calls. It returns an error for an invalid pattern, for which cel-go
+// plans no program.
+func (l *Library) compiled(function string, args []node, implementation *functions.Overload) (*functions.Overload, error) {
+	pattern := l.Pattern(function)
+	if pattern == nil || len(args) <= pattern.RegexIndex {
+		return implementation, nil
 	}
-	_, err := l.regexes.compile(string(source))
-	return err != nil
+	text, ok := args[pattern.RegexIndex].constant.(types.String)
+	if !ok {
+		return implementation, nil
+	}
+	return limits.Compiled(interpreter.NewCall(0, function, "", nil, nil), len(args), pattern, string(text))
 }
 
 // Pattern implements limits.Functions: it returns the optimization that compiles a constant

@@ -62,6 +62,8 @@ func (d *decorator) decorate(node interpreter.InterpretableV2) (interpreter.Inte
 func (d *decorator) call(call interpreter.InterpretableCall) (interpreter.InterpretableV2, error) {
 	args, guard := call.Args(), Of(call.Function())
 	switch call.Function() {
+	case iteration:
+		return newStep(call), nil
 	case operators.Equals, operators.NotEquals:
 		if d.mayBeConstructed(args[0]) && d.mayBeConstructed(args[1]) {
 			return &comparison{call, args[0], args[1], call.Function() == operators.Equals}, nil

@@ -12,5 +12,5 @@
 // The exported constants are the limits. A Guard checks the arguments of one function before the
 // function is called: Before returns an error for a call that would exceed a limit. All other calls
 // have the values, costs and errors of cel-go, because guards do not replace the implementations of
-// functions.
+// functions. WithIterations bounds the time that cel-go takes to count costs.
 package limits

@@ -12,17 +12,29 @@ import (
 // compilePattern returns the guarded call with its constant pattern compiled. cel-go compiles
 // constant patterns after all decorators, and would replace the guarded call.
 func compilePattern(call interpreter.InterpretableCall, guard *Guard, pattern *interpreter.RegexOptimization, text string) (interpreter.InterpretableV2, error) {
-	var evaluated, opaque []interpreter.InterpretableV2
-	for i, arg := range call.Args() {
-		evaluated, opaque = append(evaluated, &evaluatedArg{arg, i}), append(opaque, &opaqueArg{arg})
+	var opaque []interpreter.InterpretableV2
+	for _, arg := range call.Args() {
+		opaque = append(opaque, &opaqueArg{arg})
+	}
+	implementation, err := Compiled(call, len(opaque), pattern, text)
+	if err != nil {
+		return nil, err
+	}
+	return newGuarded(&callOf{call, opaque}, guard, implementation), nil
+}
+
+// Compiled returns the implementation of a call of a function with n arguments, with the constant
+// pattern among them compiled. It returns an error if the pattern is invalid.
+func Compiled(call interpreter.InterpretableCall, n int, pattern *interpreter.RegexOptimization, text string) (*functions.Overload, error) {
+	evaluated := make([]interpreter.InterpretableV2, n)
+	for i := range evaluated {
+		evaluated[i] = evaluatedArg(i)
 	}
 	optimized, err := pattern.Factory(&callOf{call, evaluated}, text)
 	if err != nil {
 		return nil, err
 	}
-	return newGuarded(&callOf{call, opaque}, guard, &functions.Overload{Function: func(values ...ref.Val) ref.Val {
-		return optimized.Eval(evaluatedArgs(values))
-	}}), nil
+	return &functions.Overload{Function: func(values ...ref.Val) ref.Val { return optimized.Eval(evaluatedArgs(values)) }}, nil
 }
 
 // callOf is a call with other arguments.
@@ -48,13 +60,18 @@ func (evaluatedArgs) ResolveName(string) (any, bool) { return nil, false }
 // Parent implements interpreter.Activation.
 func (evaluatedArgs) Parent() interpreter.Activation { return nil }
 
-// evaluatedArg reads the value of an argument from evaluatedArgs.
-type evaluatedArg struct {
-	interpreter.InterpretableV2
-	position int
+// evaluatedArg reads the value of the argument at its position from evaluatedArgs.
+type evaluatedArg int
+
+// ID implements interpreter.Interpretable.
+func (a evaluatedArg) ID() int64 { return int64(a) }
+
+// Eval implements interpreter.Interpretable.
+func (a evaluatedArg) Eval(activation interpreter.Activation) ref.Val {
+	return a.Exec(interpreter.AsFrame(activation))
 }
 
 // Exec implements interpreter.InterpretableV2.
-func (a *evaluatedArg) Exec(frame *interpreter.ExecutionFrame) ref.Val {
-	return frame.Activation.(evaluatedArgs)[a.position]
+func (a evaluatedArg) Exec(frame *interpreter.ExecutionFrame) ref.Val {
+	return frame.Activation.(evaluatedArgs)[a]
 }

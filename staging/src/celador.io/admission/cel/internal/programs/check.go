@@ -8,8 +8,7 @@ import (
 )
 
 // Check parses and checks an expression of an environment that extends that of the functions with
-// variables and types only. It turns panics into errors: cel-go panics where an optional entry of a
-// list or map is of dynamic type, as in [?object.a].
+// variables and types only. It turns panics into errors.
 //
 // If rewrite is not nil, it is called before the type check and may change the parsed expression.
 func (b *Builtins) Check(env *cel.Env, source string, rewrite func(parsed *cel.Ast)) (checked *cel.Ast, issues *cel.Issues, err error) {

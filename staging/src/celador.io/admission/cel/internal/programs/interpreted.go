@@ -60,7 +60,7 @@ func instantiate(env *cel.Env, checked *ast.AST, library *evaluator.Library, cos
 	if costLimit > 0 {
 		options = append(options, cel.CostLimit(costLimit))
 	}
-	return env.PlanProgram(checked, options...)
+	return env.PlanProgram(limits.WithIterations(checked), options...)
 }
 
 // rescue, when deferred, turns a panic into an error.

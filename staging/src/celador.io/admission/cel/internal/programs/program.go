@@ -91,11 +91,10 @@ type Charge struct {
 // Cancelling ctx interrupts the evaluation if it also closes the Done channel of the meter. An
 // evaluation that fails has a charge, too.
 //
-// Closures that exceed the cost limit decline. cel-go then needs a multiple of their time to reach
-// the limit again, because it searches a list of all values that are in use for each step. With
-// stop, Evaluate does not repeat the evaluation and returns the error of the limit. Closures charge
-// some costs earlier than cel-go, so that an expression that fails close to the limit may have
-// another error than cel-go's.
+// Closures that exceed the cost limit decline, and cel-go takes about ten times as long to reach the
+// limit again. With stop, Evaluate does not repeat the evaluation and returns the error of the
+// limit. Closures charge some costs earlier than cel-go, so that an expression that fails close to
+// the limit may have another error than cel-go's.
 func (p *Program) Evaluate(ctx context.Context, input evaluator.Input, memory *evaluator.Memory, meter *limits.Meter, stop bool) (value ref.Val, charge Charge, err error) {
 	before := meter.Mark()
 	value, cost, ok := p.closures.Evaluate(memory, meter.Done, meter.MaxCost(), input)

@@ -134,8 +134,8 @@ rules: [{field: spec.name, rule: "[{'x': 'local'}].map(variables, variables.x)[0
 	}, {
 		name: "everything where closures decline",
 		converter: `
-variables: [{name: name, expression: "sets.contains(['web'], [self.spec.name]) ? self.spec.name : 'x'"}]
-rules: [{scope: "spec.list[*]", field: label, rule: "sets.contains([0], [index]) ? variables.name + root.spec.name + tables.sizes.small + inverted.sizes.L : string(index)"}]`,
+variables: [{name: name, expression: "has((true ? self : self).spec) && self.spec.name == 'web' ? self.spec.name : 'x'"}]
+rules: [{scope: "spec.list[*]", field: label, rule: "has((true ? root : root).spec) && index == 0 ? variables.name + root.spec.name + tables.sizes.small + inverted.sizes.L : string(index)"}]`,
 		in: "name: web\nlist: [{}, {}]", want: "{name: web, list: [{label: webwebSlarge}, {label: '1'}]}",
 	}} {
 		t.Run(test.name, func(t *testing.T) {
@@ -424,8 +424,8 @@ func TestTableIsChanged(t *testing.T) {
 // and no values.
 func TestConcurrentSharedValues(t *testing.T) {
 	d := sharing(t, sharedFields, sharedFields, sizes, `
-variables: [{name: label, expression: "sets.contains(tables.sizes.map(k, k), [self.spec.size]) ? self.metadata.name + tables.sizes[self.spec.size] : 'none'"}]
-rules: [{scope: "spec.list[*]", field: label, rule: "variables.label + string(index)"}, {scope: "spec.map[*]", field: label, rule: "sets.contains([index], ['x']) ? variables.label : root.spec.size"}]`)
+variables: [{name: label, expression: "has((true ? self : self).spec) && self.spec.size in tables.sizes ? self.metadata.name + tables.sizes[self.spec.size] : 'none'"}]
+rules: [{scope: "spec.list[*]", field: label, rule: "variables.label + string(index)"}, {scope: "spec.map[*]", field: label, rule: "has((true ? root : root).spec) && index == 'x' ? variables.label : root.spec.size"}]`)
 	converter := conversion.New(d)
 	var group sync.WaitGroup
 	for worker := range 8 {

@@ -69,6 +69,9 @@ func run(t *testing.T, source string, self map[string]any) schemaexpression.Eval
 	if err != nil {
 		t.Fatal(err)
 	}
+	if program.Planned() != 1 {
+		t.Errorf("%s is left to cel-go", source)
+	}
 	evaluation := program.Evaluate(t.Context(), &schemaexpression.Activation{Self: schemaexpression.Value(self, schemaexpression.NewSchema(&model.Structural{Structural: selfSchema}))})
 	if most, err := expression.MaxCost(schemaexpression.ObjectSize{Entries: 100, Text: 4_000_000}); err != nil || evaluation.HasCost && float64(evaluation.Cost) > most {
 		t.Errorf("%s costs %d, more than its estimate %g, %v", source, evaluation.Cost, most, err)
@@ -124,6 +127,7 @@ func TestErrors(t *testing.T) {
 	}
 	for source, want := range map[string]string{
 		"self.a.merge([1])":        "no matching overload",
+		"{?'a': dyn(self.text)}":   "<input>:1:11: the value of the optional entry a of the map must be an optional, but its type is dyn",
 		"self.a.set('k', 1)":       "no matching overload",
 		"self.a.set(1, 'k')":       "no matching overload",
 		"self.a.remove(1)":         "no matching overload",
