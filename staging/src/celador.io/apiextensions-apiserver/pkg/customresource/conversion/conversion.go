@@ -220,12 +220,11 @@ func (c *conversion) assign(rule *plannedRule, at rulepath.Path, evaluation sche
 		return path.Delete(c.target)
 	}
 	if null != nil {
-		if _, err := null.Set(c.target, map[string]any{}, false); err != nil {
+		if err := null.Set(c.target, map[string]any{}); err != nil {
 			return err
 		}
 	}
-	_, err = path.Set(c.target, value, true)
-	return err
+	return path.Set(c.target, value)
 }
 
 // nullParent returns the path of the null that is the reason why there is no value at a path. A
