@@ -138,7 +138,7 @@ func (c *checkedRules) unlimited(scope rulepath.Path, expression *schemaexpressi
 	}
 	root := c.edge.from.source().schema
 	unlimitedOnPath(root, scope, false, add)
-	for _, read := range c.reads(scope, expression) {
+	for _, read := range sourceReads(c.edge.from, scope, expression) {
 		unlimitedOnPath(root, read.path, read.whole, add)
 	}
 	if len(missing) == 0 {
@@ -161,12 +161,6 @@ type sourceRead struct {
 	// inSelf is set if the expression reads the part through self, so that the path begins with the
 	// scope.
 	inSelf bool
-}
-
-// reads returns what an expression with a scope reads of the source: through self, root and
-// variables.
-func (c *checkedRules) reads(scope rulepath.Path, expression *schemaexpression.Expression) []sourceRead {
-	return sourceReads(c.edge.from, scope, expression)
 }
 
 // sourceReads returns what an expression with a scope reads of objects in a version: through self,

@@ -35,7 +35,7 @@ func (c *checkedRules) overwritten() []string {
 func (c *checkedRules) losses() []string {
 	var reads readFields
 	for _, rule := range c.rules {
-		for _, read := range c.reads(rule.scope, rule.expression) {
+		for _, read := range sourceReads(c.edge.from, rule.scope, rule.expression) {
 			reads.add(read.path, read.whole)
 		}
 	}
