@@ -168,8 +168,8 @@ func valueType(t *cel.Type) *cel.Type {
 	return t
 }
 
-// declares reports whether a type has a field of that very name. The names of variables are those
-// of the policy, which are no names of fields.
+// declares reports whether a type has a field whose name is not escaped. Of the type of 'variables',
+// every name counts as declared: the policy chooses the names, and escapes none.
 func (x *escapes) declares(t *cel.Type, name string) bool {
 	if t = valueType(t); t == nil || t.Kind() != types.StructKind {
 		return false

@@ -97,7 +97,8 @@ func (r *Request) version(kind *schema.GroupVersionKind) (*version, error) {
 	}
 	v, err := r.convert(*kind)
 	if err != nil && r.mutable {
-		// Callers make an internal error of it, too. Clients of kube-apiserver see both.
+		// The callers wrap it into an internal error again, as kube-apiserver does, so that clients
+		// see the prefix of internal errors twice.
 		err = apierrors.NewInternalError(err)
 	}
 	return v, err

@@ -22,8 +22,9 @@ type retyping struct {
 	source, target *structuralschema.Structural
 }
 
-// compareIdentity compares the fields of the objects themselves, apart from their types and
-// metadata.
+// compareIdentity finds the fields that conversion without rules could not copy from objects of the
+// source's schema to those of the target's. Conversion itself handles the type and the metadata of
+// the object.
 func compareIdentity(source, target *structuralschema.Structural) identity {
 	var c identity
 	for _, name := range fieldNames(source, target) {
@@ -35,13 +36,15 @@ func compareIdentity(source, target *structuralschema.Structural) identity {
 	return c
 }
 
-// identity holds the fields that both versions have and that may not keep their values.
+// identity holds the fields that both versions have, and whose values a conversion cannot copy in
+// all objects: their types differ, or only the target declares one.
 type identity struct {
 	retypings []retyping
 	openings  []opening
 }
 
-// fieldNames returns the names of the fields that a copy of an object may have in the target.
+// fieldNames returns the fields that an object of the source may have and the target's schema may
+// describe: the declared ones and, if the source allows undeclared fields, all of the target.
 func fieldNames(source, target *structuralschema.Structural) []string {
 	names := maps.Clone(source.Properties)
 	if names == nil {

@@ -67,7 +67,8 @@ func (m *mismatch) suffix() string {
 	return ": " + m.advice
 }
 
-// below returns m for the parent of the value. The path of m starts with step then.
+// below puts a step before the path of the mismatch, when the conversion of the value around it
+// returns. It returns m, which may be nil.
 func (m *mismatch) below(step rulepath.Segment) *mismatch {
 	if m != nil {
 		m.reversed = append(m.reversed, step)

@@ -114,7 +114,7 @@ func propertyType(object *apiservercel.DeclType, name string, schema *structural
 	return nil
 }
 
-// below takes over from a child that it returns.
+// below records in n that a rule of the child may read oldSelf, and returns the child.
 func (n *node) below(child *node) *node {
 	if child != nil && child.mayReadOld {
 		n.mayReadOld = true
