@@ -91,13 +91,8 @@ func Validating(client clientset.Interface, factory informers.SharedInformerFact
 				compile:   func() []error { return engine.Errors(p) },
 			}
 		})
-	k.binding = func(ctx context.Context, name string) (metav1.Object, string, error) {
-		b, err := client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return nil, "", err
-		}
-		return b, b.Spec.PolicyName, nil
-	}
+	k.binding = readBinding(client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Get,
+		func(b *v1.ValidatingAdmissionPolicyBinding) string { return b.Spec.PolicyName })
 	return k
 }
 
@@ -114,14 +109,20 @@ func Mutating(client clientset.Interface, factory informers.SharedInformerFactor
 				compile:   func() []error { return engine.Errors(p) },
 			}
 		})
-	k.binding = func(ctx context.Context, name string) (metav1.Object, string, error) {
-		b, err := client.AdmissionregistrationV1().MutatingAdmissionPolicyBindings().Get(ctx, name, metav1.GetOptions{})
+	k.binding = readBinding(client.AdmissionregistrationV1().MutatingAdmissionPolicyBindings().Get,
+		func(b *v1.MutatingAdmissionPolicyBinding) string { return b.Spec.PolicyName })
+	return k
+}
+
+// readBinding returns the function binding of a descriptor, from a method of a generated client.
+func readBinding[B metav1.Object](get func(context.Context, string, metav1.GetOptions) (B, error), policyName func(B) string) func(context.Context, string) (metav1.Object, string, error) {
+	return func(ctx context.Context, name string) (metav1.Object, string, error) {
+		b, err := get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return nil, "", err
 		}
-		return b, b.Spec.PolicyName, nil
+		return b, policyName(b), nil
 	}
-	return k
 }
 
 // patcher is the method of a generated client that patches objects of type P.

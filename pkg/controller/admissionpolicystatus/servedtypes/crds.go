@@ -32,7 +32,7 @@ const byKind = "celador.io/kind"
 // crds finds established CustomResourceDefinitions. It caches the converted schemas of a
 // CustomResourceDefinition until the CustomResourceDefinition changes.
 type crds struct {
-	indexer    cache.Indexer // nil if there is no informer
+	indexer    cache.Indexer // empty if there is no informer
 	objectMeta func() *spec.Schema
 	synced     cache.InformerSynced
 
@@ -60,6 +60,7 @@ func newCRDs(informer apiextensionsinformers.CustomResourceDefinitionInformer, o
 		deleted:    utilcache.NewLRUExpireCache(maxDeleted),
 	}
 	if informer == nil {
+		d.indexer = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{byKind: groupKind})
 		return d, nil
 	}
 	shared := informer.Informer()
@@ -115,9 +116,6 @@ func (d *crds) forget(crd *apiextensionsv1.CustomResourceDefinition, deleted boo
 // named returns the established CustomResourceDefinition with the given name, or nil if there is
 // none.
 func (d *crds) named(name string) *establishedCRD {
-	if d.indexer == nil {
-		return nil
-	}
 	// The informer updates its indexer before it sends the event, and forget takes the lock. So a
 	// CustomResourceDefinition that is outdated when it is cached here is forgotten by an event
 	// still to come.
@@ -142,9 +140,6 @@ func (d *crds) named(name string) *establishedCRD {
 // version returns the resourceVersion of a cached CustomResourceDefinition, established or not, or
 // "".
 func (d *crds) version(name string) string {
-	if d.indexer == nil {
-		return ""
-	}
 	object, exists, err := d.indexer.GetByKey(name)
 	if err != nil || !exists {
 		return ""
@@ -154,9 +149,6 @@ func (d *crds) version(name string) string {
 
 // ofKind returns the established CustomResourceDefinition of the kind, or nil if there is none.
 func (d *crds) ofKind(kind schema.GroupKind) *establishedCRD {
-	if d.indexer == nil {
-		return nil
-	}
 	names, err := d.indexer.IndexKeys(byKind, kind.String())
 	if err != nil || len(names) == 0 {
 		return nil
