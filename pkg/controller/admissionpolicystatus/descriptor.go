@@ -77,8 +77,9 @@ func (p *policy) isRecorded() bool {
 	return oldest >= p.Generation && !p.enforced()
 }
 
-// Validating returns the descriptor of kind ValidatingAdmissionPolicy. Pass the informers and the compiler of the
-// admission plugin to share its cache and its programs. The client writes the status.
+// Validating returns the descriptor of kind ValidatingAdmissionPolicy. Pass the informers and the
+// compiler of the admission plugin to share its cache and its programs. The client writes the
+// status.
 func Validating(client clientset.Interface, factory informers.SharedInformerFactory, compiler *expression.Compiler, features policyspec.Features) *Descriptor {
 	engine := validating.NewEngine(validating.Config{Compiler: compiler, Features: features})
 	k := newKind("ValidatingAdmissionPolicy", client.AdmissionregistrationV1().ValidatingAdmissionPolicies(),
@@ -96,7 +97,8 @@ func Validating(client clientset.Interface, factory informers.SharedInformerFact
 	return k
 }
 
-// Mutating returns the descriptor of kind MutatingAdmissionPolicy. The arguments are those of Validating.
+// Mutating returns the descriptor of kind MutatingAdmissionPolicy. The arguments are those of
+// Validating.
 func Mutating(client clientset.Interface, factory informers.SharedInformerFactory, compiler *expression.Compiler, features policyspec.Features) *Descriptor {
 	engine := mutating.NewEngine(mutating.Config{Compiler: compiler, Features: features})
 	k := newKind("MutatingAdmissionPolicy", client.AdmissionregistrationV1().MutatingAdmissionPolicies(),

@@ -24,7 +24,8 @@ type PolicyPlugin interface {
 	// server starts, and the client of the factory.
 	SetPolicyInformers(clientset.Interface, informers.SharedInformerFactory)
 	// SetInstalledPaths sets a channel that is closed when the server serves all of its paths, so
-	// that the plugin can send requests to it. The channel is nil if the server serves them already.
+	// that the plugin can send requests to it. The channel is nil if the server serves them
+	// already.
 	SetInstalledPaths(<-chan struct{})
 	// SetFreshness bounds the age of what the plugin knows.
 	SetFreshness(Freshness)

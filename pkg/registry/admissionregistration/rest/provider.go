@@ -120,9 +120,9 @@ func (r resource) addTo(group map[string]map[string]rest.Storage, enabled server
 	return nil
 }
 
-// destroyAfter makes store, which several versions of a resource share, outlive all but the last of
-// them. The server destroys the storage of each version on its own: at once if the emulated
-// Kubernetes version does not serve it, otherwise when the server shuts down.
+// destroyAfter makes the store that several versions of a resource share survive until the storage
+// of the last version is destroyed. The server destroys the storage of each version on its own: at
+// once if the emulated Kubernetes version does not serve it, otherwise when the server shuts down.
 func destroyAfter(versions int, store *registry.Store) {
 	destroy := store.DestroyFunc
 	var destroyed atomic.Int32

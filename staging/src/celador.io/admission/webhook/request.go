@@ -79,8 +79,8 @@ func (r *Request) Free() {
 	}
 }
 
-// VersionedAttributes returns the attributes with the objects converted to a kind, which is that of
-// a MatchResult's Target. Calls with the same kind return the same attributes.
+// VersionedAttributes returns the attributes with the objects converted to a kind: the kind of a
+// MatchResult's Target. Calls with the same kind return the same attributes.
 func (r *Request) VersionedAttributes(kind schema.GroupVersionKind) (*admission.VersionedAttributes, error) {
 	v, err := r.version(&kind)
 	if err != nil {

@@ -21,7 +21,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// checkedRules are the rules of one converter while they are checked.
+// checkedRules holds those rules and variables of a converter that are valid each by itself, for
+// the checks that look at all of them together.
 type checkedRules struct {
 	edge *edge
 	// path is the path of the converter's rules.
@@ -39,7 +40,8 @@ type checkedRule struct {
 	cost rulelimit.Cost
 }
 
-// check checks a rule by itself.
+// check returns the errors that a rule has whatever other rules do, and adds it to the rules if it
+// has none.
 func (c *checkedRules) check(i int, rule *v1.ConversionRule, origin environment.Type) field.ErrorList {
 	path := c.path.Index(i)
 	var errs field.ErrorList

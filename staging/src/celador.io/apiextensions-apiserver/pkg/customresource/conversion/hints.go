@@ -73,7 +73,7 @@ func (h hints) of(detail, expression string) []string {
 	return all
 }
 
-// variable returns a hint for a variable that does not exist.
+// variable returns a hint for a variable, or a constructor, that does not exist, or "".
 func (h hints) variable(name string) string {
 	if strings.HasPrefix(name, ruleresult.ObjectType+".") {
 		return fmt.Sprintf("Version %s has no object at %s. Constructors have the paths of objects of that version: Object.spec.a{...} constructs spec.a, or an item or value if spec.a is a list or map",
@@ -97,7 +97,7 @@ func (h hints) variable(name string) string {
 	return ""
 }
 
-// field returns a hint for a field that does not exist.
+// field returns a hint for a field that does not exist, or "".
 func (h hints) field(name string) string {
 	if _, ok := h.root.FindField(name); ok && h.scope != "" {
 		return h.notRoot()

@@ -16,7 +16,8 @@ import (
 )
 
 // A typedVersion is a version with the types of its objects: as the source of a conversion, which
-// rules read, and as its target, which rules construct. It is immutable and safe for concurrent use.
+// rules read, and as its target, which rules construct. It is immutable and safe for concurrent
+// use.
 type typedVersion struct {
 	name string
 	// schema is the version's own schema.

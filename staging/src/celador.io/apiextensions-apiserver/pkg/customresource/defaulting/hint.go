@@ -58,7 +58,7 @@ func explain(at *place, text string, err error) string {
 	return err.Error()
 }
 
-// describe names the value at a path in the values of a schema.
+// describe names the value at a path in self, for errors: self by its own path in the object.
 func (p *place) describe(path rulepath.Path) string {
 	if len(path) == 0 {
 		return selfName(p.path.Tokens())

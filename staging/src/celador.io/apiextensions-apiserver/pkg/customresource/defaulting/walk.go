@@ -35,7 +35,8 @@ type walk struct {
 	all bool
 	// failed is called for each rule that returns an error.
 	failed func(failure)
-	// unset is called, unless it is nil, for each rule that a dry walk has a value from.
+	// unset is called, unless it is nil, for each rule that has a value for an unset field in a dry
+	// walk.
 	unset func(failure)
 	// ended is set when no other rule can be evaluated, because the budget is used up or ctx is
 	// done.

@@ -58,7 +58,8 @@ type converter struct {
 	size int
 }
 
-// convert converts a CEL value or, as the values of custom resources have them, an unstructured one.
+// convert converts a CEL value or, as the values of custom resources have them, an unstructured
+// one.
 func (c *converter) convert(value any) (any, error) {
 	if c.size++; c.size > MaxSize {
 		return nil, errSize

@@ -38,8 +38,8 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// NewCompiler returns the compiler of rules: that of all expressions of schemas, with the functions
-// of this package and those that more adds.
+// NewCompiler returns a compiler of rules. They may call what all expressions in schemas may call,
+// the functions of this package and those that more adds.
 func NewCompiler(more ...environment.VersionedOptions) (*schemaexpression.Compiler, error) {
 	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(append(more, Options())...)
 	if err != nil {

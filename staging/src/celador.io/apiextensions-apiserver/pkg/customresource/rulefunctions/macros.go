@@ -30,8 +30,8 @@ const (
 	unused = "#unused"
 )
 
-// expand returns the expander of a macro target.f(v, e), whose result is that of wrap(e) with the
-// value of target as v, or optional.none().
+// expand returns the expander of a macro target.f(v, e). If the optional target has a value, the
+// macro returns wrap(e), in which v is that value, and optional.none() otherwise.
 func expand(wrap func(cel.MacroExprFactory, ast.Expr) ast.Expr) cel.MacroFactory {
 	return func(factory cel.MacroExprFactory, optional ast.Expr, arguments []ast.Expr) (ast.Expr, *cel.Error) {
 		if arguments[0].Kind() != ast.IdentKind {

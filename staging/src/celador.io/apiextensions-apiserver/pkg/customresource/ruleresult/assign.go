@@ -303,7 +303,8 @@ func (r *Results) sizeOf(v traits.Sizer) (int, *mismatch) {
 	return int(size), nil
 }
 
-// itemOf returns an item of a list. optional.none() counts as null, because an item cannot be unset.
+// itemOf returns an item of a list. optional.none() counts as null, because an item cannot be
+// unset.
 func itemOf(list traits.Lister, i int) ref.Val {
 	if item := valueOf(list.Get(types.Int(i))); item != nil {
 		return item

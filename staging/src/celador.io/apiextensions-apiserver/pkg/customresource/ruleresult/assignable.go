@@ -146,8 +146,8 @@ func haveCommon(fields map[string]*cel.Type, to *structuralschema.Structural) bo
 	return false
 }
 
-// constructor returns the name of the type that constructs objects of a schema. Equal schemas have
-// several.
+// constructor returns the name of a type that constructs objects of a schema: the first of several
+// if objects in other places have an equal schema.
 func (c *checker) constructor(to *structuralschema.Structural) string {
 	for _, name := range slices.Sorted(maps.Keys(c.types.byName)) {
 		if reflect.DeepEqual(c.types.byName[name].schema, to) {
@@ -157,7 +157,7 @@ func (c *checker) constructor(to *structuralschema.Structural) string {
 	return anyConstructor
 }
 
-// anyConstructor stands for the name of an unknown type in errors.
+// anyConstructor is what advice says instead of the name of a constructor that it does not know.
 const anyConstructor = "Object.<path of the field>"
 
 // fields returns the types of the fields of an object type by their names in expressions, and false

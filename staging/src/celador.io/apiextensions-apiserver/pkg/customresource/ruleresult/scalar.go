@@ -168,7 +168,8 @@ func formatted(v ref.Val, to *structuralschema.Structural) (any, *mismatch) {
 	return nil, unfit(v, to)
 }
 
-// dateTime returns the text of a time in its own zone. RFC 3339 has no seconds in zones.
+// dateTime returns the text of a time in the time's zone, or in UTC if the offset of the zone has
+// seconds, which RFC 3339 cannot express.
 func dateTime(t time.Time) string {
 	const minute = 60
 	if _, offset := t.Zone(); offset%minute != 0 {

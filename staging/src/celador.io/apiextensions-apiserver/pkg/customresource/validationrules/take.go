@@ -5,8 +5,8 @@ package validationrules
 
 import structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
-// take removes the rules from a schema and returns the tree of nodes that have them, or nil if there
-// are none. found is false if they are in allOf only; these stay in the schema too.
+// take removes the rules from a schema and returns the tree of nodes that have them, or nil if
+// there are none. found is false if they are in allOf only; these stay in the schema too.
 func take(schema *structuralschema.Structural, resource bool) (taken *node, found bool) {
 	if schema == nil {
 		return nil, false

@@ -62,8 +62,8 @@ func (s createStrategy) Validate(ctx context.Context, object runtime.Object) fie
 	return errs
 }
 
-// updateStrategy validates more than Kubernetes' strategy, which is that of the resource or of its
-// status.
+// updateStrategy validates more than Kubernetes' strategy that it embeds: the one for updates of
+// the resource, or the one for updates of its status.
 type updateStrategy struct {
 	rest.RESTUpdateStrategy
 	additional additional
