@@ -190,7 +190,7 @@ func absolute(start rulepath.Path, schema *structuralschema.Structural, read []s
 	path := slices.Clone(start)
 	for _, step := range read {
 		next := rulepath.Segment{Name: step}
-		if schema.Items != nil || valueSchema(schema) != nil {
+		if schema.Items != nil || rulepath.Values(schema) != nil {
 			// Costs and losses do not depend on the key.
 			next = rulepath.Segment{Each: true}
 		} else if name, ok := apiservercel.Unescape(step); ok {
@@ -217,7 +217,7 @@ func unlimitedOnPath(schema *structuralschema.Structural, path rulepath.Path, wh
 		switch {
 		case schema.Items != nil && limits.MaxItems == nil:
 			add("maxItems", path[:i])
-		case valueSchema(schema) != nil && limits.MaxProperties == nil:
+		case rulepath.Values(schema) != nil && limits.MaxProperties == nil:
 			add("maxProperties", path[:i])
 		case isEnd && whole && (schema.Type == "string" || schema.XIntOrString) && limits.MaxLength == nil && len(limits.Enum) == 0 && limits.Format == "":
 			add("maxLength", path[:i])

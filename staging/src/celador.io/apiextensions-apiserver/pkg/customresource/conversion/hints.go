@@ -17,6 +17,7 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 	"celador.io/admission/spelling"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
@@ -185,7 +186,7 @@ func visitProperties(s *structuralschema.Structural, visit func(name string)) {
 		return
 	}
 	visitProperties(s.Items, visit)
-	visitProperties(valueSchema(s), visit)
+	visitProperties(rulepath.Values(s), visit)
 	for name, property := range s.Properties {
 		if escaped, ok := apiservercel.Escape(name); ok {
 			visit(escaped)

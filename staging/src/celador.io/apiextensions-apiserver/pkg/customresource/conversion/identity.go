@@ -50,7 +50,7 @@ func fieldNames(source, target *structuralschema.Structural) []string {
 	if names == nil {
 		names = map[string]structuralschema.Structural{}
 	}
-	if valueSchema(source) != nil || ruleresult.PreservesUnknown(source) {
+	if rulepath.Values(source) != nil || ruleresult.PreservesUnknown(source) {
 		maps.Copy(names, target.Properties)
 	}
 	return slices.Sorted(maps.Keys(names))
@@ -75,14 +75,7 @@ func fieldSchema(schema *structuralschema.Structural, name string) *structuralsc
 	if property, ok := schema.Properties[name]; ok {
 		return &property
 	}
-	return valueSchema(schema)
-}
-
-func valueSchema(schema *structuralschema.Structural) *structuralschema.Structural {
-	if schema.AdditionalProperties == nil {
-		return nil
-	}
-	return schema.AdditionalProperties.Structural
+	return rulepath.Values(schema)
 }
 
 func (c *identity) compare(path rulepath.Path, source, target *structuralschema.Structural) {
@@ -99,11 +92,11 @@ func (c *identity) compare(path rulepath.Path, source, target *structuralschema.
 	case source.Items != nil && target.Items != nil:
 		c.compare(path.Join(rulepath.Path{{Each: true}}), source.Items, target.Items)
 		return
-	case valueSchema(source) != nil && valueSchema(target) != nil:
-		c.compare(path.Join(rulepath.Path{{Each: true}}), valueSchema(source), valueSchema(target))
+	case rulepath.Values(source) != nil && rulepath.Values(target) != nil:
+		c.compare(path.Join(rulepath.Path{{Each: true}}), rulepath.Values(source), rulepath.Values(target))
 		return
 	}
-	if values := valueSchema(target); values != nil && !isUntyped(values) && ruleresult.PreservesUnknown(source) {
+	if values := rulepath.Values(target); values != nil && !isUntyped(values) && ruleresult.PreservesUnknown(source) {
 		c.openings = append(c.openings, opening{path, target})
 	}
 	for _, name := range fieldNames(source, target) {

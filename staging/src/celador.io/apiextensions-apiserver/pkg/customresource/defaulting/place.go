@@ -83,9 +83,9 @@ func (p *place) below(tokens []string) (*place, []string) {
 			p.items = p.child(p.schema.Items, keyword)
 		}
 		return p.items, tokens[1:]
-	case keyword == "additionalProperties" && p.schema.AdditionalProperties != nil && p.schema.AdditionalProperties.Structural != nil:
+	case keyword == "additionalProperties" && rulepath.Values(p.schema) != nil:
 		if p.values == nil {
-			p.values = p.child(p.schema.AdditionalProperties.Structural, keyword)
+			p.values = p.child(rulepath.Values(p.schema), keyword)
 		}
 		return p.values, tokens[1:]
 	}

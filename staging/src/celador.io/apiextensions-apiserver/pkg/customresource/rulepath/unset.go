@@ -68,8 +68,8 @@ func mayBeUnset(schema *structuralschema.Structural, read []string) (path Path, 
 		case schema.Items != nil:
 			segment = Segment{Each: true}
 			schema, unset = schema.Items, false
-		case schema.AdditionalProperties != nil && schema.AdditionalProperties.Structural != nil:
-			schema, unset = schema.AdditionalProperties.Structural, !segment.Each
+		case Values(schema) != nil:
+			schema, unset = Values(schema), !segment.Each
 		default:
 			property, ok := schema.Properties[name]
 			if unescaped, isEscaped := apiservercel.Unescape(name); !ok && isEscaped {

@@ -215,8 +215,8 @@ func fieldSchema(to *structuralschema.Structural, name string) (*structuralschem
 	if schema, ok := to.Properties[name]; ok {
 		return &schema, true
 	}
-	if values := to.AdditionalProperties; values != nil && values.Structural != nil {
-		return values.Structural, true
+	if values := rulepath.Values(to); values != nil {
+		return values, true
 	}
 	if PreservesUnknown(to) || isAny(to) {
 		return &anyJSON, true

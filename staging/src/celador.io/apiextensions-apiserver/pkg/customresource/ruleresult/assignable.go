@@ -82,7 +82,8 @@ func (c *checker) checkString(t *cel.Type, to *structuralschema.Structural) *mis
 }
 
 func (c *checker) checkObject(t *cel.Type, to *structuralschema.Structural) *mismatch {
-	isMap := to.AdditionalProperties != nil && to.AdditionalProperties.Structural != nil
+	values := rulepath.Values(to)
+	isMap := values != nil
 	switch t.Kind() {
 	case types.MapKind:
 		key, value := held(t.Parameters()[0]), held(t.Parameters()[1])
@@ -90,7 +91,7 @@ func (c *checker) checkObject(t *cel.Type, to *structuralschema.Structural) *mis
 		case key.Kind() != types.StringKind && key.Kind() != types.DynKind && key.Kind() != types.TypeParamKind:
 			return c.mismatch(t, to)
 		case isMap:
-			return c.check(value, to.AdditionalProperties.Structural).below(rulepath.Segment{Each: true})
+			return c.check(value, values).below(rulepath.Segment{Each: true})
 		case len(to.Properties) == 0 || value.Kind() == types.DynKind || value.Kind() == types.TypeParamKind:
 			return nil
 		default:
@@ -113,7 +114,7 @@ func (c *checker) checkObject(t *cel.Type, to *structuralschema.Structural) *mis
 			}
 			target, ok := to.Properties[property]
 			if isMap {
-				target, ok = *to.AdditionalProperties.Structural, true
+				target, ok = *values, true
 			}
 			if !ok {
 				continue // Pruning removes the field, or the schema says nothing about it.
@@ -213,8 +214,8 @@ func constructedType(name string, s *structuralschema.Structural) *cel.Type {
 		return types.StringType
 	case s.Type == "array" && s.Items != nil:
 		return types.NewListType(constructedType(name, s.Items))
-	case s.Type == "object" && s.AdditionalProperties != nil && s.AdditionalProperties.Structural != nil:
-		return types.NewMapType(types.StringType, constructedType(name, s.AdditionalProperties.Structural))
+	case s.Type == "object" && rulepath.Values(s) != nil:
+		return types.NewMapType(types.StringType, constructedType(name, rulepath.Values(s)))
 	case s.Type == "object" && len(s.Properties) > 0:
 		return types.NewObjectType(name)
 	default:

@@ -87,8 +87,8 @@ func describeSchema(s *structuralschema.Structural) string {
 		return "an integer"
 	case s.Type == "array" && s.Items != nil:
 		return "a list of " + describePlural(s.Items)
-	case s.Type == "object" && s.AdditionalProperties != nil && s.AdditionalProperties.Structural != nil:
-		return "a map of " + describePlural(s.AdditionalProperties.Structural)
+	case s.Type == "object" && rulepath.Values(s) != nil:
+		return "a map of " + describePlural(rulepath.Values(s))
 	case s.Type == "object":
 		return "an object"
 	case s.Type == "":
@@ -106,8 +106,8 @@ func describePlural(s *structuralschema.Structural) string {
 		return fmt.Sprintf("strings with the format %s", formatOf(s))
 	case s.Type == "array" && s.Items != nil:
 		return "lists of " + describePlural(s.Items)
-	case s.Type == "object" && s.AdditionalProperties != nil && s.AdditionalProperties.Structural != nil:
-		return "maps of " + describePlural(s.AdditionalProperties.Structural)
+	case s.Type == "object" && rulepath.Values(s) != nil:
+		return "maps of " + describePlural(rulepath.Values(s))
 	case s.Type == "":
 		return "any JSON values"
 	default:
