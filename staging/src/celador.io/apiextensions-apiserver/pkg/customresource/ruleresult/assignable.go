@@ -39,7 +39,11 @@ func (c *checker) check(t *cel.Type, to *structuralschema.Structural) *mismatch 
 	case to.XIntOrString:
 		return c.require(t, to, types.IntKind, types.UintKind, types.StringKind)
 	case to.Type == "string":
-		return c.checkString(t, to)
+		if t.Kind() == formats[formatOf(to)].read.Kind() {
+			return nil
+		}
+		// A string in the right format is accepted everywhere. Assign checks the format.
+		return c.require(t, to, types.StringKind)
 	case to.Type == "integer":
 		return c.require(t, to, types.IntKind, types.UintKind)
 	case to.Type == "number":
@@ -65,20 +69,6 @@ func (c *checker) require(t *cel.Type, to *structuralschema.Structural, kinds ..
 		return nil
 	}
 	return c.mismatch(t, to)
-}
-
-func (c *checker) checkString(t *cel.Type, to *structuralschema.Structural) *mismatch {
-	// A string in the right format is accepted everywhere. Assign checks the format.
-	switch formatOf(to) {
-	case formatBytes:
-		return c.require(t, to, types.StringKind, types.BytesKind)
-	case formatDate, formatDateTime:
-		return c.require(t, to, types.StringKind, types.TimestampKind)
-	case formatDuration:
-		return c.require(t, to, types.StringKind, types.DurationKind)
-	default:
-		return c.require(t, to, types.StringKind)
-	}
 }
 
 func (c *checker) checkObject(t *cel.Type, to *structuralschema.Structural) *mismatch {
@@ -203,15 +193,7 @@ func constructedType(name string, s *structuralschema.Structural) *cel.Type {
 	case s.Type == "boolean":
 		return types.BoolType
 	case s.Type == "string":
-		switch formatOf(s) {
-		case formatBytes:
-			return types.BytesType
-		case formatDate, formatDateTime:
-			return types.TimestampType
-		case formatDuration:
-			return types.DurationType
-		}
-		return types.StringType
+		return formats[formatOf(s)].read
 	case s.Type == "array" && s.Items != nil:
 		return types.NewListType(constructedType(name, s.Items))
 	case s.Type == "object" && rulepath.Values(s) != nil:
@@ -317,12 +299,8 @@ func adviceForScalars(kind types.Kind, to *structuralschema.Structural) string {
 		return "compare it, such as ... != 0"
 	case formatOf(to) == formatDuration && (kind == types.IntKind || kind == types.UintKind):
 		return "write duration(string(...) + 's') for seconds"
-	case formatOf(to) == formatDate || formatOf(to) == formatDateTime:
-		return "write timestamp(...)"
-	case formatOf(to) == formatDuration:
-		return "write duration(...)"
-	case formatOf(to) == formatBytes:
-		return "write bytes(...)"
+	case formatOf(to) != "":
+		return "write " + formats[formatOf(to)].function + "(...)"
 	case kind == types.TimestampKind:
 		return "write string(...), or declare the format date-time in the schema"
 	case kind == types.BytesKind:

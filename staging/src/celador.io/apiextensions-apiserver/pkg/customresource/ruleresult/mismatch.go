@@ -115,28 +115,6 @@ func describePlural(s *structuralschema.Structural) string {
 	}
 }
 
-// Formats of strings whose values are not strings in expressions.
-const (
-	formatBytes    = "byte"
-	formatDate     = "date"
-	formatDateTime = "date-time"
-	formatDuration = "duration"
-)
-
-// formatOf returns the format of a string if its values are not strings in expressions, and ""
-// otherwise.
-func formatOf(s *structuralschema.Structural) string {
-	if s.ValueValidation == nil {
-		return ""
-	}
-	switch format := s.ValueValidation.Format; format {
-	case formatBytes, formatDate, formatDateTime, formatDuration:
-		return format
-	default:
-		return ""
-	}
-}
-
 // PreservesUnknown reports whether objects of the schema may have fields that it does not declare.
 func PreservesUnknown(s *structuralschema.Structural) bool {
 	return s.XPreserveUnknownFields || s.AdditionalProperties != nil && s.AdditionalProperties.Structural == nil && s.AdditionalProperties.Bool
