@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package status provides the storage of status subresources.
+// Package status serves status subresources, for any resource whose store it is given.
 package status
 
 import (
