@@ -39,8 +39,8 @@ type ExtraOptions struct {
 	MaxPolicyStaleness time.Duration
 }
 
-// CompletedOptions are options with defaults applied. Options.Complete returns them. Those of
-// upstream may come from upstream itself.
+// CompletedOptions are options with defaults applied, as Options.Complete returns them. A program
+// that completes upstream's options itself may put these in.
 type CompletedOptions struct {
 	options.CompletedOptions
 	ExtraOptions

@@ -82,22 +82,22 @@ func newPolicyStatusController(config CompletedConfig, crds apiextensionsinforme
 	withTimeout.Timeout = typesTimeout
 	types, discoveryErr := discovery.NewDiscoveryClientForConfig(withTimeout)
 	events, eventsErr := eventsv1.NewForConfig(loopback)
-	definitions, definitionsErr := metadata.NewForConfig(loopback)
+	crdClient, crdsErr := metadata.NewForConfig(loopback)
 	checker, checkerErr := newTypeChecker()
-	if err := errors.Join(discoveryErr, eventsErr, definitionsErr, checkerErr); err != nil {
+	if err := errors.Join(discoveryErr, eventsErr, crdsErr, checkerErr); err != nil {
 		return nil, err
 	}
 	return admissionpolicystatus.New(admissionpolicystatus.Config{
-		Kinds:       kinds,
-		Verdicts:    config.VerdictStores,
-		Events:      events,
-		Definitions: definitions,
+		Kinds:    kinds,
+		Verdicts: config.VerdictStores,
+		Events:   events,
+		CRDs:     crdClient,
 		Types: servedtypes.Config{
-			Discovery:   types,
-			BuiltIn:     builtintypes.Scheme().IsVersionRegistered,
-			Schemas:     builtintypes.Schemas,
-			Aggregated:  aggregated,
-			Definitions: crds,
+			Discovery:  types,
+			BuiltIn:    builtintypes.Scheme().IsVersionRegistered,
+			Schemas:    builtintypes.Schemas,
+			Aggregated: aggregated,
+			CRDs:       crds,
 		},
 		Checker: checker,
 	})

@@ -29,33 +29,19 @@ const ValidatingAdmissionPolicy featuregate.Feature = "ValidatingAdmissionPolicy
 // effect in configurations that do. Kubernetes locked the gate on and later removed it.
 const AdmissionWebhookMatchConditions featuregate.Feature = "AdmissionWebhookMatchConditions"
 
-// Features of KEP-3488 that Kubernetes has not shipped (alpha, off by default). While a gate is
-// off, its field is dropped from objects that do not have it yet, and has no effect in objects that
-// do.
+// The features of KEP-3488 and KEP-3962 that Kubernetes has not shipped (alpha, off by default), as
+// package policyspec describes them. While a gate is off, its fields are dropped from objects that
+// do not have one of them yet, and have no effect in objects that do.
 const (
-	// ValidatingAdmissionPolicySingleton ("Singleton policies") lets a policy with
-	// spec.policyType Singleton apply without a binding.
-	ValidatingAdmissionPolicySingleton featuregate.Feature = policyspec.Singleton
-
-	// ValidatingAdmissionPolicyValidationFailurePolicy ("Failure Policy") lets
-	// spec.validations[].failurePolicy override the failurePolicy of the policy.
-	ValidatingAdmissionPolicyValidationFailurePolicy featuregate.Feature = policyspec.ValidationFailurePolicy
-
-	// ValidatingAdmissionPolicyFallbackBinding ("Exclude and default matching") lets a binding with
-	// spec.bindingType Fallback apply only where no other binding of the policy does.
-	ValidatingAdmissionPolicyFallbackBinding featuregate.Feature = policyspec.FallbackBinding
-
-	// AdmissionPolicyTypeEnforcement ("Type safety") keeps a policy with spec.typeChecking Enforced
-	// from deciding while it has type errors. Requests are then subject to its failurePolicy.
-	AdmissionPolicyTypeEnforcement featuregate.Feature = policyspec.TypeEnforcement
+	ValidatingAdmissionPolicySingleton               = policyspec.Singleton
+	ValidatingAdmissionPolicyValidationFailurePolicy = policyspec.ValidationFailurePolicy
+	ValidatingAdmissionPolicyFallbackBinding         = policyspec.FallbackBinding
+	AdmissionPolicyTypeEnforcement                   = policyspec.TypeEnforcement
+	MutatingAdmissionPolicyInlineExpressions         = policyspec.InlineExpressions
 )
 
-// MutatingAdmissionPolicyInlineExpressions (KEP-3962, alpha, off by default) enables features of
-// that proposal that Kubernetes has not shipped: in spec.mutations[], the fields expression,
-// condition, message, reason and reinvocationPolicy, and the patch types JSONMergePatch and
-// StrategicMergePatch. While it is off, the fields are dropped from objects that have none of them
-// yet, and have no effect in objects that do.
-const MutatingAdmissionPolicyInlineExpressions featuregate.Feature = policyspec.InlineExpressions
+// notShipped are the stages of gates that Kubernetes does not have.
+var notShipped = featuregate.VersionedSpecs{{Version: version.MajorMinor(1, 37), Default: false, PreRelease: featuregate.Alpha}}
 
 // gates holds the stages of this package's gates by Kubernetes version, for `--emulated-version`.
 var gates = map[featuregate.Feature]featuregate.VersionedSpecs{
@@ -69,21 +55,11 @@ var gates = map[featuregate.Feature]featuregate.VersionedSpecs{
 		{Version: version.MajorMinor(1, 28), Default: true, PreRelease: featuregate.Beta},
 		{Version: version.MajorMinor(1, 30), Default: true, PreRelease: featuregate.GA},
 	},
-	ValidatingAdmissionPolicySingleton: {
-		{Version: version.MajorMinor(1, 37), Default: false, PreRelease: featuregate.Alpha},
-	},
-	ValidatingAdmissionPolicyValidationFailurePolicy: {
-		{Version: version.MajorMinor(1, 37), Default: false, PreRelease: featuregate.Alpha},
-	},
-	ValidatingAdmissionPolicyFallbackBinding: {
-		{Version: version.MajorMinor(1, 37), Default: false, PreRelease: featuregate.Alpha},
-	},
-	AdmissionPolicyTypeEnforcement: {
-		{Version: version.MajorMinor(1, 37), Default: false, PreRelease: featuregate.Alpha},
-	},
-	MutatingAdmissionPolicyInlineExpressions: {
-		{Version: version.MajorMinor(1, 37), Default: false, PreRelease: featuregate.Alpha},
-	},
+	ValidatingAdmissionPolicySingleton:               notShipped,
+	ValidatingAdmissionPolicyValidationFailurePolicy: notShipped,
+	ValidatingAdmissionPolicyFallbackBinding:         notShipped,
+	AdmissionPolicyTypeEnforcement:                   notShipped,
+	MutatingAdmissionPolicyInlineExpressions:         notShipped,
 }
 
 func init() {

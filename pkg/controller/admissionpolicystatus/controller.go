@@ -63,8 +63,8 @@ type Config struct {
 	Verdicts map[string][]typecheck.VerdictStore
 	// Events records events about policies.
 	Events eventsv1.EventsV1Interface
-	// Definitions reads CustomResourceDefinitions from storage, not from a cache.
-	Definitions metadata.Interface
+	// CRDs reads CustomResourceDefinitions from storage, not from a cache.
+	CRDs metadata.Interface
 	// Types describes the types that the server serves. The caller starts its informer.
 	Types servedtypes.Config
 	// Checker checks expressions. The controller replaces the checker's types.
@@ -73,11 +73,11 @@ type Config struct {
 
 // A Controller keeps the status of policies up to date.
 type Controller struct {
-	kinds       []*Descriptor
-	verdicts    map[string][]typecheck.VerdictStore
-	definitions metadata.Interface
-	types       *servedtypes.Resolver
-	checker     *typecheck.Checker
+	kinds    []*Descriptor
+	verdicts map[string][]typecheck.VerdictStore
+	crds     metadata.Interface
+	types    *servedtypes.Resolver
+	checker  *typecheck.Checker
 
 	synced      []cache.InformerSynced
 	queue       workqueue.TypedRateLimitingInterface[key]
@@ -100,11 +100,12 @@ type Controller struct {
 func New(c Config) (*Controller, error) {
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: c.Events})
 	controller := &Controller{
-		kinds:       c.Kinds,
-		verdicts:    c.Verdicts,
-		definitions: c.Definitions,
-		checker:     c.Checker,
-		// One change of a definition may enqueue many policies, so the queue has no overall limit.
+		kinds:    c.Kinds,
+		verdicts: c.Verdicts,
+		crds:     c.CRDs,
+		checker:  c.Checker,
+		// One change of a CustomResourceDefinition may enqueue many policies, so the queue has no
+		// overall limit.
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[key](minRetry, maxRetry),
 			workqueue.TypedRateLimitingQueueConfig[key]{Name: "admission_policy_status"}),
@@ -113,7 +114,7 @@ func New(c Config) (*Controller, error) {
 		recorder:    broadcaster.NewRecorder(nil, FieldManager),
 	}
 	var err error
-	if controller.types, err = servedtypes.New(c.Types, controller.definitionChanged); err != nil {
+	if controller.types, err = servedtypes.New(c.Types, controller.crdChanged); err != nil {
 		return nil, err
 	}
 	controller.synced = []cache.InformerSynced{controller.types.HasSynced}

@@ -77,8 +77,9 @@ func (p *policy) isRecorded() bool {
 	return oldest >= p.Generation && !p.enforced()
 }
 
-// Validating returns kind ValidatingAdmissionPolicy. Pass the informers and the compiler of the
-// admission plugin to share its cache and its programs. The client writes the status.
+// Validating returns the descriptor of kind ValidatingAdmissionPolicy. Pass the informers and the
+// compiler of the admission plugin to share its cache and its programs. The client writes the
+// status.
 func Validating(client clientset.Interface, factory informers.SharedInformerFactory, compiler *expression.Compiler, features policyspec.Features) *Descriptor {
 	engine := validating.NewEngine(validating.Config{Compiler: compiler, Features: features})
 	k := newKind("ValidatingAdmissionPolicy", client.AdmissionregistrationV1().ValidatingAdmissionPolicies(),
@@ -91,17 +92,13 @@ func Validating(client clientset.Interface, factory informers.SharedInformerFact
 				compile:   func() []error { return engine.Errors(p) },
 			}
 		})
-	k.binding = func(ctx context.Context, name string) (metav1.Object, string, error) {
-		b, err := client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return nil, "", err
-		}
-		return b, b.Spec.PolicyName, nil
-	}
+	k.binding = readBinding(client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Get,
+		func(b *v1.ValidatingAdmissionPolicyBinding) string { return b.Spec.PolicyName })
 	return k
 }
 
-// Mutating returns kind MutatingAdmissionPolicy. The arguments are those of Validating.
+// Mutating returns the descriptor of kind MutatingAdmissionPolicy. The arguments are those of
+// Validating.
 func Mutating(client clientset.Interface, factory informers.SharedInformerFactory, compiler *expression.Compiler, features policyspec.Features) *Descriptor {
 	engine := mutating.NewEngine(mutating.Config{Compiler: compiler, Features: features})
 	k := newKind("MutatingAdmissionPolicy", client.AdmissionregistrationV1().MutatingAdmissionPolicies(),
@@ -114,14 +111,20 @@ func Mutating(client clientset.Interface, factory informers.SharedInformerFactor
 				compile:   func() []error { return engine.Errors(p) },
 			}
 		})
-	k.binding = func(ctx context.Context, name string) (metav1.Object, string, error) {
-		b, err := client.AdmissionregistrationV1().MutatingAdmissionPolicyBindings().Get(ctx, name, metav1.GetOptions{})
+	k.binding = readBinding(client.AdmissionregistrationV1().MutatingAdmissionPolicyBindings().Get,
+		func(b *v1.MutatingAdmissionPolicyBinding) string { return b.Spec.PolicyName })
+	return k
+}
+
+// readBinding returns the function binding of a descriptor, from a method of a generated client.
+func readBinding[B metav1.Object](get func(context.Context, string, metav1.GetOptions) (B, error), policyName func(B) string) func(context.Context, string) (metav1.Object, string, error) {
+	return func(ctx context.Context, name string) (metav1.Object, string, error) {
+		b, err := get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return nil, "", err
 		}
-		return b, b.Spec.PolicyName, nil
+		return b, policyName(b), nil
 	}
-	return k
 }
 
 // patcher is the method of a generated client that patches objects of type P.

@@ -46,8 +46,8 @@ func (c *Controller) AggregatedVersionChanged(version schema.GroupVersion) {
 	})
 }
 
-// definitionChanged enqueues the policies that name a custom resource of the definition.
-func (c *Controller) definitionChanged(crd *apiextensionsv1.CustomResourceDefinition) {
+// crdChanged enqueues the policies that name a custom resource of the CustomResourceDefinition.
+func (c *Controller) crdChanged(crd *apiextensionsv1.CustomResourceDefinition) {
 	c.enqueue(crd.Spec.Group, func(p *policy) bool {
 		return p.paramKind != nil && (p.paramKind.Kind == crd.Spec.Names.Kind || p.paramKind.Kind == crd.Status.AcceptedNames.Kind) ||
 			p.hasRule(func(rule *v1.NamedRuleWithOperations) bool {

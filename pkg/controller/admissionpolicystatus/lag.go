@@ -37,7 +37,8 @@ type lag struct {
 	enqueue *time.Timer
 }
 
-// untilCheck returns how long the check of a generation has to wait. Zero and less is not at all.
+// untilCheck returns how long the check of a generation has to wait. If it is not positive, the
+// policy can be checked at once.
 func (l *lag) untilCheck(generation int64) time.Duration {
 	now := time.Now()
 	if l.generation == 0 && now.Sub(l.checked) >= quiet {

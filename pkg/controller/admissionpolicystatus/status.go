@@ -33,7 +33,7 @@ const FieldManager = "admission-policy-status"
 // errStaleCache requeues a policy whose check may be based on outdated CustomResourceDefinitions.
 var errStaleCache = errors.New("custom resource definitions have changed")
 
-var definitions = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
+var crdResource = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
 
 // writeStatus writes the report to the status if the report supersedes the recorded status.
 func (c *Controller) writeStatus(ctx context.Context, p *policy, r *report) error {
@@ -178,7 +178,7 @@ func (c *Controller) supersedes(ctx context.Context, p *policy, r *report, condi
 	var observed []v1.ObservedCustomResource
 	for _, now := range r.customResources {
 		if now.Kind == "" {
-			continue // a resource without a definition has no kind to record
+			continue // a resource without a CustomResourceDefinition has no kind to record
 		}
 		before, known := unmatched[now.GroupVersionKind]
 		delete(unmatched, now.GroupVersionKind)
@@ -297,8 +297,9 @@ func warningsTakenOver(p *policy) bool {
 }
 
 // confirmNewer returns errStaleCache unless now is newer than before, a recorded state of the same
-// custom resource under another definition. Generations of different definitions do not compare,
-// so confirmNewer asks the API server, unless before's definition is known to be deleted.
+// custom resource under another CustomResourceDefinition. Generations of different
+// CustomResourceDefinitions do not compare, so confirmNewer asks the API server, unless before's
+// CustomResourceDefinition is known to be deleted.
 func (c *Controller) confirmNewer(ctx context.Context, now servedtypes.CustomResource, before v1.ObservedCustomResource) error {
 	if before.UID != "" && c.types.Deleted(before.UID) {
 		return nil
@@ -315,22 +316,22 @@ func (c *Controller) confirmNewer(ctx context.Context, now servedtypes.CustomRes
 
 // isStored reports whether the cached state of a custom resource is the stored state.
 func (c *Controller) isStored(ctx context.Context, cached servedtypes.CustomResource) (bool, error) {
-	client := c.definitions.Resource(definitions)
+	client := c.crds.Resource(crdResource)
 	if cached.Exists() {
-		stored, err := client.Get(ctx, cached.Definition, metav1.GetOptions{})
+		stored, err := client.Get(ctx, cached.CRD, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return false, nil
 		}
 		return err == nil && stored.UID == cached.UID && stored.Generation == cached.Generation, err
 	}
-	// The name of a definition does not contain its kind, and its metadata does not show whether it
-	// is established. The cache is current if it has the latest version of every definition of the
-	// group.
+	// The name of a CustomResourceDefinition does not contain its kind, and its metadata does not
+	// show whether it is established. The cache is current if it has the latest version of every
+	// CustomResourceDefinition of the group.
 	stored, err := client.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return false, err
 	}
-	return !slices.ContainsFunc(stored.Items, func(definition metav1.PartialObjectMetadata) bool {
-		return strings.HasSuffix(definition.Name, "."+cached.Group) && c.types.DefinitionVersion(definition.Name) != definition.ResourceVersion
+	return !slices.ContainsFunc(stored.Items, func(crd metav1.PartialObjectMetadata) bool {
+		return strings.HasSuffix(crd.Name, "."+cached.Group) && c.types.CRDVersion(crd.Name) != crd.ResourceVersion
 	}), nil
 }

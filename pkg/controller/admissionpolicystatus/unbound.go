@@ -44,7 +44,8 @@ type unboundName struct {
 	name    string
 }
 
-// unboundNames holds what has no effect. The value tells whether an event was recorded.
+// unboundNames holds the policies and bindings that had no effect at the last look. The value tells
+// whether an event about each was recorded.
 type unboundNames map[unboundName]bool
 
 // reportUnbound records events about policies and bindings without effect until ctx ends.

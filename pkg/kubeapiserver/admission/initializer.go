@@ -17,29 +17,18 @@ import (
 	"celador.io/client-go/informers"
 )
 
-// WantsPolicyInformers is implemented by admission plugins that watch policies.
-type WantsPolicyInformers interface {
-	// SetPolicyInformers is called once, before the server starts. The plugin requests its
-	// informers from the factory; the server starts them. The client is the one of the factory.
+// A PolicyPlugin is an admission plugin that keeps policies in effect. Its setters are called once,
+// before the server starts.
+type PolicyPlugin interface {
+	// SetPolicyInformers sets the factory from which the plugin requests its informers, which the
+	// server starts, and the client of the factory.
 	SetPolicyInformers(clientset.Interface, informers.SharedInformerFactory)
-}
-
-// HasVerdictStore is implemented by admission plugins whose engine receives verdicts.
-type HasVerdictStore interface {
-	// VerdictStore returns the kind of the plugin's policies and the engine's store. It is called
-	// after ValidateInitialization. The store is nil if the plugin is inert.
-	VerdictStore() (kind string, store typecheck.VerdictStore)
-}
-
-// WantsInstalledPaths is implemented by admission plugins that send requests to the server.
-type WantsInstalledPaths interface {
-	// SetInstalledPaths is called once, before the server starts. The channel is closed when the
-	// server serves all of its paths. It is nil if the server serves them already.
+	// SetInstalledPaths sets a channel that is closed when the server serves all of its paths, so
+	// that the plugin can send requests to it. The channel is nil if the server serves them
+	// already.
 	SetInstalledPaths(<-chan struct{})
-}
-
-// HasPolicies is implemented by admission plugins that keep policies in effect.
-type HasPolicies interface {
+	// SetFreshness bounds the age of what the plugin knows.
+	SetFreshness(Freshness)
 	// PoliciesSynced returns nil if the plugin knows all policies and bindings that existed when
 	// the server started. Safe for concurrent use once the server runs.
 	PoliciesSynced() error
@@ -47,6 +36,10 @@ type HasPolicies interface {
 	// when the server started, apart from kinds that the server does not serve. Safe for concurrent
 	// use once the server runs.
 	ParamsSynced() error
+	// VerdictStore returns the kind of the plugin's policies and the store in which its engine
+	// receives verdicts. It is called after ValidateInitialization. The store is nil if the plugin
+	// is inert.
+	VerdictStore() (kind string, store typecheck.VerdictStore)
 }
 
 // Freshness bounds the age of what admission plugins know of policies, bindings and params. The
@@ -60,64 +53,41 @@ type Freshness struct {
 	Check func(ctx context.Context, resource, seen string) error
 }
 
-// WantsFreshness is implemented by admission plugins that bound the age of what they know.
-type WantsFreshness interface {
-	// SetFreshness is called once, before the server starts.
-	SetFreshness(Freshness)
-}
-
-// An Initializer initializes plugins with policy informers, and collects their verdict stores and
-// what they wait for.
+// An Initializer connects policy plugins to a server, and collects their verdict stores and what
+// they wait for.
 type Initializer struct {
 	client    clientset.Interface
 	informers informers.SharedInformerFactory
 	installed <-chan struct{}
 	freshness Freshness
-	plugins   []HasVerdictStore
-	policies  []HasPolicies
+	plugins   []PolicyPlugin
 }
 
-// NewInitializer returns an initializer that passes client and its factory to every plugin that
-// implements WantsPolicyInformers, installed to every plugin that implements WantsInstalledPaths,
-// and freshness to every plugin that implements WantsFreshness.
+// NewInitializer returns an initializer that passes its arguments to every PolicyPlugin.
 func NewInitializer(client clientset.Interface, factory informers.SharedInformerFactory, installed <-chan struct{}, freshness Freshness) *Initializer {
 	return &Initializer{client: client, informers: factory, installed: installed, freshness: freshness}
 }
 
 // Initialize implements admission.PluginInitializer.
 func (i *Initializer) Initialize(plugin admission.Interface) {
-	if wants, ok := plugin.(WantsPolicyInformers); ok {
-		wants.SetPolicyInformers(i.client, i.informers)
-	}
-	if wants, ok := plugin.(WantsInstalledPaths); ok {
-		wants.SetInstalledPaths(i.installed)
-	}
-	if wants, ok := plugin.(WantsFreshness); ok {
-		wants.SetFreshness(i.freshness)
-	}
-	if has, ok := plugin.(HasPolicies); ok {
-		i.policies = append(i.policies, has)
-	}
-	if has, ok := plugin.(HasVerdictStore); ok {
-		i.plugins = append(i.plugins, has)
+	if policies, ok := plugin.(PolicyPlugin); ok {
+		policies.SetPolicyInformers(i.client, i.informers)
+		policies.SetInstalledPaths(i.installed)
+		policies.SetFreshness(i.freshness)
+		i.plugins = append(i.plugins, policies)
 	}
 }
 
-// PoliciesSynced returns the errors of all plugins that implement HasPolicies. Call it once the
-// server runs.
-func (i *Initializer) PoliciesSynced() error {
-	var errs []error
-	for _, plugin := range i.policies {
-		errs = append(errs, plugin.PoliciesSynced())
-	}
-	return errors.Join(errs...)
-}
+// PoliciesSynced returns the errors of all plugins. Call it once the server runs.
+func (i *Initializer) PoliciesSynced() error { return i.join(PolicyPlugin.PoliciesSynced) }
 
 // ParamsSynced is PoliciesSynced for the params of policies.
-func (i *Initializer) ParamsSynced() error {
+func (i *Initializer) ParamsSynced() error { return i.join(PolicyPlugin.ParamsSynced) }
+
+func (i *Initializer) join(synced func(PolicyPlugin) error) error {
 	var errs []error
-	for _, plugin := range i.policies {
-		errs = append(errs, plugin.ParamsSynced())
+	for _, plugin := range i.plugins {
+		errs = append(errs, synced(plugin))
 	}
 	return errors.Join(errs...)
 }

@@ -22,7 +22,8 @@ import (
 
 var errPolicies, errParams = errors.New("policies are not synced"), errors.New("params are not synced")
 
-type watcher struct {
+// plugin is a plugin with a store of its own, or none before it is validated.
+type plugin struct {
 	*admission.Handler
 	client    clientset.Interface
 	got       informers.SharedInformerFactory
@@ -30,19 +31,21 @@ type watcher struct {
 	freshness kubeadmission.Freshness
 	policies  error
 	params    error
+	kind      string
+	store     typecheck.VerdictStore
 }
 
-func (w *watcher) SetPolicyInformers(client clientset.Interface, factory informers.SharedInformerFactory) {
+func (w *plugin) SetPolicyInformers(client clientset.Interface, factory informers.SharedInformerFactory) {
 	w.client, w.got = client, factory
 }
 
-func (w *watcher) SetInstalledPaths(installed <-chan struct{}) { w.installed = installed }
+func (w *plugin) SetInstalledPaths(installed <-chan struct{}) { w.installed = installed }
 
-func (w *watcher) SetFreshness(freshness kubeadmission.Freshness) { w.freshness = freshness }
+func (w *plugin) SetFreshness(freshness kubeadmission.Freshness) { w.freshness = freshness }
 
-func (w *watcher) PoliciesSynced() error { return w.policies }
+func (w *plugin) PoliciesSynced() error { return w.policies }
 
-func (w *watcher) ParamsSynced() error { return w.params }
+func (w *plugin) ParamsSynced() error { return w.params }
 
 func TestInitializer(t *testing.T) {
 	client := fake.NewSimpleClientset()
@@ -50,24 +53,24 @@ func TestInitializer(t *testing.T) {
 	installed := make(chan struct{})
 	initializer := kubeadmission.NewInitializer(client, factory, installed, kubeadmission.Freshness{Limit: time.Minute})
 
-	plugin := &watcher{Handler: admission.NewHandler()}
-	initializer.Initialize(plugin)
-	if plugin.got != factory || plugin.client != client {
-		t.Errorf("plugin got informers %v and client %v, want %v, %v", plugin.got, plugin.client, factory, client)
+	first := &plugin{Handler: admission.NewHandler()}
+	initializer.Initialize(first)
+	if first.got != factory || first.client != client {
+		t.Errorf("plugin got informers %v and client %v, want %v, %v", first.got, first.client, factory, client)
 	}
-	if plugin.installed != installed {
+	if first.installed != installed {
 		t.Error("plugin did not get the channel that tells when the paths are installed")
 	}
 
-	if plugin.freshness.Limit != time.Minute {
-		t.Errorf("plugin got limit %v of the age of policies, want a minute", plugin.freshness.Limit)
+	if first.freshness.Limit != time.Minute {
+		t.Errorf("plugin got limit %v of the age of policies, want a minute", first.freshness.Limit)
 	}
 
 	initializer.Initialize(admission.NewHandler()) // implements no interface of the package
 	if err := errors.Join(initializer.PoliciesSynced(), initializer.ParamsSynced()); err != nil {
 		t.Errorf("policies and params: %v", err)
 	}
-	initializer.Initialize(&watcher{Handler: admission.NewHandler(), policies: errPolicies, params: errParams})
+	initializer.Initialize(&plugin{Handler: admission.NewHandler(), policies: errPolicies, params: errParams})
 	if err := initializer.PoliciesSynced(); !errors.Is(err, errPolicies) {
 		t.Errorf("got error %v of the policies of the last plugin, want %v", err, errPolicies)
 	}
@@ -76,14 +79,7 @@ func TestInitializer(t *testing.T) {
 	}
 }
 
-// engine is a plugin with a store of its own, or none before it is validated.
-type engine struct {
-	*admission.Handler
-	kind  string
-	store typecheck.VerdictStore
-}
-
-func (e *engine) VerdictStore() (string, typecheck.VerdictStore) { return e.kind, e.store }
+func (w *plugin) VerdictStore() (string, typecheck.VerdictStore) { return w.kind, w.store }
 
 type store string
 
@@ -99,7 +95,7 @@ func TestVerdictStores(t *testing.T) {
 	if got := initializer.VerdictStores(); len(got) > 0 {
 		t.Errorf("got %v before there are plugins", got)
 	}
-	plugins := []*engine{{kind: "A"}, {kind: "B"}, {kind: "A"}, {kind: "C"}}
+	plugins := []*plugin{{kind: "A"}, {kind: "B"}, {kind: "A"}, {kind: "C"}}
 	for _, plugin := range plugins {
 		plugin.Handler = admission.NewHandler()
 		initializer.Initialize(plugin)

@@ -65,7 +65,7 @@ func FuzzPolicySpec(f *testing.F) {
 				Params:   g.params(),
 			})
 			c.run(t, gates)
-			_, verdicts := c.celador.(kubeadmission.HasVerdictStore).VerdictStore()
+			_, verdicts := c.celador.(kubeadmission.PolicyPlugin).VerdictStore()
 			verdicts.SetVerdict(policy.Name, policy.UID, policy.Generation, nil)
 			for _, name := range []string{"create", "delete without", "exec", "create newer widget", "create node", "create namespace"} {
 				examine(t, c.celador, fixed[name])

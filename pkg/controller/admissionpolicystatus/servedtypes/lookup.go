@@ -25,9 +25,9 @@ type Lookup struct {
 	// aggregated server serves. builtIn returns nil for others.
 	builtIn, aggregated func(schema.GroupVersion) (resources, error)
 
-	// definitions caches definitions by name, nil if not found.
-	definitions map[string]*definition
-	seen        sets.Set[CustomResource]
+	// crds caches CustomResourceDefinitions by name, nil if not found.
+	crds map[string]*establishedCRD
+	seen sets.Set[CustomResource]
 	// seenAggregated is set once a type of an aggregated server was looked up.
 	seenAggregated bool
 }
@@ -63,7 +63,7 @@ func (v *Lookup) KindsFor(resource schema.GroupVersionResource) ([]schema.GroupV
 	} else if resource.Group != "" {
 		v.seen.Insert(CustomResource{
 			GroupVersionKind: schema.GroupVersionKind{Group: resource.Group, Version: resource.Version},
-			Definition:       name,
+			CRD:              name,
 		})
 	}
 	return nil, &meta.NoResourceMatchError{PartialResource: resource}
@@ -129,27 +129,28 @@ func (v *Lookup) discovered(version schema.GroupVersion) (resources, error) {
 	return nil, nil
 }
 
-// named returns the established definition with the given name, or nil if there is none.
-func (v *Lookup) named(name string) *definition {
-	d, known := v.definitions[name]
+// named returns the established CustomResourceDefinition with the given name, or nil if there is
+// none.
+func (v *Lookup) named(name string) *establishedCRD {
+	d, known := v.crds[name]
 	if !known {
-		d = v.resolver.definitions.named(name)
-		v.definitions[name] = d
+		d = v.resolver.crds.named(name)
+		v.crds[name] = d
 	}
 	return d
 }
 
-// ofKind returns the established definition of the kind, or nil if there is none.
-func (v *Lookup) ofKind(kind schema.GroupVersionKind) *definition {
-	for _, d := range v.definitions {
+// ofKind returns the established CustomResourceDefinition of the kind, or nil if there is none.
+func (v *Lookup) ofKind(kind schema.GroupVersionKind) *establishedCRD {
+	for _, d := range v.crds {
 		if d != nil && d.Spec.Group == kind.Group && d.Status.AcceptedNames.Kind == kind.Kind {
 			v.seen.Insert(d.resource(kind.Version))
 			return d
 		}
 	}
-	d := v.resolver.definitions.ofKind(kind.GroupKind())
+	d := v.resolver.crds.ofKind(kind.GroupKind())
 	if d != nil {
-		v.definitions[d.Name] = d
+		v.crds[d.Name] = d
 		v.seen.Insert(d.resource(kind.Version))
 	} else if kind.Group != "" {
 		v.seen.Insert(CustomResource{GroupVersionKind: kind})

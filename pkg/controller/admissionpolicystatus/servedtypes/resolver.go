@@ -31,39 +31,39 @@ type Config struct {
 	Schemas resolver.SchemaResolver
 	// Aggregated reports whether an aggregated server serves the group version at present.
 	Aggregated func(schema.GroupVersion) bool
-	// Definitions is the informer of CustomResourceDefinitions, or nil if the server has no
+	// CRDs is the informer of CustomResourceDefinitions, or nil if the server has no
 	// custom resources.
-	Definitions apiextensionsinformers.CustomResourceDefinitionInformer
+	CRDs apiextensionsinformers.CustomResourceDefinitionInformer
 }
 
 // A Resolver finds types as they are served at the moment. It is safe for concurrent use.
 type Resolver struct {
-	builtIn     *builtIn
-	aggregated  aggregated
-	definitions *definitions
+	builtIn    *builtIn
+	aggregated aggregated
+	crds       *crds
 }
 
 // New returns a resolver. The resolver calls changed with every CustomResourceDefinition that is
 // added, deleted, or changed in what is served, after its own answers reflect the event; a changed
-// definition is passed in its old and in its new state. Call New before the informer of
-// definitions starts. New fails if that informer has already stopped.
+// CustomResourceDefinition is passed in its old and in its new state. Call New before the informer
+// of CustomResourceDefinitions starts. New fails if that informer has already stopped.
 func New(c Config, changed func(*apiextensionsv1.CustomResourceDefinition)) (*Resolver, error) {
 	builtIn := newBuiltIn(c)
-	definitions, err := newDefinitions(c.Definitions, builtIn.objectMeta, changed)
+	crds, err := newCRDs(c.CRDs, builtIn.objectMeta, changed)
 	if err != nil {
 		return nil, fmt.Errorf("following custom resource definitions: %w", err)
 	}
-	return &Resolver{builtIn, aggregated{c.Aggregated, c.Discovery}, definitions}, nil
+	return &Resolver{builtIn, aggregated{c.Aggregated, c.Discovery}, crds}, nil
 }
 
-// HasSynced reports whether the resolver has processed all definitions that existed when the
-// informer started.
-func (s *Resolver) HasSynced() bool { return s.definitions.synced() }
+// HasSynced reports whether the resolver has processed all CustomResourceDefinitions that existed
+// when the informer started.
+func (s *Resolver) HasSynced() bool { return s.crds.synced() }
 
 // Lookup returns a Lookup that is usable until ctx ends.
 func (s *Resolver) Lookup(ctx context.Context) *Lookup {
 	return &Lookup{
-		resolver: s, definitions: map[string]*definition{}, seen: sets.New[CustomResource](),
+		resolver: s, crds: map[string]*establishedCRD{}, seen: sets.New[CustomResource](),
 		builtIn:    func(version schema.GroupVersion) (resources, error) { return s.builtIn.resources(ctx, version) },
 		aggregated: func(version schema.GroupVersion) (resources, error) { return s.aggregated.resources(ctx, version) },
 	}
@@ -74,7 +74,7 @@ func (s *Resolver) Lookup(ctx context.Context) *Lookup {
 // aggregated servers.
 func (s *Resolver) LocalLookup(builtIn func(schema.GroupVersion) map[string]string) *Lookup {
 	return &Lookup{
-		resolver: s, definitions: map[string]*definition{}, seen: sets.New[CustomResource](),
+		resolver: s, crds: map[string]*establishedCRD{}, seen: sets.New[CustomResource](),
 		builtIn: func(version schema.GroupVersion) (resources, error) {
 			if !s.builtIn.has(version) {
 				return nil, nil
@@ -89,7 +89,7 @@ func (s *Resolver) LocalLookup(builtIn func(schema.GroupVersion) map[string]stri
 
 // Find looks up the custom resource of a kind.
 func (s *Resolver) Find(kind schema.GroupVersionKind) CustomResource {
-	if d := s.definitions.ofKind(kind.GroupKind()); d != nil {
+	if d := s.crds.ofKind(kind.GroupKind()); d != nil {
 		return d.resource(kind.Version)
 	}
 	return CustomResource{GroupVersionKind: kind}
@@ -97,24 +97,24 @@ func (s *Resolver) Find(kind schema.GroupVersionKind) CustomResource {
 
 // Same reports whether looking up the custom resource again would find the same state.
 func (s *Resolver) Same(seen CustomResource) bool {
-	if seen.Definition == "" {
+	if seen.CRD == "" {
 		return s.Find(seen.GroupVersionKind) == seen
 	}
-	d := s.definitions.named(seen.Definition)
+	d := s.crds.named(seen.CRD)
 	if d == nil {
 		return !seen.Exists()
 	}
 	return d.resource(seen.Version) == seen
 }
 
-// DefinitionVersion returns the resourceVersion of the cached CustomResourceDefinition with the
+// CRDVersion returns the resourceVersion of the cached CustomResourceDefinition with the
 // given name, established or not, or "" if there is none.
-func (s *Resolver) DefinitionVersion(name string) string { return s.definitions.version(name) }
+func (s *Resolver) CRDVersion(name string) string { return s.crds.version(name) }
 
 // Deleted reports whether the source has seen the deletion of the CustomResourceDefinition with
-// the given UID. A definition of the same name may exist again.
+// the given UID. A CustomResourceDefinition of the same name may exist again.
 func (s *Resolver) Deleted(uid types.UID) bool {
-	_, deleted := s.definitions.deleted.Get(uid)
+	_, deleted := s.crds.deleted.Get(uid)
 	return deleted
 }
 
@@ -123,16 +123,17 @@ func (s *Resolver) Deleted(uid types.UID) bool {
 type CustomResource struct {
 	// GroupVersionKind has no kind if a resource was looked up and not found.
 	schema.GroupVersionKind
-	// Definition is the name of the CustomResourceDefinition, or "" if a kind was looked up and
+	// CRD is the name of the CustomResourceDefinition, or "" if a kind was looked up and
 	// not found.
-	Definition string
-	// UID and Generation are those of the CustomResourceDefinition, or "" and 0 if no definition
-	// is established.
+	CRD string
+	// UID and Generation are those of the CustomResourceDefinition, or "" and 0 if no
+	// CustomResourceDefinition is established.
 	UID        types.UID
 	Generation int64
 }
 
-// Exists reports whether an established definition exists. It may not serve the version.
+// Exists reports whether an established CustomResourceDefinition exists. It may not serve the
+// version.
 func (r CustomResource) Exists() bool { return r.UID != "" }
 
 func compare(a, b CustomResource) int {
@@ -140,5 +141,5 @@ func compare(a, b CustomResource) int {
 		cmp.Compare(a.Group, b.Group),
 		cmp.Compare(a.Version, b.Version),
 		cmp.Compare(a.Kind, b.Kind),
-		cmp.Compare(a.Definition, b.Definition))
+		cmp.Compare(a.CRD, b.CRD))
 }

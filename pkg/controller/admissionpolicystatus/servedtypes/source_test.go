@@ -73,11 +73,11 @@ func source(t *testing.T, definitions ...string) (types *servedtypes.Resolver, a
 		{GroupVersion: "metrics.io/v1", APIResources: []metav1.APIResource{{Name: "podmetrics", Kind: "PodMetric"}}},
 	}}
 	types, err := servedtypes.New(servedtypes.Config{
-		Discovery:   &discoveryfake.FakeDiscovery{Fake: asked},
-		BuiltIn:     func(v schema.GroupVersion) bool { return v.Group == "apps" || v.Group == "" },
-		Schemas:     builtIn{},
-		Aggregated:  func(v schema.GroupVersion) bool { return v.Group == "metrics.io" },
-		Definitions: informers.Apiextensions().V1().CustomResourceDefinitions(),
+		Discovery:  &discoveryfake.FakeDiscovery{Fake: asked},
+		BuiltIn:    func(v schema.GroupVersion) bool { return v.Group == "apps" || v.Group == "" },
+		Schemas:    builtIn{},
+		Aggregated: func(v schema.GroupVersion) bool { return v.Group == "metrics.io" },
+		CRDs:       informers.Apiextensions().V1().CustomResourceDefinitions(),
 	}, func(*apiextensionsv1.CustomResourceDefinition) {})
 	if err != nil {
 		t.Fatal(err)
@@ -191,7 +191,7 @@ func expectSeen(t *testing.T, view *servedtypes.Lookup, want string) {
 	t.Helper()
 	var got string
 	for _, r := range view.Seen() {
-		got += fmt.Sprintf("%v %s %s %d", r.GroupVersionKind, r.Definition, r.UID, r.Generation)
+		got += fmt.Sprintf("%v %s %s %d", r.GroupVersionKind, r.CRD, r.UID, r.Generation)
 	}
 	if got != want {
 		t.Errorf("saw %q, want %q", got, want)

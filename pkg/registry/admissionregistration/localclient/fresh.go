@@ -30,8 +30,8 @@ import (
 // Fresh asks etcd, by a quorum read, for its current revision, and then the watch cache for a list
 // that is not older. The watch cache requests progress notifications for its own watch of etcd
 // until it has this revision, so a member of etcd that answers reads does not hide that the watch
-// of another member is stuck. Other informers may watch the same resource. Any open watch tells
-// what the informer should have seen.
+// of another member is stuck. Then seen must not be older than what an open watch of the resource
+// has delivered. The watch may be that of another informer: all get the same events.
 func (s *Stores) Fresh(ctx context.Context, resource, seen string) error {
 	found, served := s.byResource.Load(resource)
 	if !served {
@@ -97,8 +97,8 @@ func (w *watches) end(open *openWatch) { w.open.Delete(open) }
 // An openWatch is a watch that has not ended.
 type openWatch struct {
 	from uint64
-	// delivered is the version of the last object that the watch delivered, and the maximum while
-	// an event waits to be read.
+	// delivered is the version of the last object that the watch delivered. It is the greatest
+	// number while an event waits to be read, so that the watch covers nobody meanwhile.
 	delivered atomic.Uint64
 }
 
@@ -108,7 +108,7 @@ func (w *openWatch) deliver(event watch.Event, send func() bool) bool {
 	if !send() {
 		return false
 	}
-	// A bookmark tells nothing that other watches were told, too.
+	// A bookmark has a newer version than the last object, which not every watch has got.
 	if event.Type == watch.Bookmark {
 		w.delivered.Store(previous)
 		return true

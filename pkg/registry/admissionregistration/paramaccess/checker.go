@@ -36,9 +36,19 @@ type Checker struct {
 // none. It returns an error if there is no such policy or reading it fails.
 type KindGetter func(ctx context.Context, policy string) (*v1.ParamKind, error)
 
-// CheckKind returns an error unless the user may get all objects of the kind in all namespaces,
-// because later bindings may select any of them.
-func (c Checker) CheckKind(ctx context.Context, kind v1.ParamKind) error {
+// ValidateKind returns an error of spec.paramKind unless the user may get all objects of the kind
+// in all namespaces, because later bindings may select any of them. It returns nil if kind is nil.
+func (c Checker) ValidateKind(ctx context.Context, kind *v1.ParamKind) field.ErrorList {
+	if kind == nil {
+		return nil
+	}
+	if err := c.checkKind(ctx, *kind); err != nil {
+		return field.ErrorList{field.Forbidden(field.NewPath("spec", "paramKind"), err.Error())}
+	}
+	return nil
+}
+
+func (c Checker) checkKind(ctx context.Context, kind v1.ParamKind) error {
 	if rbac.EscalationAllowed(ctx) {
 		return nil
 	}
@@ -58,23 +68,22 @@ func (c Checker) CheckKind(ctx context.Context, kind v1.ParamKind) error {
 	return nil
 }
 
-// ValidateKind returns the error of CheckKind as a validation error of spec.paramKind. It returns
-// nil if kind is nil.
-func (c Checker) ValidateKind(ctx context.Context, kind *v1.ParamKind) field.ErrorList {
-	if kind == nil {
+// ValidateRef returns an error of spec.paramRef unless the user may read the params that ref
+// selects for the named policy: verb get for a name, verb list for a selector, in the namespace of
+// ref, or in all namespaces if ref has none. If the policy does not exist or has no paramKind, the
+// user needs access to every resource. If the paramKind cannot be resolved, see Checker.Resolver.
+// It returns nil if ref is nil.
+func (c Checker) ValidateRef(ctx context.Context, ref *v1.ParamRef, policy string, kindOf KindGetter) field.ErrorList {
+	if ref == nil {
 		return nil
 	}
-	if err := c.CheckKind(ctx, *kind); err != nil {
-		return field.ErrorList{field.Forbidden(field.NewPath("spec", "paramKind"), err.Error())}
+	if err := c.checkRef(ctx, *ref, policy, kindOf); err != nil {
+		return field.ErrorList{field.Forbidden(field.NewPath("spec", "paramRef"), err.Error())}
 	}
 	return nil
 }
 
-// CheckRef returns an error unless the user may read the params that ref selects for the named
-// policy: verb get for a name, verb list for a selector, in the namespace of ref, or in all
-// namespaces if ref has none. If the policy does not exist or has no paramKind, the user needs
-// access to every resource. If the paramKind cannot be resolved, see Checker.Resolver.
-func (c Checker) CheckRef(ctx context.Context, ref v1.ParamRef, policy string, kindOf KindGetter) error {
+func (c Checker) checkRef(ctx context.Context, ref v1.ParamRef, policy string, kindOf KindGetter) error {
 	if rbac.EscalationAllowed(ctx) {
 		return nil
 	}
@@ -103,18 +112,6 @@ func (c Checker) CheckRef(ctx context.Context, ref v1.ParamRef, policy string, k
 	default:
 		return fmt.Errorf(`user %v does not have "%v" permission on the object referenced by paramRef`, who, verb)
 	}
-}
-
-// ValidateRef returns the error of CheckRef as a validation error of spec.paramRef. It returns nil
-// if ref is nil.
-func (c Checker) ValidateRef(ctx context.Context, ref *v1.ParamRef, policy string, kindOf KindGetter) field.ErrorList {
-	if ref == nil {
-		return nil
-	}
-	if err := c.CheckRef(ctx, *ref, policy, kindOf); err != nil {
-		return field.ErrorList{field.Forbidden(field.NewPath("spec", "paramRef"), err.Error())}
-	}
-	return nil
 }
 
 var anyResource = schema.GroupVersionResource{Group: "*", Version: "*", Resource: "*"}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/endpoints/request"
@@ -61,7 +62,7 @@ func read(verb, group, version, resource, namespace, name string) []authorizer.A
 	}}
 }
 
-func TestCheckKind(t *testing.T) {
+func TestValidateKind(t *testing.T) {
 	for name, tc := range map[string]struct {
 		who       user.Info
 		kind      v1.ParamKind
@@ -108,7 +109,7 @@ func TestCheckKind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &server{decision: tc.decision, err: tc.err}
-			expect(t, s.checker().CheckKind(requestBy(tc.who), tc.kind), tc.wantErr)
+			expect(t, s.checker().ValidateKind(requestBy(tc.who), &tc.kind), "spec.paramKind", tc.wantErr)
 			if diff := cmp.Diff(tc.wantAsked, s.asked); diff != "" {
 				t.Errorf("authorization requests (-want +got):\n%s", diff)
 			}
@@ -116,7 +117,7 @@ func TestCheckKind(t *testing.T) {
 	}
 }
 
-func TestCheckRef(t *testing.T) {
+func TestValidateRef(t *testing.T) {
 	byName := v1.ParamRef{Name: "max-5", Namespace: "limits"}
 	bySelector := v1.ParamRef{Namespace: "limits", Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"env": "test"}}}
 	policy := func(kind *v1.ParamKind) paramaccess.KindGetter {
@@ -197,7 +198,7 @@ func TestCheckRef(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &server{decision: tc.decision, err: tc.err}
-			expect(t, s.checker().CheckRef(requestBy(tc.who), tc.ref, "demo", tc.kindOf), tc.wantErr)
+			expect(t, s.checker().ValidateRef(requestBy(tc.who), &tc.ref, "demo", tc.kindOf), "spec.paramRef", tc.wantErr)
 			if diff := cmp.Diff(tc.wantAsked, s.asked); diff != "" {
 				t.Errorf("authorization requests (-want +got):\n%s", diff)
 			}
@@ -205,13 +206,13 @@ func TestCheckRef(t *testing.T) {
 	}
 }
 
-func expect(t *testing.T, err error, want string) {
+func expect(t *testing.T, got field.ErrorList, at, want string) {
 	t.Helper()
-	got := ""
-	if err != nil {
-		got = err.Error()
+	var all field.ErrorList
+	if want != "" {
+		all = field.ErrorList{field.Forbidden(field.NewPath(at), want)}
 	}
-	if got != want {
-		t.Errorf("got error %q, want %q", got, want)
+	if diff := cmp.Diff(all, got); diff != "" {
+		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 }

@@ -106,7 +106,7 @@ func (k BindingDescriptor[Binding, Policy, Spec]) policyFoundColumn(policies Lis
 	}
 }
 
-// condition returns the status of a condition that is met or not.
+// condition returns "True" or "False", as conditions in a status say it.
 func condition(met bool) string {
 	if met {
 		return string(metav1.ConditionTrue)

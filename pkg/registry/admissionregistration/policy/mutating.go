@@ -20,7 +20,7 @@ type (
 	mutatingSpec       = v1.MutatingAdmissionPolicySpec
 )
 
-// Mutating is the kind MutatingAdmissionPolicy.
+// Mutating describes the kind MutatingAdmissionPolicy.
 var Mutating = Descriptor[*mutatingPolicy, mutatingSpec, v1.MutatingAdmissionPolicy]{
 	descriptor: descriptor[*mutatingPolicy, mutatingSpec]{
 		plural:    "mutatingadmissionpolicies",

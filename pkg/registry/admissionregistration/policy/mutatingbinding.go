@@ -18,7 +18,7 @@ type (
 	mutatingBindingSpec = v1.MutatingAdmissionPolicyBindingSpec
 )
 
-// MutatingBinding is the kind MutatingAdmissionPolicyBinding.
+// MutatingBinding describes the kind MutatingAdmissionPolicyBinding.
 var MutatingBinding = BindingDescriptor[*mutatingBinding, *mutatingPolicy, mutatingBindingSpec]{
 	descriptor: descriptor[*mutatingBinding, mutatingBindingSpec]{
 		plural:    "mutatingadmissionpolicybindings",

@@ -6,53 +6,29 @@ package policy
 import (
 	"context"
 
-	"celador.io/admission/policyspec"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"celador.io/admission/policyspec"
+	"celador.io/apiextensions-apiserver/pkg/registry/status"
 )
 
-// StatusREST serves the status subresource of policies: get, update and patch. It is safe for
-// concurrent use.
+// StatusREST serves the status subresource of policies: get, update and patch, also as tables. It is
+// safe for concurrent use.
+//
+// Its updates never create a policy, not even for server-side apply: a client that writes the status
+// of a missing policy has not seen its deletion yet.
 type StatusREST struct {
-	store *registry.Store // not embedded, because a status can be neither listed nor deleted
+	*status.REST
+	rest.TableConvertor // of the policies
 }
 
 func newStatusREST[Policy Object, Spec policyspec.Spec](resource *registry.Store, strategy StatusStrategy[Policy, Spec]) *StatusREST {
-	store := *resource
-	store.UpdateStrategy, store.ResetFieldsStrategy = strategy, strategy
-	return &StatusREST{&store}
-}
-
-// New returns an empty policy.
-func (r *StatusREST) New() runtime.Object { return r.store.New() }
-
-// Destroy does nothing, because the REST of the policies destroys the shared store.
-func (*StatusREST) Destroy() {}
-
-// Get returns the policy with the given name, or a not found error.
-func (r *StatusREST) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
-	return r.store.Get(ctx, name, options)
-}
-
-// Update writes the status of an existing policy and returns the whole policy. Update never
-// creates a policy, not even for server-side apply: a client that writes the status of a missing
-// policy has not seen its deletion yet.
-func (r *StatusREST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, create rest.ValidateObjectFunc, update rest.ValidateObjectUpdateFunc, _ bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
-	return r.store.Update(ctx, name, info, create, update, false, options)
-}
-
-// GetResetFields returns the fields that a write of the status resets, by version of the API group.
-func (r *StatusREST) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
-	return r.store.GetResetFields()
-}
-
-// ConvertToTable returns the table of the policies, as the REST of the policies does.
-func (r *StatusREST) ConvertToTable(ctx context.Context, obj, options runtime.Object) (*metav1.Table, error) {
-	return r.store.ConvertToTable(ctx, obj, options)
+	return &StatusREST{status.New(resource, strategy, strategy), resource}
 }
 
 // StatusStrategy validates and prepares writes to the status of policies. It implements

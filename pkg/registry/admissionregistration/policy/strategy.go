@@ -30,8 +30,8 @@ type Object interface {
 	metav1.Object
 }
 
-// kind declares what Strategy and REST need to know about a kind of policies or bindings with
-// the internal type T and the spec S.
+// A descriptor declares how a kind of policies or bindings differs from the others, for Strategy
+// and REST. T is a pointer to its internal type.
 type descriptor[T Object, Spec policyspec.Spec] struct {
 	plural, singular string // names of the resource
 	newObject        func() T

@@ -20,7 +20,7 @@ type (
 	validatingSpec       = v1.ValidatingAdmissionPolicySpec
 )
 
-// Validating is the kind ValidatingAdmissionPolicy.
+// Validating describes the kind ValidatingAdmissionPolicy.
 var Validating = Descriptor[*validatingPolicy, validatingSpec, v1.ValidatingAdmissionPolicy]{
 	descriptor: descriptor[*validatingPolicy, validatingSpec]{
 		plural:    "validatingadmissionpolicies",

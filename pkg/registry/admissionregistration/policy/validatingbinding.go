@@ -19,7 +19,7 @@ type (
 	validatingBindingSpec = v1.ValidatingAdmissionPolicyBindingSpec
 )
 
-// ValidatingBinding is the kind ValidatingAdmissionPolicyBinding.
+// ValidatingBinding describes the kind ValidatingAdmissionPolicyBinding.
 var ValidatingBinding = BindingDescriptor[*validatingBinding, *validatingPolicy, validatingBindingSpec]{
 	descriptor: descriptor[*validatingBinding, validatingBindingSpec]{
 		plural:    "validatingadmissionpolicybindings",

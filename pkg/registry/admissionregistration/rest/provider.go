@@ -120,9 +120,9 @@ func (r resource) addTo(group map[string]map[string]rest.Storage, enabled server
 	return nil
 }
 
-// destroyAfter makes store, which several versions of a resource share, outlive all but the last of
-// them. The server destroys the storage of each version on its own: at once if the emulated
-// Kubernetes version does not serve it, otherwise when the server shuts down.
+// destroyAfter makes the store that several versions of a resource share survive until the storage
+// of the last version is destroyed. The server destroys the storage of each version on its own: at
+// once if the emulated Kubernetes version does not serve it, otherwise when the server shuts down.
 func destroyAfter(versions int, store *registry.Store) {
 	destroy := store.DestroyFunc
 	var destroyed atomic.Int32
@@ -136,26 +136,16 @@ func destroyAfter(versions int, store *registry.Store) {
 // webhookResources returns the webhook configurations. Their types are Kubernetes', which serves
 // them in v1 only.
 func webhookResources(getter generic.RESTOptionsGetter) []resource {
-	versions := []schema.GroupVersion{v1.SchemeGroupVersion}
-	return []resource{{
-		name: "validatingwebhookconfigurations", versions: versions,
-		open: func() (*registry.Store, map[string]rest.Storage, error) {
-			configurations, err := webhookconfiguration.NewValidatingREST(getter)
-			if err != nil {
-				return nil, nil, err
-			}
-			return configurations.Store, map[string]rest.Storage{"": configurations}, nil
-		},
-	}, {
-		name: "mutatingwebhookconfigurations", versions: versions,
-		open: func() (*registry.Store, map[string]rest.Storage, error) {
-			configurations, err := webhookconfiguration.NewMutatingREST(getter)
-			if err != nil {
-				return nil, nil, err
-			}
-			return configurations.Store, map[string]rest.Storage{"": configurations}, nil
-		},
-	}}
+	configurations := func(name string, newREST func(generic.RESTOptionsGetter) (*registry.Store, rest.Storage, error)) resource {
+		return resource{name: name, versions: []schema.GroupVersion{v1.SchemeGroupVersion}, open: func() (*registry.Store, map[string]rest.Storage, error) {
+			store, storage, err := newREST(getter)
+			return store, map[string]rest.Storage{"": storage}, err
+		}}
+	}
+	return []resource{
+		configurations("validatingwebhookconfigurations", webhookconfiguration.NewValidatingREST),
+		configurations("mutatingwebhookconfigurations", webhookconfiguration.NewMutatingREST),
+	}
 }
 
 // policyResources returns policies and bindings.

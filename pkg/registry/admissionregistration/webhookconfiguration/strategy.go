@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/generic"
+	"k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/kubernetes/pkg/apis/admissionregistration"
@@ -22,27 +23,28 @@ import (
 )
 
 // NewValidatingREST returns Kubernetes' storage of ValidatingWebhookConfigurations with the
-// Strategy of this package. It returns the errors of getter and of connecting to etcd.
-func NewValidatingREST(getter generic.RESTOptionsGetter) (*validatingstorage.REST, error) {
+// Strategy of this package, and its store. It returns the errors of getter and of connecting to
+// etcd.
+func NewValidatingREST(getter generic.RESTOptionsGetter) (*registry.Store, rest.Storage, error) {
 	storage, err := validatingstorage.NewREST(getter)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	strategy := NewValidatingStrategy()
-	storage.CreateStrategy, storage.UpdateStrategy = strategy, strategy
-	return storage, nil
+	return use(NewValidatingStrategy(), storage.Store), storage, nil
 }
 
-// NewMutatingREST returns Kubernetes' storage of MutatingWebhookConfigurations with the Strategy of
-// this package. It returns the errors of getter and of connecting to etcd.
-func NewMutatingREST(getter generic.RESTOptionsGetter) (*mutatingstorage.REST, error) {
+// NewMutatingREST is NewValidatingREST for MutatingWebhookConfigurations.
+func NewMutatingREST(getter generic.RESTOptionsGetter) (*registry.Store, rest.Storage, error) {
 	storage, err := mutatingstorage.NewREST(getter)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	strategy := NewMutatingStrategy()
-	storage.CreateStrategy, storage.UpdateStrategy = strategy, strategy
-	return storage, nil
+	return use(NewMutatingStrategy(), storage.Store), storage, nil
+}
+
+func use(strategy Strategy, store *registry.Store) *registry.Store {
+	store.CreateStrategy, store.UpdateStrategy = strategy, strategy
+	return store
 }
 
 // Strategy is Kubernetes' strategy for a kind of webhook configurations, except that it drops match
@@ -64,25 +66,29 @@ type upstreamStrategy interface {
 // NewValidatingStrategy returns the Strategy for ValidatingWebhookConfigurations.
 func NewValidatingStrategy() Strategy {
 	return Strategy{validatingwebhookconfiguration.Strategy, func(configuration runtime.Object) []*[]admissionregistration.MatchCondition {
-		var all []*[]admissionregistration.MatchCondition
 		webhooks := configuration.(*admissionregistration.ValidatingWebhookConfiguration).Webhooks
-		for i := range webhooks {
-			all = append(all, &webhooks[i].MatchConditions)
-		}
-		return all
+		return ofAll(webhooks, func(w *admissionregistration.ValidatingWebhook) *[]admissionregistration.MatchCondition {
+			return &w.MatchConditions
+		})
 	}}
 }
 
 // NewMutatingStrategy returns the Strategy for MutatingWebhookConfigurations.
 func NewMutatingStrategy() Strategy {
 	return Strategy{mutatingwebhookconfiguration.Strategy, func(configuration runtime.Object) []*[]admissionregistration.MatchCondition {
-		var all []*[]admissionregistration.MatchCondition
 		webhooks := configuration.(*admissionregistration.MutatingWebhookConfiguration).Webhooks
-		for i := range webhooks {
-			all = append(all, &webhooks[i].MatchConditions)
-		}
-		return all
+		return ofAll(webhooks, func(w *admissionregistration.MutatingWebhook) *[]admissionregistration.MatchCondition {
+			return &w.MatchConditions
+		})
 	}}
+}
+
+func ofAll[Webhook, Field any](webhooks []Webhook, field func(*Webhook) *Field) []*Field {
+	var all []*Field
+	for i := range webhooks {
+		all = append(all, field(&webhooks[i]))
+	}
+	return all
 }
 
 // PrepareForCreate drops match conditions if their feature gate is off. Kubernetes' strategy does

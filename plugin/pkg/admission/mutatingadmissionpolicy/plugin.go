@@ -48,8 +48,8 @@ type Plugin struct {
 }
 
 var (
-	_ admission.MutationInterface   = &Plugin{}
-	_ kubeadmission.HasVerdictStore = &Plugin{}
+	_ admission.MutationInterface = &Plugin{}
+	_ kubeadmission.PolicyPlugin  = &Plugin{}
 )
 
 // New returns a plugin that admits everything until it is initialized. It returns an error if the

@@ -132,7 +132,7 @@ func (p *Plugin[Policy, Binding, Body]) observeEvaluations(observe policy.Evalua
 	}
 }
 
-// VerdictStore implements kubeadmission.HasVerdictStore.
+// VerdictStore implements kubeadmission.PolicyPlugin.
 func (p *Plugin[Policy, Binding, Body]) VerdictStore() (kind string, store typecheck.VerdictStore) {
 	if p.store == nil {
 		return p.descriptor.Name, nil
@@ -140,7 +140,7 @@ func (p *Plugin[Policy, Binding, Body]) VerdictStore() (kind string, store typec
 	return p.descriptor.Name, p.store
 }
 
-// PoliciesSynced implements kubeadmission.HasPolicies.
+// PoliciesSynced implements kubeadmission.PolicyPlugin.
 func (p *Plugin[Policy, Binding, Body]) PoliciesSynced() error {
 	if p.store != nil && !p.synced.Seen() && !p.ready() {
 		return freshness.ErrStarting
@@ -148,7 +148,7 @@ func (p *Plugin[Policy, Binding, Body]) PoliciesSynced() error {
 	return nil
 }
 
-// ParamsSynced implements kubeadmission.HasPolicies.
+// ParamsSynced implements kubeadmission.PolicyPlugin.
 func (p *Plugin[Policy, Binding, Body]) ParamsSynced() error {
 	if err := p.PoliciesSynced(); err != nil || p.store == nil {
 		return err

@@ -58,9 +58,6 @@ var (
 	_ initializer.WantsDynamicClient               = &Server{}
 	_ initializer.WantsFeatures                    = &Server{}
 	_ initializer.WantsUnconditionalAuthorizer     = &Server{}
-	_ kubeadmission.WantsPolicyInformers           = &Server{}
-	_ kubeadmission.WantsInstalledPaths            = &Server{}
-	_ kubeadmission.WantsFreshness                 = &Server{}
 )
 
 // SetAPIServerID implements initializer.WantsAPIServerID.
@@ -93,15 +90,15 @@ func (s *Server) InspectFeatureGates(gates featuregate.FeatureGate) {
 // SetUnconditionalAuthorizer implements initializer.WantsUnconditionalAuthorizer.
 func (s *Server) SetUnconditionalAuthorizer(a authorizer.UnconditionalAuthorizer) { s.Authorizer = a }
 
-// SetPolicyInformers implements kubeadmission.WantsPolicyInformers.
+// SetPolicyInformers implements kubeadmission.PolicyPlugin.
 func (s *Server) SetPolicyInformers(client clientset.Interface, f policyinformers.SharedInformerFactory) {
 	s.policyClient, s.policies = client, f
 }
 
-// SetInstalledPaths implements kubeadmission.WantsInstalledPaths.
+// SetInstalledPaths implements kubeadmission.PolicyPlugin.
 func (s *Server) SetInstalledPaths(installed <-chan struct{}) { s.installed = installed }
 
-// SetFreshness implements kubeadmission.WantsFreshness.
+// SetFreshness implements kubeadmission.PolicyPlugin.
 func (s *Server) SetFreshness(freshness kubeadmission.Freshness) { s.freshness = freshness }
 
 // ValidateInitialization implements admission.InitializationValidator. It returns an error if a

@@ -48,7 +48,7 @@ type Plugin struct {
 
 var (
 	_ admission.ValidationInterface = &Plugin{}
-	_ kubeadmission.HasVerdictStore = &Plugin{}
+	_ kubeadmission.PolicyPlugin    = &Plugin{}
 )
 
 // New returns a plugin that admits everything until it is initialized. It returns an error if the

@@ -16,7 +16,8 @@ type Criteria struct {
 	namespaces, objects selector
 }
 
-// rules is a separate type so that the many bindings without resource rules share one.
+// rules holds the compiled resource rules. Criteria refer to it, so that the many bindings without
+// resource rules share noRules.
 type rules struct {
 	include, exclude []rule
 	exact            bool

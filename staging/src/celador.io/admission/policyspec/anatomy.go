@@ -14,8 +14,8 @@ import (
 	"celador.io/admission/cel/expression"
 )
 
-// Anatomy is the anatomy of a policy of either kind. It refers to the spec from which it was
-// made, which must not be changed while the Policy is in use.
+// Anatomy holds the expressions and the other fields of a policy, in one form for both kinds. It
+// refers to the spec from which it was made, which must not be changed while the Anatomy is in use.
 type Anatomy struct {
 	// FailurePolicy has the API's default if the spec has none.
 	FailurePolicy    v1.FailurePolicyType

@@ -25,8 +25,8 @@ const (
 	smallType = 64
 )
 
-// budget bounds the time and the memory of checking one policy. A policy can be long, name many
-// types, and have a type error in each expression for each type.
+// budget bounds the time and the memory of checking one policy, whose expressions can be long, and
+// are checked once for each of its types, of which there may be many.
 type budget struct {
 	// base is the cost of the expressions' texts for one type, and spent the cost of all checks so
 	// far.

@@ -136,7 +136,8 @@ func (c *Checker) check(policy *policyspec.Anatomy) *Result {
 	return result
 }
 
-// findUntyped adds the findings that expressions have for objects of every type: escaped names.
+// findUntyped adds the findings about escaped names, which are errors whatever the type of objects
+// is, for a policy of which no type was checked.
 func (c *Checker) findUntyped(expressions []fieldExpression, params *resolvedType, result *Result) {
 	assessments, err := c.checkExpressions(expressions, resolvedType{}, params)
 	if err != nil {

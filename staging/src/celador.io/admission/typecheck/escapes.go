@@ -98,8 +98,8 @@ func (x *escapes) selected(id int64, t *cel.Type, name string) {
 	}
 }
 
-// called checks optional selections like selections. A literal key is an error only if the type
-// cannot have that key, and has the one that is meant.
+// called checks optional selections, as selections, and literal keys. A key such as 'a__dash__b' is
+// an error only if the type cannot have it, and has the field a-b.
 func (x *escapes) called(e ast.Expr) {
 	call := e.AsCall()
 	if len(call.Args()) != 2 {
@@ -168,8 +168,8 @@ func valueType(t *cel.Type) *cel.Type {
 	return t
 }
 
-// declares reports whether a type has a field of that very name. The names of variables are those
-// of the policy, which are no names of fields.
+// declares reports whether a type has a field whose name is not escaped. Of the type of
+// 'variables', every name counts as declared: the policy chooses the names, and escapes none.
 func (x *escapes) declares(t *cel.Type, name string) bool {
 	if t = valueType(t); t == nil || t.Kind() != types.StructKind {
 		return false
@@ -194,8 +194,8 @@ func (x *escapes) isClosed(t *cel.Type) bool {
 	return !ok || !o.open && additionalOf(o.Schema) == nil
 }
 
-// constructs reports whether a type that the constructor stands for declares a field of that very
-// name.
+// constructs reports whether one of the types that the constructor may construct declares a field
+// with the name, unescaped.
 func (x *escapes) constructs(constructor, name string) bool {
 	return slices.ContainsFunc(x.constructors.typesOf(constructor), func(t *cel.Type) bool { return x.declares(t, name) })
 }

@@ -7,7 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"unicode/utf8"
+	"strings"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common"
@@ -50,11 +50,7 @@ func messageOf(source common.Source, issues *cel.Issues) string {
 		shown++
 	}
 	if len(text) > maxMessage {
-		end := maxMessage
-		for !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text = text[:end] + " ..."
+		text = strings.ToValidUTF8(text[:maxMessage], "") + " ..."
 	}
 	switch more := len(errs) - shown; {
 	case more > 0 && full(issues):

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -113,10 +112,7 @@ func shortLine(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	for !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit] + "..."
+	return strings.ToValidUTF8(text[:limit], "") + "..."
 }
 
 // FieldErrors returns the findings for which a server must not store an Enforced policy: those that

@@ -10,8 +10,8 @@ import (
 	"celador.io/admission/internal/activation"
 )
 
-// conditionMemory is the memory in which match conditions are evaluated, for one request after the
-// other. Not safe for concurrent use.
+// conditionMemory is what the evaluation of a request's match conditions allocates. A pool passes
+// it from one request to the next. Not safe for concurrent use.
 type conditionMemory struct {
 	input  activation.Input
 	values values.Memory

@@ -79,8 +79,8 @@ func (r *Request) Free() {
 	}
 }
 
-// VersionedAttributes returns the attributes with the objects converted to a kind, which is that of
-// a MatchResult's Target. Calls with the same kind return the same attributes.
+// VersionedAttributes returns the attributes with the objects converted to a kind: the kind of a
+// MatchResult's Target. Calls with the same kind return the same attributes.
 func (r *Request) VersionedAttributes(kind schema.GroupVersionKind) (*admission.VersionedAttributes, error) {
 	v, err := r.version(&kind)
 	if err != nil {
@@ -97,7 +97,8 @@ func (r *Request) version(kind *schema.GroupVersionKind) (*version, error) {
 	}
 	v, err := r.convert(*kind)
 	if err != nil && r.mutable {
-		// Callers make an internal error of it, too. Clients of kube-apiserver see both.
+		// The callers wrap it into an internal error again, as kube-apiserver does, so that clients
+		// see the prefix of internal errors twice.
 		err = apierrors.NewInternalError(err)
 	}
 	return v, err

@@ -39,18 +39,18 @@ func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTa
 	if err != nil {
 		return nil, err
 	}
-	if err := installDefinitions(generic, &config); err != nil {
+	if err := installCRDs(generic, &config); err != nil {
 		return nil, err
 	}
 	client, err := clientset.NewForConfig(generic.LoopbackClientConfig)
 	if err != nil {
 		return nil, fmt.Errorf("creating the loopback client of upstream's controllers: %w", err)
 	}
-	definitions, err := ownclientset.NewForConfig(generic.LoopbackClientConfig)
+	own, err := ownclientset.NewForConfig(generic.LoopbackClientConfig)
 	if err != nil {
 		return nil, fmt.Errorf("creating the loopback client of CustomResourceDefinitions: %w", err)
 	}
-	informers, expressions := crdinformer.NewSharedInformerFactory(client, definitions.ApiextensionsV1().CustomResourceDefinitions(), resyncPeriod)
+	informers, expressions := crdinformer.NewSharedInformerFactory(client, own.ApiextensionsV1().CustomResourceDefinitions(), resyncPeriod)
 	crds := informers.Apiextensions().V1().CustomResourceDefinitions()
 
 	next := delegate.UnprotectedHandler()

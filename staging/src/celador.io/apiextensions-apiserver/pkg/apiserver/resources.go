@@ -52,8 +52,8 @@ type expressionsOf interface {
 	Of(*apiextensionsv1.CustomResourceDefinition) *apiextensions.Expressions
 }
 
-// slot holds the Resource of one CustomResourceDefinition. mu serializes changes; current is read
-// without it.
+// A slot holds the Resource that serves one CustomResourceDefinition now, or nil. mu serializes
+// changes; current is read without it.
 type slot struct {
 	mu      sync.Mutex
 	current atomic.Pointer[serving.Resource]

@@ -32,8 +32,8 @@ type revision struct {
 	generation int64
 }
 
-// entry holds the expressions of a revision. CustomResourceDefinitions of the revision that differ
-// in metadata or status share it.
+// An entry holds the expressions of a revision, and counts the objects of Kubernetes' type that it
+// is kept for: the informer delivers one for each change of metadata or status.
 type entry struct {
 	expressions *apiextensions.Expressions
 	crds        int

@@ -8,9 +8,6 @@ import (
 	"slices"
 
 	"github.com/google/cel-go/common/types"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
@@ -55,25 +52,16 @@ func (e *edge) checkMetadataKeys(r *compiledRule) *problem {
 		if len(path) == keyed {
 			at = "field"
 		}
-		if err := invalidEntry(full[1], full[2], ""); err != nil {
-			return &problem{at, err.Error()}
+		if errs := validateEntries(full[1], map[string]string{full[2]: ""}); len(errs) > 0 {
+			return &problem{at, errs.ToAggregate().Error()}
 		}
 		if text, ok := part.Constant.(types.String); ok {
-			if err := invalidEntry(full[1], full[2], string(text)); err != nil {
-				return &problem{"rule", err.Error()}
+			if errs := validateEntries(full[1], map[string]string{full[2]: string(text)}); len(errs) > 0 {
+				return &problem{"rule", errs.ToAggregate().Error()}
 			}
 		}
 	}
 	return nil
-}
-
-// invalidEntry returns an error if the API does not accept a label or an annotation.
-func invalidEntry(kind, name, value string) error {
-	entry, path := map[string]string{name: value}, field.NewPath("metadata", kind)
-	if kind == "labels" {
-		return metav1validation.ValidateLabels(entry, path).ToAggregate()
-	}
-	return apivalidation.ValidateAnnotations(entry, path).ToAggregate()
 }
 
 // replacedMetadata returns a warning for each rule that replaces all labels or all annotations
@@ -103,7 +91,7 @@ func (c *checkedRules) replacesMetadata(rule checkedRule, name string) bool {
 	if len(path) < len(whole) && (rule.expression.KeepsField(whole[len(path):]) || !rule.expression.SetsField(whole[len(path):])) {
 		return false
 	}
-	for _, read := range c.reads(rule.scope, rule.expression) {
+	for _, read := range sourceReads(c.edge.from, rule.scope, rule.expression) {
 		from := read.path[:min(len(read.path), len(whole))]
 		if read.whole && slices.Equal(names(from), whole[:len(from)]) {
 			return false

@@ -57,7 +57,7 @@ func describe(s *structuralschema.Structural) string {
 		return "an integer or a string"
 	case s.Type == "array":
 		return "a list"
-	case s.Type == "object" && valueSchema(s) != nil:
+	case s.Type == "object" && rulepath.Values(s) != nil:
 		return "a map"
 	case s.Type == "integer" || s.Type == "object":
 		return "an " + s.Type

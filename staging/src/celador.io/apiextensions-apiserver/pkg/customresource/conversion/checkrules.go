@@ -21,7 +21,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// checkedRules are the rules of one converter while they are checked.
+// checkedRules holds those rules and variables of a converter that are valid each by itself, for
+// the checks that look at all of them together.
 type checkedRules struct {
 	edge *edge
 	// path is the path of the converter's rules.
@@ -39,7 +40,8 @@ type checkedRule struct {
 	cost rulelimit.Cost
 }
 
-// check checks a rule by itself.
+// check returns the errors that a rule has whatever other rules do, and adds it to the rules if it
+// has none.
 func (c *checkedRules) check(i int, rule *v1.ConversionRule, origin environment.Type) field.ErrorList {
 	path := c.path.Index(i)
 	var errs field.ErrorList
@@ -138,7 +140,7 @@ func (c *checkedRules) unlimited(scope rulepath.Path, expression *schemaexpressi
 	}
 	root := c.edge.from.source().schema
 	unlimitedOnPath(root, scope, false, add)
-	for _, read := range c.reads(scope, expression) {
+	for _, read := range sourceReads(c.edge.from, scope, expression) {
 		unlimitedOnPath(root, read.path, read.whole, add)
 	}
 	if len(missing) == 0 {
@@ -161,12 +163,6 @@ type sourceRead struct {
 	// inSelf is set if the expression reads the part through self, so that the path begins with the
 	// scope.
 	inSelf bool
-}
-
-// reads returns what an expression with a scope reads of the source: through self, root and
-// variables.
-func (c *checkedRules) reads(scope rulepath.Path, expression *schemaexpression.Expression) []sourceRead {
-	return sourceReads(c.edge.from, scope, expression)
 }
 
 // sourceReads returns what an expression with a scope reads of objects in a version: through self,
@@ -194,7 +190,7 @@ func absolute(start rulepath.Path, schema *structuralschema.Structural, read []s
 	path := slices.Clone(start)
 	for _, step := range read {
 		next := rulepath.Segment{Name: step}
-		if schema.Items != nil || valueSchema(schema) != nil {
+		if schema.Items != nil || rulepath.Values(schema) != nil {
 			// Costs and losses do not depend on the key.
 			next = rulepath.Segment{Each: true}
 		} else if name, ok := apiservercel.Unescape(step); ok {
@@ -221,7 +217,7 @@ func unlimitedOnPath(schema *structuralschema.Structural, path rulepath.Path, wh
 		switch {
 		case schema.Items != nil && limits.MaxItems == nil:
 			add("maxItems", path[:i])
-		case valueSchema(schema) != nil && limits.MaxProperties == nil:
+		case rulepath.Values(schema) != nil && limits.MaxProperties == nil:
 			add("maxProperties", path[:i])
 		case isEnd && whole && (schema.Type == "string" || schema.XIntOrString) && limits.MaxLength == nil && len(limits.Enum) == 0 && limits.Format == "":
 			add("maxLength", path[:i])

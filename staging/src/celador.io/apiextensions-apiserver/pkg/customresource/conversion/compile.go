@@ -19,19 +19,14 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/jsonlibrary"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulefunctions"
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulemacros"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// compiler returns the compiler of conversion rules: that of all expressions of schemas, with the
-// functions of rules, json.encode and json.decode.
+// compiler returns the compiler of conversion rules, which have json.encode and json.decode in
+// addition to the functions of default rules.
 var compiler = sync.OnceValues(func() (*schemaexpression.Compiler, error) {
-	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(rulefunctions.Options(), jsonlibrary.Options(), rulemacros.Options())
-	if err != nil {
-		return nil, fmt.Errorf("adding the functions of conversion rules to Kubernetes' functions: %w", err)
-	}
-	return schemaexpression.NewCompiler(base), nil
+	return rulefunctions.NewCompiler(jsonlibrary.Options())
 })
 
 // A compiledRule is a rule that has been checked against the schemas of both versions.
@@ -67,7 +62,7 @@ type edge struct {
 	shared *schemaexpression.Shared
 	// environments holds the environments of the scopes, which rules share.
 	environments map[environmentKey]*schemaexpression.Environment
-	// constructed holds the types that rules construct. See types.
+	// constructed holds the types that rules construct. Nil until types is called.
 	constructed *ruleresult.Types
 }
 
@@ -121,7 +116,7 @@ func isOptional(t *types.Type) bool {
 	return t.Kind() == types.OpaqueKind && t.TypeName() == types.OptionalType.TypeName()
 }
 
-// resolve parses the paths of a rule and looks them up in the schemas.
+// resolve sets the paths of a compiled rule and the schemas that they lead to in both versions.
 func (e *edge) resolve(rule *v1.ConversionRule, r *compiledRule) *problem {
 	var err error
 	if r.scope, err = rulepath.ParseScope(rule.Scope); err != nil {

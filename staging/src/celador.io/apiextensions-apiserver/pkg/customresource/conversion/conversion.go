@@ -36,7 +36,8 @@ type conversion struct {
 	budget uint64
 	// results converts the results of all rules of the chain.
 	results *ruleresult.Results
-	// values holds the values of the plan's scopes, as far as rules have needed them.
+	// values holds, for each scope of the plan, the values of the source to which it leads. They
+	// are found when the first rule of the scope needs them.
 	values []scopeValues
 	shared sharedValues
 }
@@ -220,12 +221,11 @@ func (c *conversion) assign(rule *plannedRule, at rulepath.Path, evaluation sche
 		return path.Delete(c.target)
 	}
 	if null != nil {
-		if _, err := null.Set(c.target, map[string]any{}, false); err != nil {
+		if err := null.Set(c.target, map[string]any{}); err != nil {
 			return err
 		}
 	}
-	_, err = path.Set(c.target, value, true)
-	return err
+	return path.Set(c.target, value)
 }
 
 // nullParent returns the path of the null that is the reason why there is no value at a path. A
@@ -247,8 +247,8 @@ func nullParent(path rulepath.Path, object map[string]any, err error) rulepath.P
 	return nil
 }
 
-// assignRoot makes an object the result of the conversion. A rule that returns nothing leaves the
-// object as it is.
+// assignRoot makes the result of a rule for the whole object the target. If the rule returns null
+// or optional.none(), the target stays as it is.
 func (c *conversion) assignRoot(value any, set bool) error {
 	if !set {
 		return nil
@@ -269,7 +269,8 @@ func (p *plan) prune(object map[string]any) map[string]any {
 	return object
 }
 
-// fail returns the error of a rule. at is the path of the value that the rule was evaluated for.
+// fail returns the error that a conversion ends with when a rule fails. at is the path of the value
+// that the rule was evaluated for.
 func (r *plannedRule) fail(reason Reason, at rulepath.Path, err error) *Error {
 	id := r.id
 	id.At = at.String()

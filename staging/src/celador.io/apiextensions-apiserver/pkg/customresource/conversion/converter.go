@@ -47,26 +47,26 @@ var (
 
 // New returns the converter of a Spec. Objects for which the converters determine no chain cannot
 // be converted; Validate reports such pairs of versions.
-func New(d *Spec) *Converter {
+func New(spec *Spec) *Converter {
 	versions := map[string]*typedVersion{}
 	var names []string
-	for _, v := range d.Versions {
-		versions[v.Name] = newTypedVersion(v, d.ClusterScoped)
+	for _, v := range spec.Versions {
+		versions[v.Name] = newTypedVersion(v, spec.ClusterScoped)
 		names = append(names, v.Name)
 	}
-	tables := newTables(d.Tables)
-	g := newGraph(names, d.Converters)
+	tables := newTables(spec.Tables)
+	g := newGraph(names, spec.Converters)
 	steps, metadataSteps, each := map[pair]step{}, map[pair]step{}, map[pair]effects{}
 	for p, index := range g.converters {
 		planned := func(onlyMetadata bool) step {
 			return sync.OnceValues(func() (*plan, *Error) {
-				return newPlan(versions[p.from], versions[p.to], tables, &d.Converters[index], index, onlyMetadata)
+				return newPlan(versions[p.from], versions[p.to], tables, &spec.Converters[index], index, onlyMetadata)
 			})
 		}
-		steps[p], metadataSteps[p], each[p] = planned(false), planned(true), effectsOf(&d.Converters[index])
+		steps[p], metadataSteps[p], each[p] = planned(false), planned(true), effectsOf(&spec.Converters[index])
 	}
-	c := &Converter{kind: d.Kind, chains: map[pair]route{}, effects: map[pair]effects{}}
-	c.metadata = &Converter{kind: d.Kind, chains: map[pair]route{}}
+	c := &Converter{kind: spec.Kind, chains: map[pair]route{}, effects: map[pair]effects{}}
+	c.metadata = &Converter{kind: spec.Kind, chains: map[pair]route{}}
 	for _, from := range names {
 		found := g.chains(from)
 		for _, to := range names {

@@ -28,7 +28,8 @@ type edits struct {
 	blank func() any
 }
 
-// at returns the edits at a path, which it adds if there are none.
+// at returns the edits of the value at a path. It adds them, and those on the way, if they are
+// missing.
 func (e *edits) at(path rulepath.Path) *edits {
 	for _, step := range path {
 		var next *edits

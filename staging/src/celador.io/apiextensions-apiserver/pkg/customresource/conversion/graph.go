@@ -10,7 +10,7 @@ import (
 	v1 "celador.io/api/apiextensions/v1"
 )
 
-// A pair is an ordered pair of versions.
+// A pair holds the versions from and to which objects are converted.
 type pair struct{ from, to string }
 
 // A graph has versions as nodes and converters as edges.

@@ -17,14 +17,11 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 	"celador.io/admission/spelling"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-var (
-	undeclared = regexp.MustCompile(`undeclared reference to '([^']*)'`)
-	undefined  = regexp.MustCompile(`undefined field '([^']*)'`)
-	unselected = regexp.MustCompile(`type '[^']*' does not support field selection`)
-)
+var unselected = regexp.MustCompile(`type '[^']*' does not support field selection`)
 
 // hints says what to write instead of names that the type checker does not know.
 type hints struct {
@@ -53,10 +50,10 @@ func (h hints) of(detail, expression string) []string {
 			all = append(all, hint)
 		}
 	}
-	for _, match := range undeclared.FindAllStringSubmatch(detail, -1) {
+	for _, match := range ruleerror.Undeclared.FindAllStringSubmatch(detail, -1) {
 		add(h.variable(match[1]))
 	}
-	for _, match := range undefined.FindAllStringSubmatch(detail, -1) {
+	for _, match := range ruleerror.Undefined.FindAllStringSubmatch(detail, -1) {
 		if hiddenMetadata[match[1]] && strings.Contains(detail, "metadata."+match[1]) {
 			add("Of metadata, rules can read name, generateName, namespace, labels and annotations")
 			continue
@@ -77,7 +74,7 @@ func (h hints) of(detail, expression string) []string {
 	return all
 }
 
-// variable returns a hint for a variable that does not exist.
+// variable returns a hint for a variable, or a constructor, that does not exist, or "".
 func (h hints) variable(name string) string {
 	if strings.HasPrefix(name, ruleresult.ObjectType+".") {
 		return fmt.Sprintf("Version %s has no object at %s. Constructors have the paths of objects of that version: Object.spec.a{...} constructs spec.a, or an item or value if spec.a is a list or map",
@@ -101,7 +98,7 @@ func (h hints) variable(name string) string {
 	return ""
 }
 
-// field returns a hint for a field that does not exist.
+// field returns a hint for a field that does not exist, or "".
 func (h hints) field(name string) string {
 	if _, ok := h.root.FindField(name); ok && h.scope != "" {
 		return h.notRoot()
@@ -156,12 +153,12 @@ func (h hints) namespaced(name, detail string) (string, bool) {
 // x-prop.
 func (h hints) escaped(start string) string {
 	hint := ""
-	visitFields(h.self, func(field string) {
+	for _, field := range ruleerror.FieldNames(h.self) {
 		name, ok := apiservercel.Unescape(field)
 		if rest, isStart := strings.CutPrefix(name, start); ok && isStart && name != field && rest != "" && !isIdentifier(rest[0]) {
 			hint = fmt.Sprintf("Write %s for the field %q", field, name)
 		}
-	})
+	}
 	return hint
 }
 
@@ -177,11 +174,9 @@ var hiddenMetadata = map[string]bool{
 // nearest returns the name of a field anywhere in self, or of a field that a constructor may have,
 // that the given name was probably meant to be. It returns "" if there is none.
 func (h hints) nearest(name string, constructors bool) string {
-	var fields []string
-	visit := func(field string) { fields = append(fields, field) }
-	visitFields(h.self, visit)
+	fields := ruleerror.FieldNames(h.self)
 	if constructors {
-		visitProperties(h.target, visit)
+		visitProperties(h.target, func(field string) { fields = append(fields, field) })
 	}
 	return spelling.Nearest(name, slices.Values(fields))
 }
@@ -191,22 +186,11 @@ func visitProperties(s *structuralschema.Structural, visit func(name string)) {
 		return
 	}
 	visitProperties(s.Items, visit)
-	visitProperties(valueSchema(s), visit)
+	visitProperties(rulepath.Values(s), visit)
 	for name, property := range s.Properties {
 		if escaped, ok := apiservercel.Escape(name); ok {
 			visit(escaped)
 		}
 		visitProperties(&property, visit)
-	}
-}
-
-func visitFields(t *apiservercel.DeclType, visit func(name string)) {
-	if t == nil {
-		return
-	}
-	visitFields(t.ElemType, visit)
-	for name, field := range t.Fields {
-		visit(name)
-		visitFields(field.Type, visit)
 	}
 }

@@ -22,8 +22,9 @@ type retyping struct {
 	source, target *structuralschema.Structural
 }
 
-// compareIdentity compares the fields of the objects themselves, apart from their types and
-// metadata.
+// compareIdentity finds the fields that conversion without rules could not copy from objects of the
+// source's schema to those of the target's. Conversion itself handles the type and the metadata of
+// the object.
 func compareIdentity(source, target *structuralschema.Structural) identity {
 	var c identity
 	for _, name := range fieldNames(source, target) {
@@ -35,19 +36,21 @@ func compareIdentity(source, target *structuralschema.Structural) identity {
 	return c
 }
 
-// identity holds the fields that both versions have and that may not keep their values.
+// identity holds the fields that both versions have, and whose values a conversion cannot copy in
+// all objects: their types differ, or only the target declares one.
 type identity struct {
 	retypings []retyping
 	openings  []opening
 }
 
-// fieldNames returns the names of the fields that a copy of an object may have in the target.
+// fieldNames returns the fields that an object of the source may have and the target's schema may
+// describe: the declared ones and, if the source allows undeclared fields, all of the target.
 func fieldNames(source, target *structuralschema.Structural) []string {
 	names := maps.Clone(source.Properties)
 	if names == nil {
 		names = map[string]structuralschema.Structural{}
 	}
-	if valueSchema(source) != nil || ruleresult.PreservesUnknown(source) {
+	if rulepath.Values(source) != nil || ruleresult.PreservesUnknown(source) {
 		maps.Copy(names, target.Properties)
 	}
 	return slices.Sorted(maps.Keys(names))
@@ -72,14 +75,7 @@ func fieldSchema(schema *structuralschema.Structural, name string) *structuralsc
 	if property, ok := schema.Properties[name]; ok {
 		return &property
 	}
-	return valueSchema(schema)
-}
-
-func valueSchema(schema *structuralschema.Structural) *structuralschema.Structural {
-	if schema.AdditionalProperties == nil {
-		return nil
-	}
-	return schema.AdditionalProperties.Structural
+	return rulepath.Values(schema)
 }
 
 func (c *identity) compare(path rulepath.Path, source, target *structuralschema.Structural) {
@@ -96,11 +92,11 @@ func (c *identity) compare(path rulepath.Path, source, target *structuralschema.
 	case source.Items != nil && target.Items != nil:
 		c.compare(path.Join(rulepath.Path{{Each: true}}), source.Items, target.Items)
 		return
-	case valueSchema(source) != nil && valueSchema(target) != nil:
-		c.compare(path.Join(rulepath.Path{{Each: true}}), valueSchema(source), valueSchema(target))
+	case rulepath.Values(source) != nil && rulepath.Values(target) != nil:
+		c.compare(path.Join(rulepath.Path{{Each: true}}), rulepath.Values(source), rulepath.Values(target))
 		return
 	}
-	if values := valueSchema(target); values != nil && !isUntyped(values) && ruleresult.PreservesUnknown(source) {
+	if values := rulepath.Values(target); values != nil && !isUntyped(values) && ruleresult.PreservesUnknown(source) {
 		c.openings = append(c.openings, opening{path, target})
 	}
 	for _, name := range fieldNames(source, target) {

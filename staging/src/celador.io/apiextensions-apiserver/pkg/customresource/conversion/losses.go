@@ -35,7 +35,7 @@ func (c *checkedRules) overwritten() []string {
 func (c *checkedRules) losses() []string {
 	var reads readFields
 	for _, rule := range c.rules {
-		for _, read := range c.reads(rule.scope, rule.expression) {
+		for _, read := range sourceReads(c.edge.from, rule.scope, rule.expression) {
 			reads.add(read.path, read.whole)
 		}
 	}
@@ -119,15 +119,15 @@ func (l *losses) compare(path rulepath.Path, source, target *structuralschema.St
 	if source.Items != nil {
 		l.compare(path.Join(rulepath.Path{each}), source.Items, target.Items, reads.at(each))
 	}
-	if values := valueSchema(source); values != nil && valueSchema(target) != nil {
-		l.compare(path.Join(rulepath.Path{each}), values, valueSchema(target), reads.at(each))
+	if values := rulepath.Values(source); values != nil && rulepath.Values(target) != nil {
+		l.compare(path.Join(rulepath.Path{each}), values, rulepath.Values(target), reads.at(each))
 	} else if values != nil && !target.XPreserveUnknownFields {
 		l.add(path, "keys of ")
 	}
 	for _, name := range slices.Sorted(maps.Keys(source.Properties)) {
 		l.field(path, name, source, target, reads)
 	}
-	if source.XPreserveUnknownFields && !target.XPreserveUnknownFields && valueSchema(target) == nil && target.Type == "object" {
+	if source.XPreserveUnknownFields && !target.XPreserveUnknownFields && rulepath.Values(target) == nil && target.Type == "object" {
 		l.add(path, "unknown fields of ")
 	}
 }
@@ -141,8 +141,8 @@ func (l *losses) missing(path rulepath.Path, source *structuralschema.Structural
 	case reads.whole:
 	case source.Items != nil && reads.at(each) != nil:
 		l.missing(path.Join(rulepath.Path{each}), source.Items, reads.at(each))
-	case valueSchema(source) != nil && reads.at(each) != nil:
-		l.missing(path.Join(rulepath.Path{each}), valueSchema(source), reads.at(each))
+	case rulepath.Values(source) != nil && reads.at(each) != nil:
+		l.missing(path.Join(rulepath.Path{each}), rulepath.Values(source), reads.at(each))
 	case len(source.Properties) > 0:
 		for _, name := range slices.Sorted(maps.Keys(source.Properties)) {
 			l.field(path, name, source, nil, reads)

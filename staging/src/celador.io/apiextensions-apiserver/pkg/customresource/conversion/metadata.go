@@ -22,7 +22,6 @@ func (c *conversion) guardMetadata() *Error {
 	if metadata == nil {
 		metadata = map[string]any{}
 	}
-	path := field.NewPath("metadata")
 	for _, name := range []string{"labels", "annotations"} {
 		value, ok := converted[name]
 		if !ok || value == nil {
@@ -31,13 +30,9 @@ func (c *conversion) guardMetadata() *Error {
 		}
 		entries, err := stringMap(value)
 		if err != nil {
-			return fail(fmt.Errorf("%s: %w", path.Child(name), err))
+			return fail(fmt.Errorf("metadata.%s: %w", name, err))
 		}
-		errs := metav1validation.ValidateLabels(entries, path.Child(name))
-		if name == "annotations" {
-			errs = apivalidation.ValidateAnnotations(entries, path.Child(name))
-		}
-		if len(errs) > 0 {
+		if errs := validateEntries(name, entries); len(errs) > 0 {
 			return fail(errs.ToAggregate())
 		}
 		if len(entries) == 0 {
@@ -52,6 +47,15 @@ func (c *conversion) guardMetadata() *Error {
 	}
 	c.target["metadata"] = metadata
 	return nil
+}
+
+// validateEntries returns the errors of the API in labels or annotations, as name says.
+func validateEntries(name string, entries map[string]string) field.ErrorList {
+	path := field.NewPath("metadata", name)
+	if name == "labels" {
+		return metav1validation.ValidateLabels(entries, path)
+	}
+	return apivalidation.ValidateAnnotations(entries, path)
 }
 
 func stringMap(value any) (map[string]string, error) {

@@ -21,10 +21,11 @@ type opening struct {
 	target *structuralschema.Structural
 }
 
-// checkOpenings checks the types of the values whose types only the target's schema declares. Those
-// that rules have set have the type.
+// checkOpenings returns an error if the converted object has a value of another type than the
+// target's schema declares, where the source's schema leaves the type open. Results of rules have
+// been checked; values that the conversion copies have not.
 func (c *conversion) checkOpenings() *Error {
-	var results ruleresult.Results // Its limits are for results of rules; the size of an object bounds the copied values.
+	var results ruleresult.Results // not those of the rules, whose limits must not count copied values
 	for _, opening := range c.plan.openings {
 		fail := func(path rulepath.Path, err error) *Error {
 			return &Error{Reason: ReasonType, Err: fmt.Errorf("%s, whose type version %s leaves open, cannot be copied: %w. Correct the object, or add a rule that sets the field",

@@ -40,7 +40,8 @@ type part struct {
 	defaulted map[string]any
 }
 
-// next sets the part for the converter after that of a conversion.
+// next replaces defaulted by its conversion with the converter of c, for the next converter of the
+// chain. It becomes nil if a rule fails for it.
 func (p *part) next(ctx context.Context, c *conversion) {
 	if c.defaults == nil {
 		return
@@ -93,8 +94,8 @@ func (r *plannedRule) readsAny(object map[string]any, at rulepath.Path) bool {
 	})
 }
 
-// innermostReads returns what a rule reads of the source, without the objects around other reads,
-// and without what every object has.
+// innermostReads returns what a rule reads of the source. It leaves out objects of which the rule
+// reads parts, and the type and the name, which every object has.
 func innermostReads(from *typedVersion, rule *compiledRule) []sourceRead {
 	reads := sourceReads(from, rule.scope, rule.expression)
 	return slices.DeleteFunc(slices.Clone(reads), func(read sourceRead) bool {
@@ -127,7 +128,8 @@ func (c *conversion) unset(rule *plannedRule, at rulepath.Path) {
 	_ = path.Delete(c.target)
 }
 
-// keepMetadata takes labels and annotations from the source.
+// keepMetadata undoes what the rules have done to labels and annotations: the target gets the
+// metadata of the source.
 func (c *conversion) keepMetadata() {
 	if metadata, ok := c.source["metadata"]; ok {
 		c.target["metadata"] = metadata

@@ -36,7 +36,8 @@ type plan struct {
 	scopes []plannedScope
 	// edits are the places that the rules change.
 	edits edits
-	// openings are the fields of the copy whose values are checked.
+	// openings are the fields that are copied, and whose values must be checked because only the
+	// target's schema declares their types.
 	openings []opening
 	// changesMetadata is set if a rule may change labels or annotations.
 	changesMetadata bool
@@ -63,13 +64,12 @@ type plannedRule struct {
 	program *schemaexpression.Program
 	// readsTable is set if the rule reads a table.
 	readsTable bool
-	// scope is the index of the rule's scope in the plan.
+	// scopeIndex is the index of the rule's scope in the scopes of the plan.
 	scopeIndex int
 	// existing is the length of the part of the scope that must exist in the target: up to the last
 	// [*].
 	existing int
-	// reads returns what the rule reads of the source, without the objects around other reads and
-	// without what every object has.
+	// reads returns what the rule reads of the source; see innermostReads.
 	reads func() []sourceRead
 }
 

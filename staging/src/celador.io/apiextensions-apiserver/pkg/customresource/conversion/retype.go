@@ -19,9 +19,9 @@ func (r *retyping) covers(path rulepath.Path) bool {
 	return slices.Equal(path[:n], r.path[:n])
 }
 
-// discarded returns the path of the values that conversion does not keep. If the items of a list
-// were retyped, these are the items if a rule is evaluated for each of them, and otherwise the
-// whole list, because items cannot be missing.
+// discarded returns the path of the values that a conversion must not copy, because the target does
+// not accept their type. For items of a list, these are the items if a rule sets each of them.
+// Otherwise the whole list is left out, because a list cannot lack single items.
 func (r *retyping) discarded(rules []rulepath.Path) rulepath.Path {
 	path := r.path
 	for len(path) > 0 && path[len(path)-1].Each {

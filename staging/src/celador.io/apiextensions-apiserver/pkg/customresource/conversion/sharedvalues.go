@@ -21,7 +21,7 @@ import (
 type sharedValues struct {
 	ctx  context.Context
 	root ref.Val
-	// activation is that of the variables.
+	// activation has what the expressions of variables read.
 	activation schemaexpression.Activation
 	// variables holds the values or errors of the variables, by position.
 	variables []ref.Val

@@ -24,11 +24,11 @@ import (
 // Call it for the strategy ConversionRules only. The schemas must be valid; converters of versions
 // without one are not compiled. Warnings are about data that conversion loses, objects that it
 // fails for, and rules without effect.
-func Validate(path *field.Path, d, old *Spec) (errs field.ErrorList, warnings []string) {
-	v := validator{path: path.Child("converters"), spec: d, old: old, versions: map[string]*typedVersion{}}
-	for _, version := range d.Versions {
+func Validate(path *field.Path, spec, old *Spec) (errs field.ErrorList, warnings []string) {
+	v := validator{path: path.Child("converters"), spec: spec, old: old, versions: map[string]*typedVersion{}}
+	for _, version := range spec.Versions {
 		v.names = append(v.names, version.Name)
-		v.versions[version.Name] = newTypedVersion(version, d.ClusterScoped)
+		v.versions[version.Name] = newTypedVersion(version, spec.ClusterScoped)
 	}
 	if v.checkCounts(); len(v.errs) > 0 {
 		return v.errs, nil
@@ -36,9 +36,9 @@ func Validate(path *field.Path, d, old *Spec) (errs field.ErrorList, warnings []
 	if v.checkTables(path.Child("tables")); len(v.errs) > 0 {
 		return v.errs, nil // An expression could read any table.
 	}
-	v.tables = newTables(d.Tables)
-	for i := range d.Converters {
-		if v.checkVersions(i) && !v.isUnchanged(&d.Converters[i]) {
+	v.tables = newTables(spec.Tables)
+	for i := range spec.Converters {
+		if v.checkVersions(i) && !v.isUnchanged(&spec.Converters[i]) {
 			v.checkConverter(i)
 		}
 	}

@@ -15,8 +15,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// A typedVersion holds the types that rules from and to a version have. It is immutable and safe
-// for concurrent use.
+// A typedVersion is a version with the types of its objects: as the source of a conversion, which
+// rules read, and as its target, which rules construct. It is immutable and safe for concurrent
+// use.
 type typedVersion struct {
 	name string
 	// schema is the version's own schema.

@@ -20,11 +20,7 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-var (
-	undeclared = regexp.MustCompile(`undeclared reference to '([^']+)'`)
-	undefined  = regexp.MustCompile(`undefined field '([^']+)'`)
-	index      = regexp.MustCompile(`\[[0-9]+\]`)
-)
+var index = regexp.MustCompile(`\[[0-9]+\]`)
 
 // explain returns the text for a field that is not a path in the schema of the rule. err is the
 // error of rulepath, which also speaks to authors of conversion rules.
@@ -62,7 +58,7 @@ func explain(at *place, text string, err error) string {
 	return err.Error()
 }
 
-// describe names the value at a path in the values of a schema.
+// describe names the value at a path in self, for errors: self by its own path in the object.
 func (p *place) describe(path rulepath.Path) string {
 	if len(path) == 0 {
 		return selfName(p.path.Tokens())
@@ -86,9 +82,9 @@ func hints(failure *apiservercel.Error, source string, scope *place) string {
 	var text strings.Builder
 	for _, issue := range compilation.Issues.Errors() {
 		hint := ""
-		if match := undeclared.FindStringSubmatch(issue.Message); match != nil {
+		if match := ruleerror.Undeclared.FindStringSubmatch(issue.Message); match != nil {
 			hint = variableHint(match[1], scope)
-		} else if match := undefined.FindStringSubmatch(issue.Message); match != nil {
+		} else if match := ruleerror.Undefined.FindStringSubmatch(issue.Message); match != nil {
 			hint = fieldHint(match[1], scope)
 		} else if general := ruleerror.Hints(issue.Message); len(general) > 0 {
 			hint = general[0]
@@ -170,19 +166,5 @@ func outsideHint(name string, scope *place) string {
 
 // nearest returns the name of a field in self that the name was probably meant to be.
 func nearest(name string, scope *place) string {
-	var names []string
-	collect(scope.selfType(), func(name string) { names = append(names, name) })
-	return spelling.Nearest(name, slices.Values(names))
-}
-
-// collect calls visit with the names of all fields in a type.
-func collect(t *apiservercel.DeclType, visit func(string)) {
-	if t == nil {
-		return
-	}
-	collect(t.ElemType, visit)
-	for name, field := range t.Fields {
-		visit(name)
-		collect(field.Type, visit)
-	}
+	return spelling.Nearest(name, slices.Values(ruleerror.FieldNames(scope.selfType())))
 }

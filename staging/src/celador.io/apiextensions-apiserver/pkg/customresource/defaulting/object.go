@@ -45,7 +45,7 @@ func (r *Rules) Validate(ctx context.Context, object, old map[string]any) field.
 	more := 0
 	report := func(f failure) {
 		switch {
-		case f.old.failedBefore(f.rule):
+		case f.scope.old.failedBefore(f.rule):
 		case len(errs) < maxErrors:
 			errs = append(errs, field.Invalid(f.fieldPath(), nil, f.detail()))
 		default:
@@ -54,7 +54,7 @@ func (r *Rules) Validate(ctx context.Context, object, old map[string]any) field.
 	}
 	var unset *failure
 	walkWith := func(w walk) {
-		w.ctx, w.budget, w.dry, w.paths = ctx, objectBudget, true, true
+		w.ctx, w.budget, w.dry = ctx, objectBudget, true
 		w.visit(&scope{node: r.root(), value: object, old: correlate(object, old, r.schema)})
 	}
 	exhausted := false

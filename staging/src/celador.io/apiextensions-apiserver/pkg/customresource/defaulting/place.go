@@ -18,7 +18,7 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// A place is a schema that has rules, or on the way to one that has.
+// A place is a schema that has default rules, or that contains one that has.
 type place struct {
 	path   apiextensions.SchemaPath
 	schema *structuralschema.Structural
@@ -83,9 +83,9 @@ func (p *place) below(tokens []string) (*place, []string) {
 			p.items = p.child(p.schema.Items, keyword)
 		}
 		return p.items, tokens[1:]
-	case keyword == "additionalProperties" && p.schema.AdditionalProperties != nil && p.schema.AdditionalProperties.Structural != nil:
+	case keyword == "additionalProperties" && rulepath.Values(p.schema) != nil:
 		if p.values == nil {
-			p.values = p.child(p.schema.AdditionalProperties.Structural, keyword)
+			p.values = p.child(rulepath.Values(p.schema), keyword)
 		}
 		return p.values, tokens[1:]
 	}
@@ -102,7 +102,8 @@ func (p *place) child(schema *structuralschema.Structural, tokens ...string) *pl
 	}
 }
 
-// valueSchema returns the schema of self, which for resources has the type and the name.
+// valueSchema returns the schema by which expressions read self. If self is a resource, it has the
+// type and the name in addition to what the schema specifies.
 func (p *place) valueSchema() *model.Structural {
 	if p.resource {
 		return &model.Structural{Structural: model.WithTypeAndObjectMeta(p.schema)}

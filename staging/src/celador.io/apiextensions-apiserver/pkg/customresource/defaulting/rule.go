@@ -19,20 +19,12 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulefunctions"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulemacros"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// expressions returns the compiler of default expressions: that of all expressions of schemas, with
-// the functions of rules.
-var expressions = sync.OnceValues(func() (*schemaexpression.Compiler, error) {
-	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(rulefunctions.Options(), rulemacros.Options())
-	if err != nil {
-		return nil, fmt.Errorf("adding the functions of default rules to Kubernetes' functions: %w", err)
-	}
-	return schemaexpression.NewCompiler(base), nil
-})
+// expressions returns the compiler of default expressions.
+var expressions = sync.OnceValues(func() (*schemaexpression.Compiler, error) { return rulefunctions.NewCompiler() })
 
 // A rule is a compiled rule. It is immutable.
 type rule struct {

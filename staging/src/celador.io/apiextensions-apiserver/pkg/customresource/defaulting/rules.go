@@ -26,11 +26,12 @@ type Rules struct {
 	root   func() *node
 }
 
-// A node is a schema that has rules or contains schemas that have.
+// A node is a schema whose values must be visited, because it has compiled rules or contains
+// schemas that have.
 type node struct {
 	// schema describes self.
 	schema *schemaexpression.Schema
-	// rules have the values of the schema as self, and name a field.
+	// rules are written in the schema. Their self is its value, in which they name a field.
 	rules      []*rule
 	properties []property
 	// items and values are nil without rules.
@@ -40,7 +41,8 @@ type node struct {
 // property is a property of a node.
 type property struct {
 	name string
-	// rules set the property. They are in its schema, and have the object around it as self.
+	// rules are written in the schema of the property, which they set. Their self is the object
+	// around it.
 	rules []*rule
 	// inside is nil if only rules are set.
 	inside *node

@@ -35,10 +35,9 @@ type walk struct {
 	all bool
 	// failed is called for each rule that returns an error.
 	failed func(failure)
-	// unset is called, unless it is nil, for each rule that a dry walk has a value from.
+	// unset is called, unless it is nil, for each rule that has a value for an unset field in a dry
+	// walk.
 	unset func(failure)
-	// paths makes the walk collect field paths.
-	paths bool
 	// ended is set when no other rule can be evaluated, because the budget is used up or ctx is
 	// done.
 	ended bool
@@ -49,17 +48,20 @@ type failure struct {
 	rule   *rule
 	reason reason
 	err    error
-	// scope is the path of self. Nil unless paths are collected, and for the root.
-	scope *field.Path
-	old   correlation
+	// scope is where the rule was evaluated.
+	scope *scope
 }
 
 // A scope is a value that rules read as self.
 type scope struct {
 	node  *node
 	value any
-	path  *field.Path
 	old   correlation
+	// parent is the value around the scope's. Nil for the object.
+	parent *scope
+	// key is the name of the property, or the key, and index the index of the value in its parent.
+	key   string
+	index int
 
 	// activation holds the value of self as of the given number of changes, if it is not nil.
 	activation *schemaexpression.Activation
@@ -94,7 +96,7 @@ func (w *walk) visit(s *scope) {
 				return
 			}
 			if item != nil {
-				w.visit(&scope{node: s.node.items, value: item, path: w.index(s.path, i), old: s.old.index(i)})
+				w.visit(&scope{node: s.node.items, value: item, old: s.old.index(i), parent: s, index: i})
 			}
 		}
 	}
@@ -110,7 +112,7 @@ func (w *walk) visitProperties(s *scope, object map[string]any) {
 			continue
 		}
 		if value := object[p.name]; value != nil {
-			w.visit(&scope{node: p.inside, value: value, path: w.child(s.path, p.name), old: s.old.key(p.name)})
+			w.visit(&scope{node: p.inside, value: value, old: s.old.key(p.name), parent: s, key: p.name})
 		}
 	}
 }
@@ -124,7 +126,7 @@ func (w *walk) visitValues(s *scope, object map[string]any) {
 			return
 		}
 		if value := object[key]; value != nil {
-			w.visit(&scope{node: s.node.values, value: value, path: w.key(s.path, key), old: s.old.key(key)})
+			w.visit(&scope{node: s.node.values, value: value, old: s.old.key(key), parent: s, key: key})
 		}
 	}
 }
@@ -144,7 +146,7 @@ func (w *walk) apply(s *scope, r *rule) {
 	value, set, reason, err := w.evaluate(s, r)
 	if err != nil {
 		w.ended = errors.Is(err, errBudget)
-		w.failed(failure{rule: r, reason: reason, err: err, scope: s.path, old: s.old})
+		w.failed(failure{r, reason, err, s})
 		return
 	}
 	if !set {
@@ -152,7 +154,7 @@ func (w *walk) apply(s *scope, r *rule) {
 	}
 	if w.dry {
 		if w.unset != nil {
-			w.unset(failure{rule: r, scope: s.path, old: s.old})
+			w.unset(failure{rule: r, scope: s})
 		}
 		return
 	}
@@ -210,38 +212,24 @@ func (w *walk) evaluate(s *scope, r *rule) (any, bool, reason, error) {
 	return value, set, "", nil
 }
 
-func (w *walk) child(path *field.Path, name string) *field.Path {
+// path returns the path of self. It is nil for the object.
+func (s *scope) path() *field.Path {
 	switch {
-	case !w.paths:
+	case s.parent == nil:
 		return nil
-	case path == nil:
-		return field.NewPath(name)
+	case s.node == s.parent.node.items:
+		return s.parent.path().Index(s.index)
+	case s.node == s.parent.node.values:
+		return s.parent.path().Key(s.key)
+	default:
+		return s.parent.path().Child(s.key)
 	}
-	return path.Child(name)
-}
-
-func (w *walk) key(path *field.Path, key string) *field.Path {
-	if !w.paths {
-		return nil
-	}
-	return path.Key(key)
-}
-
-func (w *walk) index(path *field.Path, i int) *field.Path {
-	if !w.paths {
-		return nil
-	}
-	return path.Index(i)
 }
 
 // fieldPath returns the path of the field that the rule would have set.
 func (f *failure) fieldPath() *field.Path {
-	path := f.scope
+	path := f.scope.path()
 	for _, step := range f.rule.field {
-		if path == nil {
-			path = field.NewPath(step.Name)
-			continue
-		}
 		path = path.Child(step.Name)
 	}
 	return path

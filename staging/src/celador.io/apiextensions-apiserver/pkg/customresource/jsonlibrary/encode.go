@@ -10,7 +10,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,168 +23,153 @@ func encode(value ref.Val) ref.Val {
 	if types.IsUnknownOrError(value) {
 		return value
 	}
-	var e encoder
-	if err := e.encode(value); err != nil {
+	text, err := jsonOf(value)
+	if err != nil {
 		return types.NewErr("json.encode: %v", err)
 	}
-	return types.String(e.text)
+	return types.String(text)
 }
 
-// An encoder appends JSON to a text. It ends with an error before the text exceeds MaxSize, because
-// a small expression can construct a value whose text takes exponentially more memory.
-type encoder struct{ text []byte }
-
-func (e *encoder) write(text string) error {
-	if len(e.text)+len(text) > MaxSize {
-		return fmt.Errorf("the text has more than %d bytes", MaxSize)
+func jsonOf(value ref.Val) (string, error) {
+	var c converter
+	native, err := c.convert(value)
+	if err != nil {
+		return "", err
 	}
-	e.text = append(e.text, text...)
-	return nil
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(native); err != nil {
+		return "", err
+	}
+	if text.Len()-len("\n") > MaxSize {
+		return "", errSize
+	}
+	return strings.TrimSuffix(text.String(), "\n"), nil
 }
 
-// encode encodes a CEL value or, as the values of custom resources have them, an unstructured one.
-func (e *encoder) encode(value any) error {
+var errSize = fmt.Errorf("the text has more than %d bytes", MaxSize)
+
+// A converter converts values to what package json encodes. It ends with errSize once the text is
+// certain to exceed MaxSize, because a small expression can construct a value whose text takes
+// exponentially more memory.
+type converter struct {
+	// size is a lower bound for the text of the values so far, in bytes.
+	size int
+}
+
+// convert converts a CEL value or, as the values of custom resources have them, an unstructured
+// one.
+func (c *converter) convert(value any) (any, error) {
+	if c.size++; c.size > MaxSize {
+		return nil, errSize
+	}
 	switch value := value.(type) {
 	case nil, types.Null:
-		return e.write("null")
-	case bool, types.Bool:
-		return e.write(fmt.Sprint(value))
+		return nil, nil
+	case bool, types.Bool, int64, types.Int, types.Uint:
+		return value, nil
 	case string:
-		return e.string(value)
+		return c.text(value)
 	case types.String:
-		return e.string(string(value))
-	case int64:
-		return e.write(strconv.FormatInt(value, 10))
-	case types.Int:
-		return e.write(strconv.FormatInt(int64(value), 10))
-	case types.Uint:
-		return e.write(strconv.FormatUint(uint64(value), 10))
+		return c.text(string(value))
 	case float64:
-		return e.float(value)
+		return finite(value)
 	case types.Double:
-		return e.float(float64(value))
+		return finite(float64(value))
 	case types.Bytes:
-		return e.string(base64.StdEncoding.EncodeToString(value))
+		return c.text(base64.StdEncoding.EncodeToString(value))
 	case types.Timestamp:
-		return e.string(value.Format(time.RFC3339Nano))
+		return c.text(value.Format(time.RFC3339Nano))
 	case types.Duration:
-		return e.string(value.Duration.String())
+		return c.text(value.Duration.String())
 	case []any:
-		return e.list(len(value), func(i int) any { return value[i] })
+		return c.list(len(value), func(i int) any { return value[i] })
 	case map[string]any:
-		return e.object(value)
+		return c.object(value)
 	case *types.Optional:
 		if !value.HasValue() {
-			return e.write("null")
+			return nil, nil
 		}
-		return e.encode(value.GetValue())
+		return c.convert(value.GetValue())
 	case *types.Err:
-		return value
+		return nil, value
 	case ref.Val:
-		return e.other(value)
+		return c.other(value)
 	default:
-		return fmt.Errorf("a value of type %T has no JSON text", value)
+		return nil, fmt.Errorf("a value of type %T has no JSON text", value)
 	}
 }
 
-// other encodes lists, maps, objects and the values that Kubernetes' libraries add.
-func (e *encoder) other(value ref.Val) error {
+// other converts lists, maps, objects and the values that Kubernetes' libraries add.
+func (c *converter) other(value ref.Val) (any, error) {
 	// The values of custom resources have unstructured content, which keeps dates and other formats
 	// as they are written.
 	switch content := value.Value().(type) {
-	case []any:
-		return e.encode(content)
-	case map[string]any:
-		return e.encode(content)
+	case []any, map[string]any:
+		return c.convert(content)
 	}
 	switch value := value.(type) {
 	case traits.Lister:
 		size, ok := value.Size().(types.Int)
 		if !ok {
-			return fmt.Errorf("the list has no size")
+			return nil, fmt.Errorf("the list has no size")
 		}
-		return e.list(int(size), func(i int) any { return value.Get(types.Int(i)) })
+		return c.list(int(size), func(i int) any { return value.Get(types.Int(i)) })
 	case traits.Mapper:
 		fields := map[string]any{}
 		for it := value.Iterator(); it.HasNext() == types.True; {
 			key := it.Next()
 			name, ok := key.(types.String)
 			if !ok {
-				return fmt.Errorf("keys must be strings, not %s", key.Type().TypeName())
+				return nil, fmt.Errorf("keys must be strings, not %s", key.Type().TypeName())
 			}
 			fields[string(name)] = value.Get(key)
 		}
-		return e.object(fields)
+		return c.object(fields)
 	}
 	if text, ok := value.ConvertToType(types.StringType).(types.String); ok {
-		return e.string(string(text))
+		return c.text(string(text))
 	}
 	if text, ok := value.Value().(fmt.Stringer); ok {
-		return e.string(text.String())
+		return c.text(text.String())
 	}
-	return fmt.Errorf("a value of type %s has no JSON text", value.Type().TypeName())
+	return nil, fmt.Errorf("a value of type %s has no JSON text", value.Type().TypeName())
 }
 
-func (e *encoder) string(s string) error {
-	if len(s) > MaxSize {
-		return e.write(s)
-	}
-	var text strings.Builder
-	quoter := json.NewEncoder(&text)
-	quoter.SetEscapeHTML(false)
-	if err := quoter.Encode(s); err != nil {
-		return err
-	}
-	return e.write(strings.TrimSuffix(text.String(), "\n"))
+func (c *converter) text(s string) (any, error) {
+	c.size += len(s)
+	return s, nil
 }
 
-func (e *encoder) float(f float64) error {
+func finite(f float64) (any, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return fmt.Errorf("%v has no JSON text", f)
+		return nil, fmt.Errorf("%v has no JSON text", f)
 	}
-	text, err := json.Marshal(f)
-	if err != nil {
-		return err
-	}
-	return e.write(string(text))
+	return f, nil
 }
 
-func (e *encoder) list(size int, item func(int) any) error {
-	if err := e.write("["); err != nil {
-		return err
-	}
+func (c *converter) list(size int, item func(int) any) (any, error) {
+	items := []any{}
 	for i := range size {
-		if i > 0 {
-			if err := e.write(","); err != nil {
-				return err
-			}
+		converted, err := c.convert(item(i))
+		if err != nil {
+			return nil, err
 		}
-		if err := e.encode(item(i)); err != nil {
-			return err
-		}
+		items = append(items, converted)
 	}
-	return e.write("]")
+	return items, nil
 }
 
-func (e *encoder) object(fields map[string]any) error {
-	if err := e.write("{"); err != nil {
-		return err
-	}
-	for i, name := range slices.Sorted(maps.Keys(fields)) {
-		if i > 0 {
-			if err := e.write(","); err != nil {
-				return err
-			}
-		}
-		if err := e.string(name); err != nil {
-			return err
-		}
-		if err := e.write(":"); err != nil {
-			return err
-		}
-		if err := e.encode(fields[name]); err != nil {
-			return err
+func (c *converter) object(fields map[string]any) (any, error) {
+	converted := make(map[string]any, len(fields))
+	// Sorted, so that of several errors the same one is returned each time.
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		c.size += len(name)
+		var err error
+		if converted[name], err = c.convert(fields[name]); err != nil {
+			return nil, err
 		}
 	}
-	return e.write("}")
+	return converted, nil
 }

@@ -4,9 +4,12 @@
 package ruleerror
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
 var (
@@ -39,8 +42,10 @@ func Hints(detail string) []string {
 }
 
 var (
-	// undeclared matches the errors for names that do not exist.
-	undeclared = regexp.MustCompile(`undeclared reference to '(\w+)'`)
+	// Undeclared matches the errors of the type checker for variables, types and functions that do
+	// not exist, and Undefined those for fields that do not. The submatch is the name.
+	Undeclared = regexp.MustCompile(`undeclared reference to '([^']+)'`)
+	Undefined  = regexp.MustCompile(`undefined field '([^']+)'`)
 	// called matches the names of functions, with namespaces or the fields of their targets.
 	called = regexp.MustCompile(`(\w+(?:\.\w+)*)\s*\(`)
 )
@@ -50,7 +55,7 @@ var (
 // variables of a macro as names that do not exist; they are no misspelt fields then.
 func UnknownFunctions(detail, expression string) []string {
 	unknown := map[string]bool{}
-	for _, match := range undeclared.FindAllStringSubmatch(detail, -1) {
+	for _, match := range Undeclared.FindAllStringSubmatch(detail, -1) {
 		unknown[match[1]] = true
 	}
 	var hints []string
@@ -94,4 +99,17 @@ func overloadHint(operator, operands string) string {
 	default:
 		return ""
 	}
+}
+
+// FieldNames returns the names of all fields in a type, and in the types of its fields, items and
+// values: those that a misspelt name may stand for.
+func FieldNames(t *apiservercel.DeclType) []string {
+	if t == nil {
+		return nil
+	}
+	names := slices.AppendSeq(FieldNames(t.ElemType), maps.Keys(t.Fields))
+	for _, field := range t.Fields {
+		names = append(names, FieldNames(field.Type)...)
+	}
+	return names
 }

@@ -52,11 +52,7 @@ func Abbreviate(text string) string {
 	if len(text) <= limit {
 		return text
 	}
-	end := limit
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "..."
+	return strings.ToValidUTF8(text[:limit], "") + "..."
 }
 
 // shortenLines cuts messages, and the line of the expression that an error repeats with the dots

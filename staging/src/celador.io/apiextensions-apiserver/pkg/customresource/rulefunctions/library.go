@@ -19,10 +19,11 @@
 // if an int cannot hold it.
 //
 // The package also adds cel-go's libraries math, regex and base64, with costs where cel-go has
-// none.
+// none, and expands optMap and optFlatMap without copying their target.
 package rulefunctions
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/google/cel-go/cel"
@@ -33,9 +34,21 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
+
+	"celador.io/admission/cel/schemaexpression"
 )
 
-// Options returns the options that add the functions to an environment set.
+// NewCompiler returns a compiler of rules. They may call what all expressions in schemas may call,
+// the functions of this package and those that more adds.
+func NewCompiler(more ...environment.VersionedOptions) (*schemaexpression.Compiler, error) {
+	base, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(append(more, Options())...)
+	if err != nil {
+		return nil, fmt.Errorf("adding the functions of rules to Kubernetes' functions: %w", err)
+	}
+	return schemaexpression.NewCompiler(base), nil
+}
+
+// Options returns the options that add the functions and macros to an environment set.
 func Options() environment.VersionedOptions {
 	return environment.VersionedOptions{
 		IntroducedVersion: version.MajorMinor(1, 0),
@@ -45,6 +58,7 @@ func Options() environment.VersionedOptions {
 			// Later versions have a json.encode of their own.
 			ext.Encoders(ext.EncodersVersion(0)),
 			cel.Lib(library{}),
+			optionalMacros(),
 		},
 	}
 }

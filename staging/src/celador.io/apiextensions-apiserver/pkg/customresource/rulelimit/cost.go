@@ -38,7 +38,7 @@ func estimate(expression *schemaexpression.Expression, size schemaexpression.Obj
 	return cost + MinEvaluationCost*size.Evaluations(repetitions), err
 }
 
-// Add returns the cost of two rules.
+// Add returns the sum of the costs of two rules. It is not known whether limits bound the sum.
 func (c Cost) Add(other Cost) Cost {
 	return Cost{Typical: c.Typical + other.Typical, Large: c.Large + other.Large}
 }

@@ -23,51 +23,36 @@ func (p Path) Get(value any) (_ any, found bool, err error) {
 	return value, true, nil
 }
 
-// Set sets the value at the path in an unstructured value. Missing parent objects are created if
-// create is set; otherwise Set changes nothing and returns false if a parent is missing. Missing
-// list items are an error: nothing says what the items before them are. Set returns the errors of
-// Get, and an error if the path is empty, which leads to root itself. If it returns an error, root
-// is unchanged.
-func (p Path) Set(root, value any, create bool) (set bool, _ error) {
+// Set sets the value at the path in an unstructured value, and creates missing objects around it.
+// Missing list items are an error: nothing says what the items before them are. Set returns the
+// errors of Get, and an error if the path is empty, which leads to root itself. If it returns an
+// error, root is unchanged.
+func (p Path) Set(root, value any) error {
 	if len(p) == 0 {
-		return false, fmt.Errorf("the object itself cannot be set")
+		return fmt.Errorf("the object itself cannot be set")
 	}
 	last := len(p) - 1
 	at := root
-	for i, segment := range p[:last] {
+	for i := range p {
 		next, found, err := enter(p, i, at)
-		if err != nil {
-			return false, err
+		switch {
+		case err != nil:
+			return err
+		case found && i < last:
+			at = next
+			continue
+		case !found && slices.ContainsFunc(p[i:], func(s Segment) bool { return s.Item }):
+			return fmt.Errorf("%s does not exist", p[:i+1])
 		}
-		if !found {
-			if segment.Item {
-				return false, fmt.Errorf("%s does not exist", p[:i+1])
-			}
-			if !create {
-				return false, nil
-			}
-			if slices.ContainsFunc(p[i+1:], func(s Segment) bool { return s.Item }) {
-				return false, fmt.Errorf("%s does not exist", p[:i+1])
-			}
-			at.(map[string]any)[segment.Name] = p[i+1:].wrap(value)
-			return true, nil
+		switch parent := at.(type) {
+		case map[string]any:
+			parent[p[i].Name] = p[i+1:].wrap(value)
+		case []any:
+			parent[p[i].Index] = value
 		}
-		at = next
+		return nil
 	}
-	_, found, err := enter(p, last, at)
-	if err != nil {
-		return false, err
-	}
-	switch parent := at.(type) {
-	case map[string]any:
-		parent[p[last].Name] = value
-	case []any:
-		if !found {
-			return false, fmt.Errorf("%s does not exist", p)
-		}
-		parent[p[last].Index] = value
-	}
-	return true, nil
+	return nil
 }
 
 // wrap returns new objects with a value at the path in them.

@@ -32,18 +32,17 @@ func field(t *testing.T, text string) rulepath.Path {
 
 func TestGetSetDelete(t *testing.T) {
 	for _, tc := range []struct {
-		path             string
-		get              any
-		getErr           string
-		setErr           string
-		removes          bool
-		removeErr        string
-		withoutCreateSet bool
+		path      string
+		get       any
+		getErr    string
+		setErr    string
+		removes   bool
+		removeErr string
 	}{
-		{path: "spec.replicas", get: int64(1), withoutCreateSet: true, removes: true},
-		{path: "spec.null", get: nil, withoutCreateSet: true, removes: true},
-		{path: "spec.map['b.c'].x", get: "1", withoutCreateSet: true, removes: true},
-		{path: "spec.new", withoutCreateSet: true},
+		{path: "spec.replicas", get: int64(1), removes: true},
+		{path: "spec.null", get: nil, removes: true},
+		{path: "spec.map['b.c'].x", get: "1", removes: true},
+		{path: "spec.new"},
 		{path: "spec.new.a.b"},
 		{path: "status.a"},
 		{path: "spec.null.a", getErr: "spec.null is null instead of an object", setErr: "spec.null is null instead of an object"},
@@ -66,24 +65,18 @@ func TestGetSetDelete(t *testing.T) {
 			if diff := cmp.Diff(tc.get, got); diff != "" {
 				t.Error(diff)
 			}
-			for _, create := range []bool{false, true} {
-				object := stored()
-				set, err := path.Set(object, "new", create)
-				if text(err) != tc.setErr {
-					t.Errorf("got error %v, want %q", err, tc.setErr)
-				}
-				if want := tc.setErr == "" && (create || tc.withoutCreateSet); set != want {
-					t.Errorf("create %v: set is %v", create, set)
-				}
-				if !set {
-					if diff := cmp.Diff(stored(), object); diff != "" {
-						t.Errorf("object changed: %s", diff)
-					}
-				} else if value, found, err := path.Get(object); value != "new" || !found || err != nil {
-					t.Errorf("got %v, %v, %v", value, found, err)
-				}
-			}
 			object := stored()
+			if err := path.Set(object, "new"); text(err) != tc.setErr {
+				t.Errorf("got error %v, want %q", err, tc.setErr)
+			}
+			if tc.setErr != "" {
+				if diff := cmp.Diff(stored(), object); diff != "" {
+					t.Errorf("object changed: %s", diff)
+				}
+			} else if value, found, err := path.Get(object); value != "new" || !found || err != nil {
+				t.Errorf("got %v, %v, %v", value, found, err)
+			}
+			object = stored()
 			if err := path.Delete(object); text(err) != tc.removeErr {
 				t.Errorf("got error %v, want %q", err, tc.removeErr)
 			}
@@ -155,14 +148,14 @@ func TestPathOfMatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := matches[1].Path
-	if set, err := last.Join(field(t, "labels.a")).Set(object, "x", true); !set || err != nil {
-		t.Errorf("got %v, %v", set, err)
+	if err := last.Join(field(t, "labels.a")).Set(object, "x"); err != nil {
+		t.Error(err)
 	}
-	if set, err := last.Set(map[string]any{"spec": map[string]any{"list": []any{}}}, "x", true); set || text(err) != "spec.list[2] does not exist" {
-		t.Errorf("got %v, %v", set, err)
+	if err := last.Set(map[string]any{"spec": map[string]any{"list": []any{}}}, "x"); text(err) != "spec.list[2] does not exist" {
+		t.Errorf("got %v", err)
 	}
-	if set, err := last.Join(field(t, "a")).Set(map[string]any{}, "x", true); set || text(err) != "spec does not exist" {
-		t.Errorf("got %v, %v", set, err)
+	if err := last.Join(field(t, "a")).Set(map[string]any{}, "x"); text(err) != "spec does not exist" {
+		t.Errorf("got %v", err)
 	}
 	if err := last.Delete(object); text(err) != "the list item spec.list[2] cannot be removed: return the whole list without it" {
 		t.Errorf("got %v", err)

@@ -8,6 +8,7 @@ package rulepath
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -38,12 +39,7 @@ func (p Path) Join(rest Path) Path {
 
 // HasEach reports whether the path contains [*].
 func (p Path) HasEach() bool {
-	for i := range p {
-		if p[i].Each {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p, func(s Segment) bool { return s.Each })
 }
 
 // String returns the canonical text of the path. Parsing it returns an equal path, unless p is the

@@ -101,7 +101,7 @@ func FuzzParse(f *testing.F) {
 		_, _ = path.Locations(map[string]any{"spec": map[string]any{"a": []any{int64(1)}}}, 10)
 		if !path.HasEach() {
 			object := map[string]any{}
-			if _, err := path.Set(object, "x", true); err != nil {
+			if err := path.Set(object, "x"); err != nil {
 				if len(path) > 0 {
 					t.Errorf("%q: %v", text, err)
 				}

@@ -31,7 +31,6 @@ func (p Path) Resolve(schema *structuralschema.Structural) (*structuralschema.St
 
 // below returns the schema that a segment leads to, or nil if there is none.
 func below(schema *structuralschema.Structural, segment Segment) *structuralschema.Structural {
-	values := schema.AdditionalProperties
 	switch {
 	case segment.Item:
 		return schema.Items
@@ -42,10 +41,16 @@ func below(schema *structuralschema.Structural, segment Segment) *structuralsche
 			return &property
 		}
 	}
-	if values == nil {
+	return Values(schema)
+}
+
+// Values returns the schema of the values of a map. It is nil if the schema describes no map, or
+// leaves the type of the values open.
+func Values(schema *structuralschema.Structural) *structuralschema.Structural {
+	if schema.AdditionalProperties == nil {
 		return nil
 	}
-	return values.Structural
+	return schema.AdditionalProperties.Structural
 }
 
 // unresolved returns the error for a segment that leads nowhere in the schema of its parent.

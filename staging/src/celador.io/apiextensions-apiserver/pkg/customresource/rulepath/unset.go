@@ -54,8 +54,8 @@ func Unset(self, root *structuralschema.Structural, reads []schemaexpression.Ung
 	})
 }
 
-// mayBeUnset returns the path of a read, and reports whether a valid object that has the value
-// around it may lack the value.
+// mayBeUnset returns the names of a read as a path, and reports whether the value at its end may be
+// unset in a valid object in which the value around it is set.
 func mayBeUnset(schema *structuralschema.Structural, read []string) (path Path, unset bool) {
 	for _, name := range read {
 		segment := Segment{Name: name, Each: name == schemaexpression.Entry}
@@ -68,8 +68,8 @@ func mayBeUnset(schema *structuralschema.Structural, read []string) (path Path, 
 		case schema.Items != nil:
 			segment = Segment{Each: true}
 			schema, unset = schema.Items, false
-		case schema.AdditionalProperties != nil && schema.AdditionalProperties.Structural != nil:
-			schema, unset = schema.AdditionalProperties.Structural, !segment.Each
+		case Values(schema) != nil:
+			schema, unset = Values(schema), !segment.Each
 		default:
 			property, ok := schema.Properties[name]
 			if unescaped, isEscaped := apiservercel.Unescape(name); !ok && isEscaped {

@@ -131,9 +131,13 @@ func (r *Results) value(existing any, v ref.Val, to *structuralschema.Structural
 		return r.object(existing, v, to)
 	case traits.Lister:
 		if items, ok := goData(v).([]any); ok {
-			return r.rawList(items, to)
+			return r.list(len(items), func(i int) any { return items[i] }, to)
 		}
-		return r.list(v, to)
+		size, m := r.sizeOf(v)
+		if m != nil {
+			return nil, m
+		}
+		return r.list(size, func(i int) any { return itemOf(v, i) }, to)
 	case traits.Mapper:
 		if entries, ok := goData(v).(map[string]any); ok {
 			return r.rawMap(entries, to)
@@ -211,8 +215,8 @@ func fieldSchema(to *structuralschema.Structural, name string) (*structuralschem
 	if schema, ok := to.Properties[name]; ok {
 		return &schema, true
 	}
-	if values := to.AdditionalProperties; values != nil && values.Structural != nil {
-		return values.Structural, true
+	if values := rulepath.Values(to); values != nil {
+		return values, true
 	}
 	if PreservesUnknown(to) || isAny(to) {
 		return &anyJSON, true
@@ -231,26 +235,17 @@ func itemSchema(to *structuralschema.Structural) *structuralschema.Structural {
 	return to.Items
 }
 
-func (r *Results) list(v traits.Lister, to *structuralschema.Structural) (any, *mismatch) {
+// list converts a list of a number of items, each a CEL value or a JSON value.
+func (r *Results) list(size int, item func(int) any, to *structuralschema.Structural) (any, *mismatch) {
 	schema := itemSchema(to)
 	if schema == nil {
-		return nil, r.mismatch(v, to)
-	}
-	size, ok := v.Size().(types.Int)
-	if !ok || int64(size) > MaxElements {
-		r.elements = MaxElements
-		return nil, r.enter(0)
+		return nil, noCollection(types.ListType, to)
 	}
 	items := make([]any, 0, size)
-	for i := range int(size) {
-		step := rulepath.Segment{Item: true, Index: i}
-		item := valueOf(v.Get(types.Int(i)))
-		if item == nil {
-			item = types.NullValue
-		}
-		value, m := r.value(nil, item, schema)
+	for i := range size {
+		value, m := r.raw(item(i), schema)
 		if m != nil {
-			return nil, m.below(step)
+			return nil, m.below(rulepath.Segment{Item: true, Index: i})
 		}
 		items = append(items, value)
 	}
@@ -260,12 +255,11 @@ func (r *Results) list(v traits.Lister, to *structuralschema.Structural) (any, *
 // entries converts a map that is no Go data, such as a map literal.
 func (r *Results) entries(v traits.Mapper, to *structuralschema.Structural) (any, *mismatch) {
 	if to.Type != "object" && !isAny(to) {
-		return nil, r.mismatch(v, to)
+		return nil, noCollection(types.MapType, to)
 	}
-	size, ok := v.Size().(types.Int)
-	if !ok || int64(size) > MaxElements {
-		r.elements = MaxElements
-		return nil, r.enter(0)
+	size, m := r.sizeOf(v)
+	if m != nil {
+		return nil, m
 	}
 	converted := make(map[string]any, size)
 	for it := v.Iterator(); it.HasNext() == types.True; {
@@ -299,11 +293,27 @@ func (r *Results) entries(v traits.Mapper, to *structuralschema.Structural) (any
 	return converted, nil
 }
 
-func (r *Results) mismatch(v ref.Val, to *structuralschema.Structural) *mismatch {
-	t, ok := v.Type().(*types.Type)
-	if !ok {
-		return &mismatch{got: v.Type().TypeName(), want: describeSchema(to)}
+// sizeOf returns the number of items or entries, or a mismatch if there are too many for a result.
+func (r *Results) sizeOf(v traits.Sizer) (int, *mismatch) {
+	size, ok := v.Size().(types.Int)
+	if !ok || int64(size) > MaxElements {
+		r.elements = MaxElements
+		return 0, r.enter(0)
 	}
+	return int(size), nil
+}
+
+// itemOf returns an item of a list. optional.none() counts as null, because an item cannot be
+// unset.
+func itemOf(list traits.Lister, i int) ref.Val {
+	if item := valueOf(list.Get(types.Int(i))); item != nil {
+		return item
+	}
+	return types.NullValue
+}
+
+// noCollection returns the mismatch for a list or a map where the schema has neither.
+func noCollection(t *types.Type, to *structuralschema.Structural) *mismatch {
 	return &mismatch{got: t.TypeName(), want: describeSchema(to), advice: advice(t, to)}
 }
 

@@ -39,7 +39,11 @@ func (c *checker) check(t *cel.Type, to *structuralschema.Structural) *mismatch 
 	case to.XIntOrString:
 		return c.require(t, to, types.IntKind, types.UintKind, types.StringKind)
 	case to.Type == "string":
-		return c.checkString(t, to)
+		if t.Kind() == formats[formatOf(to)].read.Kind() {
+			return nil
+		}
+		// A string in the right format is accepted everywhere. Assign checks the format.
+		return c.require(t, to, types.StringKind)
 	case to.Type == "integer":
 		return c.require(t, to, types.IntKind, types.UintKind)
 	case to.Type == "number":
@@ -67,22 +71,9 @@ func (c *checker) require(t *cel.Type, to *structuralschema.Structural, kinds ..
 	return c.mismatch(t, to)
 }
 
-func (c *checker) checkString(t *cel.Type, to *structuralschema.Structural) *mismatch {
-	// A string in the right format is accepted everywhere. Assign checks the format.
-	switch formatOf(to) {
-	case formatBytes:
-		return c.require(t, to, types.StringKind, types.BytesKind)
-	case formatDate, formatDateTime:
-		return c.require(t, to, types.StringKind, types.TimestampKind)
-	case formatDuration:
-		return c.require(t, to, types.StringKind, types.DurationKind)
-	default:
-		return c.require(t, to, types.StringKind)
-	}
-}
-
 func (c *checker) checkObject(t *cel.Type, to *structuralschema.Structural) *mismatch {
-	isMap := to.AdditionalProperties != nil && to.AdditionalProperties.Structural != nil
+	values := rulepath.Values(to)
+	isMap := values != nil
 	switch t.Kind() {
 	case types.MapKind:
 		key, value := held(t.Parameters()[0]), held(t.Parameters()[1])
@@ -90,7 +81,7 @@ func (c *checker) checkObject(t *cel.Type, to *structuralschema.Structural) *mis
 		case key.Kind() != types.StringKind && key.Kind() != types.DynKind && key.Kind() != types.TypeParamKind:
 			return c.mismatch(t, to)
 		case isMap:
-			return c.check(value, to.AdditionalProperties.Structural).below(rulepath.Segment{Each: true})
+			return c.check(value, values).below(rulepath.Segment{Each: true})
 		case len(to.Properties) == 0 || value.Kind() == types.DynKind || value.Kind() == types.TypeParamKind:
 			return nil
 		default:
@@ -113,7 +104,7 @@ func (c *checker) checkObject(t *cel.Type, to *structuralschema.Structural) *mis
 			}
 			target, ok := to.Properties[property]
 			if isMap {
-				target, ok = *to.AdditionalProperties.Structural, true
+				target, ok = *values, true
 			}
 			if !ok {
 				continue // Pruning removes the field, or the schema says nothing about it.
@@ -146,8 +137,8 @@ func haveCommon(fields map[string]*cel.Type, to *structuralschema.Structural) bo
 	return false
 }
 
-// constructor returns the name of the type that constructs objects of a schema. Equal schemas have
-// several.
+// constructor returns the name of a type that constructs objects of a schema: the first of several
+// if objects in other places have an equal schema.
 func (c *checker) constructor(to *structuralschema.Structural) string {
 	for _, name := range slices.Sorted(maps.Keys(c.types.byName)) {
 		if reflect.DeepEqual(c.types.byName[name].schema, to) {
@@ -157,7 +148,7 @@ func (c *checker) constructor(to *structuralschema.Structural) string {
 	return anyConstructor
 }
 
-// anyConstructor stands for the name of an unknown type in errors.
+// anyConstructor is what advice says instead of the name of a constructor that it does not know.
 const anyConstructor = "Object.<path of the field>"
 
 // fields returns the types of the fields of an object type by their names in expressions, and false
@@ -202,19 +193,11 @@ func constructedType(name string, s *structuralschema.Structural) *cel.Type {
 	case s.Type == "boolean":
 		return types.BoolType
 	case s.Type == "string":
-		switch formatOf(s) {
-		case formatBytes:
-			return types.BytesType
-		case formatDate, formatDateTime:
-			return types.TimestampType
-		case formatDuration:
-			return types.DurationType
-		}
-		return types.StringType
+		return formats[formatOf(s)].read
 	case s.Type == "array" && s.Items != nil:
 		return types.NewListType(constructedType(name, s.Items))
-	case s.Type == "object" && s.AdditionalProperties != nil && s.AdditionalProperties.Structural != nil:
-		return types.NewMapType(types.StringType, constructedType(name, s.AdditionalProperties.Structural))
+	case s.Type == "object" && rulepath.Values(s) != nil:
+		return types.NewMapType(types.StringType, constructedType(name, rulepath.Values(s)))
 	case s.Type == "object" && len(s.Properties) > 0:
 		return types.NewObjectType(name)
 	default:
@@ -316,12 +299,8 @@ func adviceForScalars(kind types.Kind, to *structuralschema.Structural) string {
 		return "compare it, such as ... != 0"
 	case formatOf(to) == formatDuration && (kind == types.IntKind || kind == types.UintKind):
 		return "write duration(string(...) + 's') for seconds"
-	case formatOf(to) == formatDate || formatOf(to) == formatDateTime:
-		return "write timestamp(...)"
-	case formatOf(to) == formatDuration:
-		return "write duration(...)"
-	case formatOf(to) == formatBytes:
-		return "write bytes(...)"
+	case formatOf(to) != "":
+		return "write " + formats[formatOf(to)].function + "(...)"
 	case kind == types.TimestampKind:
 		return "write string(...), or declare the format date-time in the schema"
 	case kind == types.BytesKind:

@@ -81,8 +81,8 @@ func descend(schema *structuralschema.Structural, steps []string) (path rulepath
 			step = rulepath.Segment{Each: true}
 			if next = schema.Items; next != nil {
 				around = schema
-			} else if values := schema.AdditionalProperties; values != nil {
-				next = values.Structural
+			} else {
+				next = rulepath.Values(schema)
 			}
 		default:
 			next, _ = fieldSchema(schema, name)

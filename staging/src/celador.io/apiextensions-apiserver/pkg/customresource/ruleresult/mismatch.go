@@ -67,7 +67,8 @@ func (m *mismatch) suffix() string {
 	return ": " + m.advice
 }
 
-// below returns m for the parent of the value. The path of m starts with step then.
+// below puts a step before the path of the mismatch, when the conversion of the value around it
+// returns. It returns m, which may be nil.
 func (m *mismatch) below(step rulepath.Segment) *mismatch {
 	if m != nil {
 		m.reversed = append(m.reversed, step)
@@ -86,8 +87,8 @@ func describeSchema(s *structuralschema.Structural) string {
 		return "an integer"
 	case s.Type == "array" && s.Items != nil:
 		return "a list of " + describePlural(s.Items)
-	case s.Type == "object" && s.AdditionalProperties != nil && s.AdditionalProperties.Structural != nil:
-		return "a map of " + describePlural(s.AdditionalProperties.Structural)
+	case s.Type == "object" && rulepath.Values(s) != nil:
+		return "a map of " + describePlural(rulepath.Values(s))
 	case s.Type == "object":
 		return "an object"
 	case s.Type == "":
@@ -105,34 +106,12 @@ func describePlural(s *structuralschema.Structural) string {
 		return fmt.Sprintf("strings with the format %s", formatOf(s))
 	case s.Type == "array" && s.Items != nil:
 		return "lists of " + describePlural(s.Items)
-	case s.Type == "object" && s.AdditionalProperties != nil && s.AdditionalProperties.Structural != nil:
-		return "maps of " + describePlural(s.AdditionalProperties.Structural)
+	case s.Type == "object" && rulepath.Values(s) != nil:
+		return "maps of " + describePlural(rulepath.Values(s))
 	case s.Type == "":
 		return "any JSON values"
 	default:
 		return s.Type + "s"
-	}
-}
-
-// Formats of strings whose values are not strings in expressions.
-const (
-	formatBytes    = "byte"
-	formatDate     = "date"
-	formatDateTime = "date-time"
-	formatDuration = "duration"
-)
-
-// formatOf returns the format of a string if its values are not strings in expressions, and ""
-// otherwise.
-func formatOf(s *structuralschema.Structural) string {
-	if s.ValueValidation == nil {
-		return ""
-	}
-	switch format := s.ValueValidation.Format; format {
-	case formatBytes, formatDate, formatDateTime, formatDuration:
-		return format
-	default:
-		return ""
 	}
 }
 

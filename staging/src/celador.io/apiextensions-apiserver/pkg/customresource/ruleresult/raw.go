@@ -30,7 +30,7 @@ func (r *Results) raw(value any, to *structuralschema.Structural) (any, *mismatc
 		if m := r.enter(0); m != nil {
 			return nil, m
 		}
-		return r.rawList(value, to)
+		return r.list(len(value), func(i int) any { return value[i] }, to)
 	case nil:
 		v = types.NullValue
 	case ref.Val:
@@ -41,25 +41,9 @@ func (r *Results) raw(value any, to *structuralschema.Structural) (any, *mismatc
 	return r.value(nil, v, to)
 }
 
-func (r *Results) rawList(items []any, to *structuralschema.Structural) (any, *mismatch) {
-	schema := itemSchema(to)
-	if schema == nil {
-		return nil, &mismatch{got: "list", want: describeSchema(to), advice: advice(types.ListType, to)}
-	}
-	converted := make([]any, 0, len(items))
-	for i, item := range items {
-		value, m := r.raw(item, schema)
-		if m != nil {
-			return nil, m.below(rulepath.Segment{Item: true, Index: i})
-		}
-		converted = append(converted, value)
-	}
-	return converted, checkListMap(converted, to)
-}
-
 func (r *Results) rawMap(entries map[string]any, to *structuralschema.Structural) (any, *mismatch) {
 	if to.Type != "object" && !isAny(to) {
-		return nil, &mismatch{got: "map", want: describeSchema(to), advice: advice(types.MapType, to)}
+		return nil, noCollection(types.MapType, to)
 	}
 	converted := make(map[string]any, len(entries))
 	var failed *mismatch

@@ -145,7 +145,7 @@ func formatted(v ref.Val, to *structuralschema.Structural) (any, *mismatch) {
 		if !ok {
 			return nil, unfit(v, to)
 		}
-		if err := checkFormat(string(v), format); err != nil {
+		if err := formats[format].check(string(v)); err != nil {
 			return nil, &mismatch{reason: fmt.Sprintf("the result is not %s: %v", describeSchema(to), err)}
 		}
 		return s, nil
@@ -168,28 +168,12 @@ func formatted(v ref.Val, to *structuralschema.Structural) (any, *mismatch) {
 	return nil, unfit(v, to)
 }
 
-// dateTime returns the text of a time in its own zone. RFC 3339 has no seconds in zones.
+// dateTime returns the text of a time in the time's zone, or in UTC if the offset of the zone has
+// seconds, which RFC 3339 cannot express.
 func dateTime(t time.Time) string {
 	const minute = 60
 	if _, offset := t.Zone(); offset%minute != 0 {
 		t = t.UTC()
 	}
 	return t.Format(time.RFC3339Nano)
-}
-
-// checkFormat returns an error if expressions could not read a text that a rule returned for a
-// format.
-func checkFormat(text, format string) error {
-	var err error
-	switch format {
-	case formatBytes:
-		err = new(strfmt.Base64).UnmarshalText([]byte(text))
-	case formatDate:
-		_, err = time.Parse(strfmt.RFC3339FullDate, text)
-	case formatDateTime:
-		_, err = strfmt.ParseDateTime(text)
-	case formatDuration:
-		_, err = strfmt.ParseDuration(text)
-	}
-	return err
 }

@@ -46,8 +46,8 @@ func (t *Types) add(name string, schema *structuralschema.Structural, declared *
 	for {
 		if schema.Items != nil {
 			schema = schema.Items
-		} else if values := schema.AdditionalProperties; values != nil && values.Structural != nil {
-			schema = values.Structural
+		} else if values := rulepath.Values(schema); values != nil {
+			schema = values
 		} else {
 			break
 		}

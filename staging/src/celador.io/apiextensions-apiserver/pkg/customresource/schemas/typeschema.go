@@ -70,7 +70,7 @@ func (c typeSchema) convert(from *apiextensionsv1.JSONSchemaProps) spec.Schema {
 }
 
 // addResourceFields adds the fields that all resources have. It replaces metadata, for which a
-// definition can only specify restrictions.
+// CustomResourceDefinition can only specify restrictions.
 func (c typeSchema) addResourceFields(s *spec.Schema) {
 	if s.Properties == nil {
 		s.Properties = map[string]spec.Schema{}

@@ -48,7 +48,7 @@ func (e *evaluation) evaluate(n *node, value, old any) bool {
 		case compiled.rule == nil:
 			continue
 		case compiled.readsOld && isNil(old) && !optional(rule):
-			// The rule is about transitions.
+			// A rule that reads oldSelf applies to updates only.
 			continue
 		}
 		holds, proceed := e.holds(n, compiled, rule, variables.of(rule))

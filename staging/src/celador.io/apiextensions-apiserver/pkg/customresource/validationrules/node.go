@@ -17,21 +17,27 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// A node is a node of a schema that has rules or leads to some. It is immutable.
+// A node is a node of a schema that has rules or leads to some. take and nested make the tree of
+// nodes, and link completes it; it does not change afterwards.
 type node struct {
 	schema *structuralschema.Structural
 	rules  apiextensionsv1.ValidationRules
+	// resource is set if rules may read apiVersion, kind and metadata.name even if the schema does
+	// not specify them.
+	resource bool
+
+	// Children without rules are nil or missing.
+	items, additional *node
+	properties        []property // by name once linked
+	allOf             []*node
+	// position is the index of the node in allOf of its parent.
+	position int
+
 	// program returns the compiled rules, in the same order. The first call compiles them. Nil
 	// without rules.
 	program func() *program
 	// values describes how rules read the value. Nil without rules.
 	values *schemaexpression.Schema
-
-	items, additional *node
-	properties        []property // by name
-	allOf             []*node
-	// position is the index of the node in allOf of its parent.
-	position int
 	// mayReadOld is false if no rule of the node or below reads oldSelf.
 	mayReadOld bool
 }
@@ -54,44 +60,36 @@ func (n *node) path(rule *apiextensionsv1.ValidationRule) string {
 	return path.String()
 }
 
-// A builder builds nodes whose rules a compiler compiles.
-type builder struct{ compiler *schemaexpression.Compiler }
+func (n *node) isEmpty() bool {
+	return len(n.rules) == 0 && n.items == nil && n.additional == nil && len(n.properties) == 0 && len(n.allOf) == 0
+}
 
-// build returns the node of a schema, or nil if the rules below apply to fields that expressions
-// cannot read. The type is nil if expressions cannot read values of the schema.
-func (b builder) build(s *source, schema *structuralschema.Structural, resourceRoot bool, declared *apiservercel.DeclType) *node {
-	n := &node{schema: schema, rules: s.rules, position: s.position}
-	if len(s.rules) > 0 {
-		b.addProgram(n, resourceRoot, declared)
+// A linker links nodes whose rules a compiler compiles.
+type linker struct{ compiler *schemaexpression.Compiler }
+
+// link adds to a node and to those below what depends on the types of their values, and removes the
+// nodes of fields that expressions cannot read. It returns nil if no rule remains. declared is the
+// type of the node's values, nil if expressions cannot read them.
+func (l linker) link(n *node, declared *apiservercel.DeclType) *node {
+	if n == nil {
+		return nil
+	}
+	if len(n.rules) > 0 {
+		l.addProgram(n, declared)
 	}
 	var element *apiservercel.DeclType
 	if declared != nil {
 		element = declared.ElemType
 	}
-	if s.items != nil && schema.Items != nil {
-		n.items = n.below(b.build(s.items, schema.Items, schema.Items.XEmbeddedResource, element))
-	}
-	if s.additional != nil && schema.AdditionalProperties != nil && schema.AdditionalProperties.Structural != nil {
-		values := schema.AdditionalProperties.Structural
-		n.additional = n.below(b.build(s.additional, values, values.XEmbeddedResource, element))
-	}
-	for name, rules := range s.properties {
-		// A value validation may name properties that the schema does not specify.
-		if field, ok := schema.Properties[name]; ok {
-			if fieldType := propertyType(declared, name, &field); fieldType != nil {
-				if below := n.below(b.build(rules, &field, field.XEmbeddedResource, fieldType)); below != nil {
-					n.properties = append(n.properties, property{name, below})
-				}
-			}
-		}
-	}
+	n.items = n.below(l.link(n.items, element))
+	n.additional = n.below(l.link(n.additional, element))
+	n.properties = slices.DeleteFunc(n.properties, func(p property) bool {
+		fieldType := propertyType(declared, p.name, p.node.schema)
+		return fieldType == nil || n.below(l.link(p.node, fieldType)) == nil
+	})
 	slices.SortFunc(n.properties, func(a, b property) int { return strings.Compare(a.name, b.name) })
-	for _, rules := range s.allOf {
-		if all := n.below(b.build(rules, schema, resourceRoot, declared)); all != nil {
-			n.allOf = append(n.allOf, all)
-		}
-	}
-	if len(n.rules) == 0 && n.items == nil && n.additional == nil && len(n.properties) == 0 && len(n.allOf) == 0 {
+	n.allOf = slices.DeleteFunc(n.allOf, func(all *node) bool { return n.below(l.link(all, declared)) == nil })
+	if n.isEmpty() {
 		return nil
 	}
 	return n
@@ -114,7 +112,7 @@ func propertyType(object *apiservercel.DeclType, name string, schema *structural
 	return nil
 }
 
-// below takes over from a child that it returns.
+// below records in n that a rule of the child may read oldSelf, and returns the child.
 func (n *node) below(child *node) *node {
 	if child != nil && child.mayReadOld {
 		n.mayReadOld = true
@@ -122,15 +120,14 @@ func (n *node) below(child *node) *node {
 	return child
 }
 
-func (b builder) addProgram(n *node, resourceRoot bool, declared *apiservercel.DeclType) {
+func (l linker) addProgram(n *node, declared *apiservercel.DeclType) {
 	for i := range n.rules {
 		n.mayReadOld = n.mayReadOld || strings.Contains(n.rules[i].Rule, schemaexpression.OldSelf)
 	}
 	values := n.schema
-	if resourceRoot {
+	if n.resource {
 		values = model.WithTypeAndObjectMeta(values)
 	}
 	n.values = schemaexpression.NewSchema(&model.Structural{Structural: values})
-	rules := n.rules
-	n.program = sync.OnceValue(func() *program { return compile(b.compiler, rules, declared) })
+	n.program = sync.OnceValue(func() *program { return compile(l.compiler, n.rules, declared) })
 }

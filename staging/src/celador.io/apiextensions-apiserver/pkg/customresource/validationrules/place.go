@@ -18,7 +18,7 @@ const (
 	propertyStep stepKind = iota
 	keyStep
 	indexStep
-	allOfStep // stays at the value
+	allOfStep // to a node of the same value
 )
 
 type step struct {

@@ -85,7 +85,8 @@ func (e *environments) of(rule *apiextensionsv1.ValidationRule) (*schemaexpressi
 	return *cached, err
 }
 
-// optional reports whether oldSelf is an optional.
+// optional reports whether the rule declares oldSelf as an optional, so that it also runs on
+// create.
 func optional(rule *apiextensionsv1.ValidationRule) bool {
 	return rule.OptionalOldSelf != nil && *rule.OptionalOldSelf
 }

@@ -28,7 +28,7 @@ import (
 // use.
 type Rules struct {
 	schema *structuralschema.Structural
-	// tree builds the nodes at its first call.
+	// tree links the nodes at its first call.
 	tree func() *node
 }
 
@@ -40,13 +40,12 @@ type Rules struct {
 // As in Kubernetes, a schema whose only rules are in allOf, anyOf, oneOf or not has none, and Take
 // does not remove them.
 func Take(schema *structuralschema.Structural, resourceRoot bool) *Rules {
-	taken, found := take(schema)
+	taken, found := take(schema, resourceRoot)
 	if !found {
 		return nil
 	}
 	return &Rules{schema: schema, tree: sync.OnceValue(func() *node {
-		b := builder{schemaexpression.Default()}
-		return b.build(taken, schema, resourceRoot, model.SchemaDeclType(schema, resourceRoot))
+		return linker{schemaexpression.Default()}.link(taken, model.SchemaDeclType(schema, resourceRoot))
 	})}
 }
 

@@ -12,17 +12,16 @@ import (
 )
 
 // TakeTraced is Take for rules that report to a tracer. It compiles them at once, and calls
-// Compiled of the tracer with the name of the CustomResourceDefinition and with fields below path,
-// which is the field of the schema.
-func TakeTraced(schema *structuralschema.Structural, resourceRoot bool, tracer schemaexpression.Tracer, definition string, path *field.Path) *Rules {
-	taken, found := take(schema)
+// Compiled of the tracer with crd, the name of the CustomResourceDefinition, and with fields below
+// path, which is the field of the schema.
+func TakeTraced(schema *structuralschema.Structural, resourceRoot bool, tracer schemaexpression.Tracer, crd string, path *field.Path) *Rules {
+	taken, found := take(schema, resourceRoot)
 	if !found {
 		return nil
 	}
-	b := builder{schemaexpression.Default().Traced(tracer)}
-	root := b.build(taken, schema, resourceRoot, model.SchemaDeclType(schema, resourceRoot))
+	root := linker{schemaexpression.Default().Traced(tracer)}.link(taken, model.SchemaDeclType(schema, resourceRoot))
 	root.announce(path, func(path *field.Path, program *schemaexpression.Program) {
-		tracer.Compiled(definition, path.String(), program)
+		tracer.Compiled(crd, path.String(), program)
 	})
 	return &Rules{schema: schema, tree: func() *node { return root }}
 }

@@ -14,7 +14,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/metrics"
 )
 
-// An evaluation evaluates the rules of one tree for one value.
+// An evaluation is one call of Rules.Evaluate: it walks the tree of nodes beside the value, and
+// collects the errors of their rules.
 type evaluation struct {
 	ctx    context.Context
 	input  *Input

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// ForMetadata returns a copy of a store for updates that change nothing but metadata, of objects in
-// any version. It validates metadata and nothing else: the schema of the store is that of one
+// ForMetadata returns a copy of a store for updates that change nothing but metadata. The objects
+// may have any version, so the copy validates nothing but metadata: a store has the schema of one
 // version.
 func ForMetadata(store *registry.Store) *registry.Store {
 	metadata := *store

@@ -18,6 +18,8 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/registry/rest"
 	apiserverstorage "k8s.io/apiserver/pkg/storage"
+
+	"celador.io/apiextensions-apiserver/pkg/registry/status"
 )
 
 // Config describes the custom resources of one version.
@@ -57,7 +59,7 @@ type Config struct {
 type Storage struct {
 	CustomResource *upstream.REST
 	// Status and Scale are nil without the subresource.
-	Status *StatusREST
+	Status *status.REST
 	Scale  *upstream.ScaleREST
 }
 
@@ -78,7 +80,8 @@ func NewStorage(c *Config) (Storage, error) {
 
 	storage := Storage{CustomResource: inner.CustomResource, Scale: inner.Scale}
 	if c.Status != nil {
-		storage.Status = newStatusREST(store, upstream.NewStatusStrategy(kubernetes), validation)
+		strategy := upstream.NewStatusStrategy(kubernetes)
+		storage.Status = status.New(store, updateStrategy{strategy, validation}, strategy)
 	}
 	return storage, nil
 }

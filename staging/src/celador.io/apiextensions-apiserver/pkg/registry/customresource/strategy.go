@@ -62,8 +62,8 @@ func (s createStrategy) Validate(ctx context.Context, object runtime.Object) fie
 	return errs
 }
 
-// updateStrategy validates more than Kubernetes' strategy, which is that of the resource or of its
-// status.
+// updateStrategy validates more than Kubernetes' strategy that it embeds: the one for updates of
+// the resource, or the one for updates of its status.
 type updateStrategy struct {
 	rest.RESTUpdateStrategy
 	additional additional
@@ -93,7 +93,9 @@ func (s updateStrategy) ValidateUpdate(ctx context.Context, object, old runtime.
 	return errs
 }
 
-// additional is what follows Kubernetes' preparation and its validation by the schema.
+// additional sets default expressions after Kubernetes' strategy has prepared an object, and
+// validates by default expressions, validation rules and conversions after Kubernetes' strategy has
+// validated the object by its schema.
 type additional struct {
 	rules       Rules
 	defaults    Defaults
@@ -111,8 +113,8 @@ func (a additional) setDefaults(object runtime.Object) {
 	}
 }
 
-// validate appends its errors to errs, which are those of the schema. An object that is valid must
-// convert to all versions.
+// validate returns the errors of the schema, which are errs, with those of default expressions and
+// validation rules. An object without errors must also convert to all versions.
 func (a additional) validate(ctx context.Context, object, old map[string]any, errs field.ErrorList) field.ErrorList {
 	errs = a.validateRules(ctx, object, old, errs)
 	if a.conversions == nil || len(errs) > 0 {
@@ -121,8 +123,9 @@ func (a additional) validate(ctx context.Context, object, old map[string]any, er
 	return a.conversions.Validate(ctx, object, old)
 }
 
-// validateRules evaluates rules. They are not evaluated if the object cannot be read as the schema
-// says or lacks a field that should have a default.
+// validateRules appends the errors of default expressions and of validation rules to errs, those of
+// the schema. It evaluates no validation rule if a value may not have the type that the schema
+// declares, or if a default expression has failed and left its field unset.
 func (a additional) validateRules(ctx context.Context, object, old map[string]any, errs field.ErrorList) field.ErrorList {
 	errs = locate(errs)
 	blocked := blocking(errs)

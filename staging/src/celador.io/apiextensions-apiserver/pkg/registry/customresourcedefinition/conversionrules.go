@@ -36,21 +36,21 @@ func validateConversionRules(crd, old *apiextensions.CustomResourceDefinition) (
 	if preserve := crd.Spec.PreserveUnknownFields; preserve != nil && *preserve {
 		return field.ErrorList{field.Invalid(path.Child("strategy"), v1.ConversionRules, "must be None if spec.preserveUnknownFields is true")}, nil
 	}
-	current := conversionDefinition(crd)
+	current := conversionSpec(crd)
 	if old == nil || !old.Expressions.HasConversion() {
 		return conversion.Validate(path, current, nil)
 	}
-	previous := conversionDefinition(old)
+	previous := conversionSpec(old)
 	if old.Expressions.ConversionRules && apiequality.Semantic.DeepEqual(current, previous) {
 		return nil, nil
 	}
 	return conversion.Validate(path, current, previous)
 }
 
-// conversionDefinition returns the parts of the CustomResourceDefinition that conversion depends
+// conversionSpec returns the parts of the CustomResourceDefinition that conversion depends
 // on.
-func conversionDefinition(crd *apiextensions.CustomResourceDefinition) *conversion.Spec {
-	d := &conversion.Spec{
+func conversionSpec(crd *apiextensions.CustomResourceDefinition) *conversion.Spec {
+	spec := &conversion.Spec{
 		Kind:       schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind},
 		Converters: crd.Expressions.Converters,
 		Tables:     crd.Expressions.Tables,
@@ -58,9 +58,9 @@ func conversionDefinition(crd *apiextensions.CustomResourceDefinition) *conversi
 		ClusterScoped: crd.Spec.Scope == upstream.ClusterScoped,
 	}
 	for _, v := range crd.Spec.Versions {
-		d.Versions = append(d.Versions, conversion.Version{Name: v.Name, Schema: structural(part(crd), v.Name)})
+		spec.Versions = append(spec.Versions, conversion.Version{Name: v.Name, Schema: structural(part(crd), v.Name)})
 	}
-	return d
+	return spec
 }
 
 // structural returns the structural schema of a version, or nil if there is none. Kubernetes'

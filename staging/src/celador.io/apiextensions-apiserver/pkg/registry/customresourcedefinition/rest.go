@@ -7,6 +7,8 @@ package customresourcedefinition
 
 import (
 	upstream "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	upstreamregistry "k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition"
+	upstreamtable "k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition/tableconvertor"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
@@ -37,7 +39,7 @@ var (
 // Kubernetes are stored as they encode them, and others as JSON of v1. Call Destroy to release the
 // storage.
 func NewREST(typer runtime.ObjectTyper, options generic.RESTOptionsGetter) (*REST, error) {
-	strategy := newStrategy(typer)
+	strategy := strategy{upstreamregistry.NewStrategy(typer)}
 	store := &genericregistry.Store{
 		DefaultQualifiedResource:  resource,
 		SingularQualifiedResource: singularResource,
@@ -48,7 +50,7 @@ func NewREST(typer runtime.ObjectTyper, options generic.RESTOptionsGetter) (*RES
 		ResetFieldsStrategy:       strategy,
 		DeleteStrategy:            strategy,
 		PredicateFunc:             matcher,
-		TableConvertor:            newTableConvertor(),
+		TableConvertor:            tableConvertor{upstreamtable.New()},
 	}
 	if err := store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: restOptions{options}, AttrFunc: attributes}); err != nil {
 		return nil, err

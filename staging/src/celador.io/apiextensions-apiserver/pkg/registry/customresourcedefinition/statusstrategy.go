@@ -9,45 +9,34 @@ import (
 	upstreamregistry "k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/apiserver/pkg/registry/rest"
 
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"celador.io/apiextensions-apiserver/pkg/registry/status"
 )
 
-// upstreamStatusStrategy lists the interfaces of Kubernetes' strategy for the status of
-// CustomResourceDefinitions, whose type is not exported.
-type upstreamStatusStrategy interface {
-	rest.RESTUpdateStrategy
-	rest.ResetFieldsStrategy
+// NewStatusREST returns the status subresource over the storage of CustomResourceDefinitions. typer
+// is as for NewREST.
+func NewStatusREST(typer runtime.ObjectTyper, crds *REST) *status.REST {
+	strategy := statusStrategy{upstreamregistry.NewStatusStrategy(typer)}
+	return status.New(crds.Store, strategy, strategy)
 }
 
-// statusStrategy updates the status of CustomResourceDefinitions. It keeps the spec, expressions
-// included.
-type statusStrategy struct {
-	upstreamStatusStrategy
-}
-
-func newStatusStrategy(typer runtime.ObjectTyper) statusStrategy {
-	return statusStrategy{upstreamregistry.NewStatusStrategy(typer)}
-}
+// statusStrategy updates the status of CustomResourceDefinitions with Kubernetes' strategy for it.
+// It keeps the spec, expressions included.
+type statusStrategy struct{ upstreamUpdateStrategy }
 
 // PrepareForUpdate implements rest.RESTUpdateStrategy.
 func (s statusStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
-	s.upstreamStatusStrategy.PrepareForUpdate(ctx, part(obj), part(old))
+	s.upstreamUpdateStrategy.PrepareForUpdate(ctx, part(obj), part(old))
 	obj.(*apiextensions.CustomResourceDefinition).Expressions = old.(*apiextensions.CustomResourceDefinition).Expressions
 }
 
 // ValidateUpdate implements rest.RESTUpdateStrategy.
 func (s statusStrategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	return s.upstreamStatusStrategy.ValidateUpdate(ctx, part(obj), part(old))
+	return s.upstreamUpdateStrategy.ValidateUpdate(ctx, part(obj), part(old))
 }
 
 // WarningsOnUpdate implements rest.RESTUpdateStrategy.
 func (s statusStrategy) WarningsOnUpdate(ctx context.Context, obj, old runtime.Object) []string {
-	return s.upstreamStatusStrategy.WarningsOnUpdate(ctx, part(obj), part(old))
-}
-
-// Canonicalize implements rest.RESTUpdateStrategy.
-func (s statusStrategy) Canonicalize(obj runtime.Object) {
-	s.upstreamStatusStrategy.Canonicalize(part(obj))
+	return s.upstreamUpdateStrategy.WarningsOnUpdate(ctx, part(obj), part(old))
 }

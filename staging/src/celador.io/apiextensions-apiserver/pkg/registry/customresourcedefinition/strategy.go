@@ -21,23 +21,23 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 )
 
-// upstreamStrategy lists the interfaces of Kubernetes' strategy for CustomResourceDefinitions,
-// whose type is not exported. strategy inherits the methods without an object.
+// upstreamStrategy and upstreamUpdateStrategy list the interfaces of Kubernetes' strategies for
+// CustomResourceDefinitions and for their status, whose types are not exported. The strategies of
+// this package embed them, and so take over Canonicalize and the methods without an object:
+// Kubernetes' Canonicalize does nothing.
 type upstreamStrategy interface {
 	rest.RESTCreateStrategy
+	upstreamUpdateStrategy
+}
+
+type upstreamUpdateStrategy interface {
 	rest.RESTUpdateStrategy
 	rest.ResetFieldsStrategy
 }
 
 // strategy creates and updates CustomResourceDefinitions: Kubernetes' strategy handles Kubernetes'
 // part, and strategy the expressions.
-type strategy struct {
-	upstreamStrategy
-}
-
-func newStrategy(typer runtime.ObjectTyper) strategy {
-	return strategy{upstreamregistry.NewStrategy(typer)}
-}
+type strategy struct{ upstreamStrategy }
 
 // part returns Kubernetes' part of a CustomResourceDefinition.
 func part(obj runtime.Object) *upstream.CustomResourceDefinition {

@@ -7,7 +7,6 @@ import (
 	"context"
 
 	upstream "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	upstreamtable "k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition/tableconvertor"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -16,13 +15,7 @@ import (
 )
 
 // tableConvertor makes Kubernetes' tables of CustomResourceDefinitions.
-type tableConvertor struct {
-	upstream rest.TableConvertor
-}
-
-func newTableConvertor() rest.TableConvertor {
-	return tableConvertor{upstreamtable.New()}
-}
+type tableConvertor struct{ upstream rest.TableConvertor }
 
 // ConvertToTable implements rest.TableConvertor.
 func (c tableConvertor) ConvertToTable(ctx context.Context, obj, options runtime.Object) (*metav1.Table, error) {

@@ -30,7 +30,8 @@ func isTotalCost(err *field.Error) bool {
 			err.Detail == "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema")
 }
 
-// hasStoredSchema reports whether the schema at a path, or above it, is that of old.
+// hasStoredSchema reports whether the version to whose schema the path of an error leads has the
+// same schema in old.
 func hasStoredSchema(path string, crd, old *upstream.CustomResourceDefinition) bool {
 	spec := field.NewPath("spec")
 	// Versions with the same schema share it.

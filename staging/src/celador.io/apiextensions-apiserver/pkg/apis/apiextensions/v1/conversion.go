@@ -50,30 +50,28 @@ func fromInternal(in *apiextensions.CustomResourceDefinition, out *v1.CustomReso
 	return insertExpressions(in.Expressions, out)
 }
 
-func listToInternal(in *v1.CustomResourceDefinitionList, out *apiextensions.CustomResourceDefinitionList, scope conversion.Scope) error {
+func listToInternal(in *v1.CustomResourceDefinitionList, out *apiextensions.CustomResourceDefinitionList, scope conversion.Scope) (err error) {
 	out.ListMeta = in.ListMeta
-	out.Items = nil
-	if in.Items != nil {
-		out.Items = make([]apiextensions.CustomResourceDefinition, len(in.Items))
-	}
-	for i := range in.Items {
-		if err := toInternal(&in.Items[i], &out.Items[i], scope); err != nil {
-			return err
-		}
-	}
-	return nil
+	out.Items, err = convertItems(in.Items, toInternal, scope)
+	return err
 }
 
-func listFromInternal(in *apiextensions.CustomResourceDefinitionList, out *v1.CustomResourceDefinitionList, scope conversion.Scope) error {
+func listFromInternal(in *apiextensions.CustomResourceDefinitionList, out *v1.CustomResourceDefinitionList, scope conversion.Scope) (err error) {
 	out.ListMeta = in.ListMeta
-	out.Items = nil
-	if in.Items != nil {
-		out.Items = make([]v1.CustomResourceDefinition, len(in.Items))
+	out.Items, err = convertItems(in.Items, fromInternal, scope)
+	return err
+}
+
+// convertItems returns nil for nil, because an empty list and none differ in JSON.
+func convertItems[In, Out any](in []In, convert func(*In, *Out, conversion.Scope) error, scope conversion.Scope) ([]Out, error) {
+	if in == nil {
+		return nil, nil
 	}
-	for i := range in.Items {
-		if err := fromInternal(&in.Items[i], &out.Items[i], scope); err != nil {
-			return err
+	out := make([]Out, len(in))
+	for i := range in {
+		if err := convert(&in[i], &out[i], scope); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return out, nil
 }

@@ -9,9 +9,9 @@ import (
 	v1 "celador.io/api/apiextensions/v1"
 )
 
-// schemas walks a schema and everything below it: properties and items, and the branches that
-// structural schemas do not allow expressions in, because a stored or submitted schema can have
-// them anywhere.
+// schemas walks a schema and every schema in it. That includes branches such as anyOf, in which
+// validation does not allow expressions: a submitted schema can have them there, and must keep them
+// until it is validated.
 type schemas struct {
 	// tokens leads from the root to the current schema.
 	tokens []string

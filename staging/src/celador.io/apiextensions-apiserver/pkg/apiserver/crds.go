@@ -15,10 +15,10 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/registry/customresourcedefinition"
 )
 
-// installDefinitions installs the API group apiextensions.k8s.io. The group is empty if --runtime-config
+// installCRDs installs the API group apiextensions.k8s.io. The group is empty if --runtime-config
 // disables customresourcedefinitions. It returns an error if the server has no OpenAPI v3
 // configuration.
-func installDefinitions(generic *genericapiserver.GenericAPIServer, config *upstream.CompletedConfig) error {
+func installCRDs(generic *genericapiserver.GenericAPIServer, config *upstream.CompletedConfig) error {
 	group := genericapiserver.NewDefaultAPIGroupInfo(apiextensions.GroupName, scheme.Scheme, metav1.ParameterCodec, scheme.Codecs)
 	const resource = "customresourcedefinitions"
 	if config.GenericConfig.MergedResourceConfig.ResourceEnabled(apiextensionsv1.SchemeGroupVersion.WithResource(resource)) {

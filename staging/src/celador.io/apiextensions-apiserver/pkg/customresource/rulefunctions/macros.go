@@ -1,33 +1,27 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rulemacros expands optMap and optFlatMap without copying their target.
-//
-// The macros of cel-go copy it, so that each call in a chain doubles the expression and evaluates
-// everything before it twice. Conversion rules and default rules, whose costs are not compared with
-// those of Kubernetes, bind the target to a variable instead.
-package rulemacros
+package rulefunctions
 
 import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
-	"k8s.io/apimachinery/pkg/util/version"
-	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// Options returns the options that replace the macros of an environment set.
-func Options() environment.VersionedOptions {
-	return environment.VersionedOptions{
-		IntroducedVersion: version.MajorMinor(1, 0),
-		EnvOptions: []cel.EnvOption{cel.Macros(
-			cel.ReceiverMacro("optMap", 2, expand(func(factory cel.MacroExprFactory, mapped ast.Expr) ast.Expr {
-				return factory.NewCall("optional.of", mapped)
-			})),
-			cel.ReceiverMacro("optFlatMap", 2, expand(func(_ cel.MacroExprFactory, mapped ast.Expr) ast.Expr { return mapped })),
-		)},
-	}
+// optionalMacros returns optMap and optFlatMap, which do not copy their target.
+//
+// The macros of cel-go copy it, so that each call in a chain doubles the expression and evaluates
+// everything before it twice. Conversion rules and default rules, whose costs are not compared with
+// those of Kubernetes, bind the target to a variable instead.
+func optionalMacros() cel.EnvOption {
+	return cel.Macros(
+		cel.ReceiverMacro("optMap", 2, expand(func(factory cel.MacroExprFactory, mapped ast.Expr) ast.Expr {
+			return factory.NewCall("optional.of", mapped)
+		})),
+		cel.ReceiverMacro("optFlatMap", 2, expand(func(_ cel.MacroExprFactory, mapped ast.Expr) ast.Expr { return mapped })),
+	)
 }
 
 const (
@@ -36,8 +30,8 @@ const (
 	unused = "#unused"
 )
 
-// expand returns the expander of a macro target.f(v, e), whose result is that of wrap(e) with the
-// value of target as v, or optional.none().
+// expand returns the expander of a macro target.f(v, e). If the optional target has a value, the
+// macro returns wrap(e), in which v is that value, and optional.none() otherwise.
 func expand(wrap func(cel.MacroExprFactory, ast.Expr) ast.Expr) cel.MacroFactory {
 	return func(factory cel.MacroExprFactory, optional ast.Expr, arguments []ast.Expr) (ast.Expr, *cel.Error) {
 		if arguments[0].Kind() != ast.IdentKind {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package rulemacros_test
+package rulefunctions_test
 
 import (
 	"fmt"
@@ -12,13 +12,13 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"k8s.io/apiserver/pkg/cel/environment"
 
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulemacros"
+	"celador.io/apiextensions-apiserver/pkg/customresource/rulefunctions"
 )
 
 func environments(t *testing.T) (kubernetes, rules *cel.Env) {
 	t.Helper()
 	set := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
-	extended, err := set.Extend(rulemacros.Options())
+	extended, err := set.Extend(rulefunctions.Options())
 	if err != nil {
 		t.Fatal(err)
 	}

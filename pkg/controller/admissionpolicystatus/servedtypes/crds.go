@@ -18,31 +18,32 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
 
-// UIDs of deleted definitions are remembered for deletedTTL, at most maxDeleted of them. For other
-// UIDs, the controller asks the API server.
+// UIDs of deleted CustomResourceDefinitions are remembered for deletedTTL, at most maxDeleted of
+// them. For other UIDs, the controller asks the API server.
 const (
 	maxDeleted = 1000
 	deletedTTL = 24 * time.Hour
 )
 
-// byKind indexes the established definitions by the group and kind of their resources.
+// byKind indexes the established CustomResourceDefinitions by the group and kind of their
+// resources.
 const byKind = "celador.io/kind"
 
-// definitions finds established CustomResourceDefinitions. It caches the converted schemas of a
-// definition until the definition changes.
-type definitions struct {
-	indexer    cache.Indexer // nil if there is no informer
+// crds finds established CustomResourceDefinitions. It caches the converted schemas of a
+// CustomResourceDefinition until the CustomResourceDefinition changes.
+type crds struct {
+	indexer    cache.Indexer // empty if there is no informer
 	objectMeta func() *spec.Schema
 	synced     cache.InformerSynced
 
 	lock  sync.Mutex
-	known map[string]*definition
+	known map[string]*establishedCRD
 	// deleted holds the UIDs of deleted definitions.
 	deleted *utilcache.LRUExpireCache
 }
 
-// definition is an established definition. It is safe for concurrent use.
-type definition struct {
+// An establishedCRD is an established CustomResourceDefinition. It is safe for concurrent use.
+type establishedCRD struct {
 	*apiextensionsv1.CustomResourceDefinition
 	objectMeta func() *spec.Schema
 
@@ -50,15 +51,16 @@ type definition struct {
 	schemas map[string]*spec.Schema // by version
 }
 
-// newDefinitions follows the informer's definitions; see New for changed.
-func newDefinitions(informer apiextensionsinformers.CustomResourceDefinitionInformer, objectMeta func() *spec.Schema, changed func(*apiextensionsv1.CustomResourceDefinition)) (*definitions, error) {
-	d := &definitions{
+// newCRDs follows the informer's CustomResourceDefinitions; see New for changed.
+func newCRDs(informer apiextensionsinformers.CustomResourceDefinitionInformer, objectMeta func() *spec.Schema, changed func(*apiextensionsv1.CustomResourceDefinition)) (*crds, error) {
+	d := &crds{
 		objectMeta: objectMeta,
 		synced:     func() bool { return true },
-		known:      map[string]*definition{},
+		known:      map[string]*establishedCRD{},
 		deleted:    utilcache.NewLRUExpireCache(maxDeleted),
 	}
 	if informer == nil {
+		d.indexer = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{byKind: groupKind})
 		return d, nil
 	}
 	shared := informer.Informer()
@@ -96,12 +98,13 @@ func established(crd *apiextensionsv1.CustomResourceDefinition) bool {
 	return apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established)
 }
 
-// differ reports whether the server may serve different types for two states of a definition.
+// differ reports whether the server may serve different types for two states of a
+// CustomResourceDefinition.
 func differ(a, b *apiextensionsv1.CustomResourceDefinition) bool {
 	return a.UID != b.UID || a.Generation != b.Generation || established(a) != established(b) || a.Status.AcceptedNames.Kind != b.Status.AcceptedNames.Kind
 }
 
-func (d *definitions) forget(crd *apiextensionsv1.CustomResourceDefinition, deleted bool) {
+func (d *crds) forget(crd *apiextensionsv1.CustomResourceDefinition, deleted bool) {
 	d.lock.Lock()
 	defer d.lock.Unlock()
 	delete(d.known, crd.Name)
@@ -110,13 +113,12 @@ func (d *definitions) forget(crd *apiextensionsv1.CustomResourceDefinition, dele
 	}
 }
 
-// named returns the established definition with the given name, or nil if there is none.
-func (d *definitions) named(name string) *definition {
-	if d.indexer == nil {
-		return nil
-	}
+// named returns the established CustomResourceDefinition with the given name, or nil if there is
+// none.
+func (d *crds) named(name string) *establishedCRD {
 	// The informer updates its indexer before it sends the event, and forget takes the lock. So a
-	// definition that is outdated when it is cached here is forgotten by an event still to come.
+	// CustomResourceDefinition that is outdated when it is cached here is forgotten by an event
+	// still to come.
 	d.lock.Lock()
 	defer d.lock.Unlock()
 	object, exists, err := d.indexer.GetByKey(name)
@@ -130,16 +132,14 @@ func (d *definitions) named(name string) *definition {
 	if known := d.known[name]; known != nil && !differ(known.CustomResourceDefinition, crd) {
 		return known
 	}
-	found := &definition{CustomResourceDefinition: crd, objectMeta: d.objectMeta, schemas: map[string]*spec.Schema{}}
+	found := &establishedCRD{CustomResourceDefinition: crd, objectMeta: d.objectMeta, schemas: map[string]*spec.Schema{}}
 	d.known[name] = found
 	return found
 }
 
-// version returns the resourceVersion of a cached definition, established or not, or "".
-func (d *definitions) version(name string) string {
-	if d.indexer == nil {
-		return ""
-	}
+// version returns the resourceVersion of a cached CustomResourceDefinition, established or not, or
+// "".
+func (d *crds) version(name string) string {
 	object, exists, err := d.indexer.GetByKey(name)
 	if err != nil || !exists {
 		return ""
@@ -147,11 +147,8 @@ func (d *definitions) version(name string) string {
 	return object.(*apiextensionsv1.CustomResourceDefinition).ResourceVersion
 }
 
-// ofKind returns the established definition of the kind, or nil if there is none.
-func (d *definitions) ofKind(kind schema.GroupKind) *definition {
-	if d.indexer == nil {
-		return nil
-	}
+// ofKind returns the established CustomResourceDefinition of the kind, or nil if there is none.
+func (d *crds) ofKind(kind schema.GroupKind) *establishedCRD {
 	names, err := d.indexer.IndexKeys(byKind, kind.String())
 	if err != nil || len(names) == 0 {
 		return nil
@@ -160,7 +157,7 @@ func (d *definitions) ofKind(kind schema.GroupKind) *definition {
 }
 
 // schema returns the schema of a version, or nil if the version is not served.
-func (d *definition) schema(version string) *spec.Schema {
+func (d *establishedCRD) schema(version string) *spec.Schema {
 	d.lock.Lock()
 	defer d.lock.Unlock()
 	if known, ok := d.schemas[version]; ok {
@@ -174,14 +171,14 @@ func (d *definition) schema(version string) *spec.Schema {
 	return d.schemas[version]
 }
 
-func (d *definition) serves(version string) bool {
+func (d *establishedCRD) serves(version string) bool {
 	return apihelpers.HasServedCRDVersion(d.CustomResourceDefinition, version)
 }
 
-func (d *definition) resource(version string) CustomResource {
+func (d *establishedCRD) resource(version string) CustomResource {
 	return CustomResource{
 		GroupVersionKind: schema.GroupVersionKind{Group: d.Spec.Group, Version: version, Kind: d.Status.AcceptedNames.Kind},
-		Definition:       d.Name,
+		CRD:              d.Name,
 		UID:              d.UID,
 		Generation:       d.Generation,
 	}

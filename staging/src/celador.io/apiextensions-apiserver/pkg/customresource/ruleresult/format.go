@@ -1,0 +1,52 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ruleresult
+
+import (
+	"time"
+
+	"github.com/google/cel-go/common/types"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/kube-openapi/pkg/validation/strfmt"
+)
+
+// Formats of strings whose values are not strings in expressions.
+const (
+	formatBytes    = "byte"
+	formatDate     = "date"
+	formatDateTime = "date-time"
+	formatDuration = "duration"
+)
+
+// formats declares these formats and, as "", all others.
+var formats = map[string]struct {
+	// read is the type that expressions read the values with.
+	read *types.Type
+	// function is the function of CEL that makes such a value of a string.
+	function string
+	// check returns an error if expressions could not read a text that a rule has returned.
+	check func(text string) error
+}{
+	"":             {types.StringType, "string", func(string) error { return nil }},
+	formatBytes:    {types.BytesType, "bytes", func(text string) error { return new(strfmt.Base64).UnmarshalText([]byte(text)) }},
+	formatDate:     {types.TimestampType, "timestamp", parses(func(text string) (time.Time, error) { return time.Parse(strfmt.RFC3339FullDate, text) })},
+	formatDateTime: {types.TimestampType, "timestamp", parses(strfmt.ParseDateTime)},
+	formatDuration: {types.DurationType, "duration", parses(strfmt.ParseDuration)},
+}
+
+func parses[T any](parse func(string) (T, error)) func(string) error {
+	return func(text string) error {
+		_, err := parse(text)
+		return err
+	}
+}
+
+// formatOf returns the format of a string if its values are not strings in expressions, and ""
+// otherwise.
+func formatOf(s *structuralschema.Structural) string {
+	if s.ValueValidation != nil && formats[s.ValueValidation.Format].read != nil {
+		return s.ValueValidation.Format
+	}
+	return ""
+}
