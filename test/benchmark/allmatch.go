@@ -18,11 +18,11 @@ func allMatch(s *session) error {
 	if s.Quick {
 		numbers = numbers[:3]
 	}
-	points, err := s.sweep("S2, S3", "all match", numbers, allMatching)
+	costs, err := s.sweep("S2, S3", "all match", numbers, allMatching)
 	if err != nil {
 		return err
 	}
-	s.addTime("S2", "100 policies, all match", points[100], 40)
-	s.addTime("S3", "1 policy, matches", points[1], 8)
+	s.addTime("S2", "100 policies, all match", costs[100], 40)
+	s.addTime("S3", "1 policy, matches", costs[1], 8)
 	return nil
 }
