@@ -4,7 +4,6 @@
 package main
 
 import (
-
 	"celador.io/celador/test/benchmark/input"
 	"celador.io/celador/test/benchmark/measure"
 	"celador.io/celador/test/benchmark/report"
