@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/metrics"
-	upstream "k8s.io/apiserver/pkg/admission/plugin/webhook"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/generic"
 	"k8s.io/klog/v2"
 
@@ -23,23 +22,22 @@ type Matcher struct {
 	plugin     *Plugin
 	attributes admission.Attributes
 	request    *engine.Request
-	webhooks   []upstream.WebhookAccessor
+	set        *Set
 	// excluded logs exclusions if explain is set.
 	excluded klog.Logger
 	explain  bool
 }
 
-// NewMatcher returns a matcher for a request, which the set of the webhooks has made for the given
-// attributes.
-func (p *Plugin) NewMatcher(ctx context.Context, a admission.Attributes, request *engine.Request, webhooks []upstream.WebhookAccessor) *Matcher {
+// NewMatcher returns a matcher for a request, which the set has made for the given attributes.
+func (p *Plugin) NewMatcher(ctx context.Context, a admission.Attributes, request *engine.Request, set *Set) *Matcher {
 	excluded := klog.FromContext(ctx).V(5)
-	return &Matcher{ctx, p, a, request, webhooks, excluded, excluded.Enabled()}
+	return &Matcher{ctx, p, a, request, set, excluded, excluded.Enabled()}
 }
 
 // Match returns the call of a webhook for the request, or nil if it is not called. The caller sets
 // the attributes of the call. The request is rejected with the error.
 func (m *Matcher) Match(c matching.Candidate) (*Call, error) {
-	w := m.webhooks[c.Position].(*Accessor)
+	w := m.set.At(c.Position)
 	decision, err := m.request.Match(c)
 	if decision.Excluded {
 		m.record(w, &decision, err)
