@@ -25,7 +25,8 @@ func manyBound() setup {
 	return in
 }
 
-// manyBindings runs S4. A plugin can share results that do not depend on the binding.
+// manyBindings runs S4: the cost of a policy with many bindings that match. The result of a
+// validation does not depend on the binding, so a plugin needs to evaluate it once.
 func manyBindings(s *session) error {
 	return s.addComparison("S4", "1 policy, 1,024 bindings, all match", manyBound(), 400)
 }
@@ -44,7 +45,8 @@ func manyConfigured() setup {
 	return in
 }
 
-// manyParams runs S5. A plugin can share results that do not depend on the param.
+// manyParams runs S5: the cost of a policy with many params. Two of its three validations do not
+// read the param, so a plugin needs to evaluate them once.
 func manyParams(s *session) error {
 	return s.addComparison("S5", "1 policy, 1,024 params", manyConfigured(), 40)
 }
@@ -65,7 +67,8 @@ func manySelecting() setup {
 	return in
 }
 
-// manyNamespaces runs S6. A plugin need not evaluate bindings for other namespaces.
+// manyNamespaces runs S6: the cost of a policy with many bindings of which one matches. A plugin
+// can find it without looking at the others.
 func manyNamespaces(s *session) error {
 	return s.addComparison("S6", "1 policy, 1,024 bindings, one matches", manySelecting(), 400)
 }

@@ -49,8 +49,8 @@ func DescribeCoverage(s coverage.Summary) string {
 	return fmt.Sprintf("%d of %d branches covered (%d%%)", s.Covered, s.Branches, s.Percent())
 }
 
-// missing says what no case reached of an expression. If no case reached any of it, that is one
-// line.
+// missing returns a line for each branch of an expression that no case reached, or a single line if
+// no case evaluated the expression.
 func missing(e *coverage.Expression) []string {
 	if e.Summary().Covered == 0 {
 		return []string{e.Text + " was never evaluated"}

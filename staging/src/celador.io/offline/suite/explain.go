@@ -16,7 +16,7 @@ import (
 	"celador.io/offline/coverage"
 )
 
-// An Answer is the answer to the request of a case, with all that led to it.
+// An Answer is the answer to the request of a case, with the evaluations of all expressions.
 type Answer struct {
 	// Decision is what the policies decide, and Reason says why in words. Both are empty without a
 	// Review.
