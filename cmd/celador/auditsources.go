@@ -35,7 +35,8 @@ type auditSources struct {
 	cluster *live.Cluster
 	// stdin returns the documents of standard input.
 	stdin func() ([]*manifest.Document, error)
-	// broken are the errors of the objects' files, which do not keep others from being evaluated.
+	// broken are the errors of files with objects to audit. The objects of other files are
+	// evaluated nevertheless.
 	broken []error
 }
 

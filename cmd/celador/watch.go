@@ -66,7 +66,8 @@ func (o *testOptions) testOnChanges(ctx context.Context, w, stderr io.Writer, pa
 	}
 }
 
-// withoutText returns an error that was already printed with its exit code alone.
+// withoutText returns an error with the exit code of err, but without its text, which was printed
+// after the run.
 func withoutText(err error) error {
 	if exit, ok := err.(exitError); ok {
 		return exitError{nil, exit.code}

@@ -7,7 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
+	"io"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/conversion"
@@ -56,7 +56,7 @@ func routeConverters() []v1.Converter {
 
 // convert runs S14: the cost of reading custom resources in a version other than the stored one.
 func convert(s *session) error {
-	object, err := routeReader(nil)
+	none, err := routeReader(nil)
 	if err != nil {
 		return err
 	}
@@ -68,29 +68,38 @@ func convert(s *session) error {
 		about   string
 		objects int
 	}{{"one object", 1}, {"list of 1,000", listed}} {
-		s.progress("S14: %s", read.about)
-		effort := s.effort
-		if read.objects == 1 {
-			// The times differ by less than the noise of long rounds, of which garbage collection
-			// may hit those of one side only.
-			effort.Rounds, effort.Round = effort.Rounds*16, effort.Round/16
-		}
-		runtime.GC()
-		costs, err := measure.Alternate(effort,
-			func() error { return object.read(read.objects) },
-			func() error { return rules.read(read.objects) })
-		if err != nil {
+		if err := s.addConversion("S14", read.about, maxConversion, read.objects,
+			func() error { return none.read(read.objects) },
+			func() error { return rules.read(read.objects) }); err != nil {
 			return err
 		}
-		s.Add(report.Row{
-			Scenario: "S14", About: "5 conversion rules, " + read.about, Unit: report.Times,
-			Upstream: 1, Celador: costs[1].Nanoseconds / costs[0].Nanoseconds,
-			Target: report.Target{Max: new(maxConversion)},
-			Note: fmt.Sprintf("in times of strategy None; None %.1f µs and %.0f allocs, rules %.1f µs and %.0f allocs for each object",
-				costs[0].Nanoseconds/1000/float64(read.objects), costs[0].Allocations/float64(read.objects),
-				costs[1].Nanoseconds/1000/float64(read.objects), costs[1].Allocations/float64(read.objects)),
-		})
 	}
+	return nil
+}
+
+// addConversion measures calls for some objects with strategy None and with conversion rules, and
+// adds a row. limit is the highest time with rules, in times of one without.
+func (s *session) addConversion(id, about string, limit float64, objects int, none, rules func() error) error {
+	s.progress("%s: %s", id, about)
+	effort := s.effort
+	if objects == 1 {
+		// The times differ by less than the noise of long rounds, of which garbage collection may
+		// hit those of one side only.
+		effort.Rounds, effort.Round = effort.Rounds*16, effort.Round/16
+	}
+	costs, err := measure.Alternate(effort, none, rules)
+	if err != nil {
+		return err
+	}
+	each := func(cost measure.Cost) string {
+		return fmt.Sprintf("%.1f µs and %.0f allocs", cost.Nanoseconds/1000/float64(objects), cost.Allocations/float64(objects))
+	}
+	s.Add(report.Row{
+		Scenario: id, About: "5 conversion rules, " + about, Unit: report.Times,
+		Upstream: 1, Celador: costs[1].Nanoseconds / costs[0].Nanoseconds,
+		Target: report.Target{Max: &limit},
+		Note:   fmt.Sprintf("in times of strategy None; None %s, rules %s for each object", each(costs[0]), each(costs[1])),
+	})
 	return nil
 }
 
@@ -106,32 +115,33 @@ type reader struct {
 }
 
 // buildRoutes builds the resource of HTTPRoutes of versions, the first of which is stored. Their
-// objects are converted with the converters, or with strategy None without any. The caller must
-// destroy the resource.
-func buildRoutes(options generic.RESTOptionsGetter, converters []v1.Converter, versions ...string) (*serving.Resource, error) {
+// objects are converted with the converters, or with strategy None without any. codecs are those of
+// its storages. The caller must destroy the resource.
+func buildRoutes(converters []v1.Converter, versions ...string) (_ *serving.Resource, codecs []apiruntime.Codec, err error) {
 	crd := crdtest.HTTPRoute(versions...)
 	var expressions *apiextensions.Expressions
 	if converters != nil {
 		if err := utilfeature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{string(features.CustomResourceConversionRules): true}); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.ConversionStrategyType(v1.ConversionRules)}
 		expressions = &apiextensions.Expressions{ConversionRules: true, Converters: converters}
 	}
 	factory, err := conversion.NewCRConverterFactory(nil, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	builder := &serving.Builder{RESTOptions: options, Converters: factory}
-	return builder.Build(context.Background(), crd, expressions)
+	opened := &storages{}
+	builder := &serving.Builder{RESTOptions: opened, Converters: factory}
+	resource, err := builder.Build(context.Background(), crd, expressions)
+	return resource, opened.codecs, err
 }
 
 // routeReader returns a reader of HTTPRoutes that are converted with the converters, or with
 // strategy None without any.
 func routeReader(converters []v1.Converter) (*reader, error) {
-	storages := &codecRecorder{}
 	versions := []string{"v1", "v2"}
-	resource, err := buildRoutes(storages, converters, versions...)
+	resource, codecs, err := buildRoutes(converters, versions...)
 	if err != nil {
 		return nil, err
 	}
@@ -142,14 +152,14 @@ func routeReader(converters []v1.Converter) (*reader, error) {
 	if converters != nil {
 		want = 1
 	}
-	if len(storages.codecs) != want {
-		return nil, fmt.Errorf("%d codecs of %d versions, want %d", len(storages.codecs), len(versions), want)
+	if len(codecs) != want {
+		return nil, fmt.Errorf("%d codecs of two versions, want %d", len(codecs), want)
 	}
 	stored, err := apiruntime.Encode(unstructured.UnstructuredJSONScheme, crdtest.HTTPRouteObject("v1"))
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{stored: stored, codec: storages.codecs[want-1], version: versions[want-1]}
+	r := &reader{stored: stored, codec: codecs[want-1], version: versions[want-1]}
 	if converters != nil {
 		r.converter = resource.Version("v2").Scope.UnsafeConvertor
 	}
@@ -204,37 +214,47 @@ func (r *reader) read(objects int) error {
 			return err
 		}
 		if objects == 1 {
-			return unstructured.UnstructuredJSONScheme.Encode(object, discard{})
+			return unstructured.UnstructuredJSONScheme.Encode(object, io.Discard)
 		}
 		list.Items = append(list.Items, *object)
 	}
-	return unstructured.UnstructuredJSONScheme.Encode(list, discard{})
+	return unstructured.UnstructuredJSONScheme.Encode(list, io.Discard)
 }
 
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
-
-// codecRecorder is a RESTOptionsGetter that stores nothing and keeps the codecs of the storages, in
-// the order of the versions.
-type codecRecorder struct{ codecs []apiruntime.Codec }
+// storages is a RESTOptionsGetter whose storages encode and decode what is created, and keep nothing.
+// It has their codecs, in the order of the versions.
+type storages struct{ codecs []apiruntime.Codec }
 
 // GetRESTOptions implements generic.RESTOptionsGetter.
-func (r *codecRecorder) GetRESTOptions(resource schema.GroupResource, _ apiruntime.Object) (generic.RESTOptions, error) {
+func (s *storages) GetRESTOptions(resource schema.GroupResource, _ apiruntime.Object) (generic.RESTOptions, error) {
 	config := storagebackend.Config{Codec: unstructured.UnstructuredJSONScheme}
 	return generic.RESTOptions{
 		StorageConfig:  config.ForResource(resource),
-		Decorator:      r.decorate,
+		Decorator:      s.decorate,
 		ResourcePrefix: resource.Group + "/" + resource.Resource,
 	}, nil
 }
 
-func (r *codecRecorder) decorate(config *storagebackend.ConfigForResource, _ string, _ func(apiruntime.Object) (string, error), _, _ func() apiruntime.Object, _ storage.AttrFunc, _ storage.IndexerFuncs, _ *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {
-	r.codecs = append(r.codecs, config.Codec)
-	return unread{}, func() {}, nil
+func (s *storages) decorate(config *storagebackend.ConfigForResource, _ string, _ func(apiruntime.Object) (string, error), _, _ func() apiruntime.Object, _ storage.AttrFunc, _ storage.IndexerFuncs, _ *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {
+	s.codecs = append(s.codecs, config.Codec)
+	return forgetful{codec: config.Codec}, func() {}, nil
 }
 
-// unread is a storage of which only opening is called.
-type unread struct{ storage.Interface }
+// forgetful is a storage that does not keep what is created. Only opening and creating are possible.
+type forgetful struct {
+	storage.Interface
+	codec apiruntime.Codec
+}
 
-func (unread) ReadinessCheck() error { return nil }
+func (forgetful) ReadinessCheck() error { return nil }
+
+func (forgetful) Versioner() storage.Versioner { return storage.APIObjectVersioner{} }
+
+func (s forgetful) Create(_ context.Context, _ string, object, out apiruntime.Object, _ uint64) error {
+	stored, err := apiruntime.Encode(s.codec, object)
+	if err != nil {
+		return err
+	}
+	_, _, err = s.codec.Decode(stored, nil, out)
+	return err
+}

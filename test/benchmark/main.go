@@ -9,6 +9,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -143,4 +144,17 @@ func (s *session) run(only string) error {
 		}
 	}
 	return s.WriteTable(os.Stdout)
+}
+
+// write creates a file and fills it with content.
+func write(path string, content func(io.Writer) error) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := content(file); err != nil {
+		file.Close()
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return file.Close()
 }

@@ -59,7 +59,7 @@ func TestMutating(t *testing.T) {
 		t.Fatal(err)
 	}
 	var changed [][]string
-	for i := range mutators {
+	for i := range plugins {
 		subject, object, err := mutate(i, server)
 		if err != nil {
 			t.Fatal(err)

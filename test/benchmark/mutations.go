@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"time"
 
@@ -29,9 +28,6 @@ const (
 	schemaTimeout = time.Minute
 )
 
-// mutators holds the functions that start the plugins, upstream first.
-var mutators = [2]func(*api.Server) (*engine.Engine, error){engine.UpstreamMutations, engine.CeladorMutations}
-
 // allMutating runs S11: the cost of a request whose object every policy changes with an apply
 // configuration.
 func allMutating(s *session) error {
@@ -42,7 +38,7 @@ func allMutating(s *session) error {
 	}
 	var calls []func() error
 	var changed []apiruntime.Object
-	for i := range mutators {
+	for i := range plugins {
 		subject, object, err := mutate(i, server)
 		if err != nil {
 			return err
@@ -53,7 +49,6 @@ func allMutating(s *session) error {
 	if !slices.Equal(leaves(changed[0]), leaves(changed[1])) {
 		return errors.New("the plugins do not make the same of the pod")
 	}
-	runtime.GC()
 	costs, err := measure.Alternate(s.effort, calls...)
 	if err != nil {
 		return err
@@ -74,7 +69,7 @@ func mutate(plugin int, server *api.Server) (*subject, apiruntime.Object, error)
 		return nil, nil, err
 	}
 	name := plugins[plugin].name
-	started, err := mutators[plugin](server)
+	started, err := engine.MutatingPolicies[plugin](server)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}

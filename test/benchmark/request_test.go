@@ -129,7 +129,7 @@ func BenchmarkExcluded(b *testing.B) {
 
 // BenchmarkMutating measures the request of S11.
 func BenchmarkMutating(b *testing.B) {
-	for i := range mutators {
+	for i := range plugins {
 		b.Run("S11/"+plugins[i].name, func(b *testing.B) {
 			server, err := input.Mutations(mutatingPolicies)
 			if err != nil {

@@ -6,7 +6,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -38,19 +37,10 @@ func policiesFor(policies int, resource string) setup {
 // plugins holds the plugins of every comparison, upstream first.
 var plugins = []struct {
 	name  string
-	start func(*api.Server) (*engine.Engine, error)
+	start engine.Start
 }{
-	{"upstream", engine.Upstream},
-	{"celador", engine.Celador},
-}
-
-// compare returns the cost of a request with upstream's plugin and with Celador's.
-func (s *session) compare(in setup) (upstream, celador measure.Cost, err error) {
-	costs, err := s.measure(in, 0, 1)
-	if err != nil {
-		return upstream, celador, err
-	}
-	return costs[0], costs[1], nil
+	{"upstream", engine.ValidatingPolicies[0]},
+	{"celador", engine.ValidatingPolicies[1]},
 }
 
 // measure returns the cost of a request with the plugins of the given indexes.
@@ -64,7 +54,6 @@ func (s *session) measure(in setup, sides ...int) ([]measure.Cost, error) {
 	for _, subject := range subjects {
 		calls = append(calls, subject.call)
 	}
-	runtime.GC()
 	return measure.Alternate(s.effort, calls...)
 }
 

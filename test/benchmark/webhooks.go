@@ -8,13 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"runtime"
 	"sync/atomic"
 
 	v1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"celador.io/celador/test/benchmark/api"
 	"celador.io/celador/test/benchmark/engine"
 	"celador.io/celador/test/benchmark/input"
 	"celador.io/celador/test/benchmark/measure"
@@ -27,10 +25,10 @@ const webhookCount = 100
 // steps holds the two kinds of webhooks with their plugins, upstream first.
 var steps = []struct {
 	name    string
-	plugins [2]func(*api.Server) (*engine.Engine, error)
+	plugins [2]engine.Start
 }{
-	{"validating", [2]func(*api.Server) (*engine.Engine, error){engine.UpstreamValidating, engine.CeladorValidating}},
-	{"mutating", [2]func(*api.Server) (*engine.Engine, error){engine.UpstreamMutating, engine.CeladorMutating}},
+	{"validating", engine.ValidatingWebhooks},
+	{"mutating", engine.MutatingWebhooks},
 }
 
 // allExcluded runs S10: the cost of a request that the match conditions of all webhooks exclude.
@@ -75,7 +73,6 @@ func (s *session) compareExcluded(step int, condition func(int) v1.MatchConditio
 		calls = append(calls, subject.call)
 	}
 	opened := endpoint.opened.Load()
-	runtime.GC()
 	costs, err := measure.Alternate(s.effort, calls...)
 	if more := endpoint.opened.Load() - opened; err == nil && more > 0 {
 		err = fmt.Errorf("%d connections to webhooks that exclude the request", more)

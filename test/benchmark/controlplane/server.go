@@ -19,15 +19,15 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/keyutil"
 
+	"celador.io/celador/test/e2e/conformance/cluster"
 	"celador.io/celador/test/e2e/conformance/process"
 	"celador.io/celador/test/etcd"
 )
 
-// readyTimeout is the time within which a server must be ready, interval the time between readiness
-// checks, and grace the time between the request to stop and the kill.
+// readyTimeout is the time within which a server must be ready, and grace the time between the
+// request to stop and the kill.
 const (
 	readyTimeout = 2 * time.Minute
-	interval     = 100 * time.Millisecond
 	grace        = 20 * time.Second
 )
 
@@ -100,20 +100,7 @@ func (s *Server) configure() error {
 		// The server generates a self-signed certificate.
 		TLSClientConfig: rest.TLSClientConfig{Insecure: true},
 	}
-	s.flags = []string{
-		"--etcd-servers=" + s.etcd.URL(),
-		"--bind-address=127.0.0.1",
-		"--secure-port=" + strconv.Itoa(port), process.SharePort,
-		"--cert-dir=" + s.dir,
-		"--token-auth-file=" + tokenFile,
-		"--authorization-mode=Node,RBAC",
-		"--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-key-file=" + keyFile,
-		"--service-account-signing-key-file=" + keyFile,
-		"--service-cluster-ip-range=10.0.0.0/24",
-		// The endpoints of the service "kubernetes" must not contain a loopback address.
-		"--endpoint-reconciler-type=none",
-	}
+	s.flags = append(cluster.APIServerFlags(s.etcd.URL(), port, keyFile, tokenFile), "--cert-dir="+s.dir)
 	return nil
 }
 
@@ -138,19 +125,7 @@ func (s *Server) AwaitReady(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for {
-		err := client.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-s.server.Done():
-			return s.server.Ended()
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w: see %s", context.Cause(ctx), err, s.server.Log())
-		case <-time.After(interval):
-		}
-	}
+	return cluster.Await(ctx, s.server, cluster.APIServerReady(client))
 }
 
 // Config returns a client configuration for an administrator, without a rate limit.

@@ -4,30 +4,37 @@
 package controlplane
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
+
+	"celador.io/celador/test/e2e/conformance/process"
 )
 
-func TestCPUTime(t *testing.T) {
-	const stat = "42 (kube) apiserver)) S 1 42 42 0 -1 4194560 100 0 3 0 250 50 7 9 20 0 12 0 1000 1 2\n"
-	if got, err := cpuTime(stat); err != nil || got != 3*time.Second {
-		t.Errorf("got %v and error %v", got, err)
+// A process that computes for a while uses time and memory, and one that has ended is an error.
+func TestUsage(t *testing.T) {
+	started, err := process.Start("sh", "sh", "/", filepath.Join(t.TempDir(), "log"), "-c", "while :; do :; done")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, broken := range []string{"", "42 (x) S 1 42", "42 (x) S 1 42 42 0 -1 4194560 100 0 3 0 many 50"} {
-		if got, err := cpuTime(broken); err == nil {
-			t.Errorf("got %v from %q", got, broken)
+	s := &Server{server: started}
+	for deadline := time.Now().Add(time.Minute); ; {
+		used, err := s.CPU()
+		if err != nil || time.Now().After(deadline) {
+			t.Fatalf("CPU time is %v, error %v", used, err)
+		}
+		if used > 0 {
+			break
 		}
 	}
-}
-
-func TestKilobytes(t *testing.T) {
-	const status = "Name:\tkube-apiserver\nVmHWM:\t  300 kB\nVmRSS:\t  200 kB\nVmBad:\t much\n"
-	if got, err := kilobytes(status, "VmRSS"); err != nil || got != 200*1024 {
-		t.Errorf("got %v and error %v", got, err)
+	if resident, peak, err := s.Memory(); err != nil || resident <= 0 || peak < resident {
+		t.Errorf("memory is %v, at most %v, error %v", resident, peak, err)
 	}
-	for _, name := range []string{"VmSwap", "VmBad"} {
-		if got, err := kilobytes(status, name); err == nil {
-			t.Errorf("got %v for %s", got, name)
-		}
+	started.Stop(time.Minute)
+	if _, err := s.CPU(); err == nil {
+		t.Error("a process that has ended has a CPU time")
+	}
+	if _, _, err := s.Memory(); err == nil {
+		t.Error("a process that has ended has memory")
 	}
 }

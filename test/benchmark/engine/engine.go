@@ -8,12 +8,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
-	upstream "k8s.io/apiserver/pkg/admission/plugin/policy/validating"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/mutating"
+	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	webhookinitializer "k8s.io/apiserver/pkg/admission/plugin/webhook/initializer"
+	mutatingwebhooks "k8s.io/apiserver/pkg/admission/plugin/webhook/mutating"
+	validatingwebhooks "k8s.io/apiserver/pkg/admission/plugin/webhook/validating"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/dynamic"
@@ -24,7 +28,10 @@ import (
 	"celador.io/client-go/informers"
 
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
+	"celador.io/celador/plugin/pkg/admission/mutatingadmissionpolicy"
 	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
+	celadormutating "celador.io/celador/plugin/pkg/admission/webhook/mutating"
+	celadorvalidating "celador.io/celador/plugin/pkg/admission/webhook/validating"
 	"celador.io/celador/test/benchmark/api"
 )
 
@@ -42,33 +49,46 @@ type Engine struct {
 // Stop stops the informers and goroutines of the engine.
 func (e *Engine) Stop() { e.stop() }
 
-// Celador returns Celador's ValidatingAdmissionPolicy plugin with the policies of a server. The
-// plugin has compiled all of them, as upstream's has, so that no compilation runs beside a
-// measurement.
-func Celador(server *api.Server) (*Engine, error) {
-	plugin, err := validatingadmissionpolicy.New(nil)
-	if err != nil {
-		return nil, err
-	}
-	engine, err := start(plugin, plugin.Handler, server)
-	if err != nil {
-		return nil, err
-	}
-	plugin.CompileAll(context.Background())
-	return engine, nil
+// A Start starts a plugin with the policies or webhooks of a server.
+type Start func(*api.Server) (*Engine, error)
+
+// The plugins of each kind: Kubernetes', and Celador's. Those for MutatingAdmissionPolicy may not
+// have read the schemas yet when they are ready.
+var (
+	ValidatingPolicies = [2]Start{starter(validating.NewPlugin), starter(validatingadmissionpolicy.New)}
+	MutatingPolicies   = [2]Start{starter(mutating.NewPlugin), starter(mutatingadmissionpolicy.New)}
+	ValidatingWebhooks = [2]Start{starter(validatingwebhooks.NewValidatingAdmissionWebhook), starter(celadorvalidating.New)}
+	MutatingWebhooks   = [2]Start{starter(mutatingwebhooks.NewMutatingWebhook), starter(celadormutating.New)}
+)
+
+// A plugin is an admission plugin that is initialized and waits for its informers.
+type plugin interface {
+	admission.Interface
+	admission.InitializationValidator
+	WaitForReady() bool
 }
 
-// Upstream returns Kubernetes' ValidatingAdmissionPolicy plugin with the policies of a server.
-func Upstream(server *api.Server) (*Engine, error) {
-	plugin, err := upstream.NewPlugin(nil)
-	if err != nil {
-		return nil, err
+// starter returns the Start of the plugins that create creates. Celador's plugins for policies
+// compile all of them first, as upstream's do, so that no compilation runs beside a measurement.
+func starter[P plugin](create func(configFile io.Reader) (P, error)) Start {
+	return func(server *api.Server) (*Engine, error) {
+		plugin, err := create(nil)
+		if err != nil {
+			return nil, err
+		}
+		engine, err := start(plugin, server)
+		if err != nil {
+			return nil, err
+		}
+		if compiler, ok := any(plugin).(interface{ CompileAll(context.Context) }); ok {
+			compiler.CompileAll(context.Background())
+		}
+		return engine, nil
 	}
-	return start(plugin, plugin.Handler, server)
 }
 
 // start initializes a plugin as a kube-apiserver does, and waits until it is ready.
-func start(plugin admission.Interface, handler *admission.Handler, server *api.Server) (*Engine, error) {
+func start(plugin plugin, server *api.Server) (*Engine, error) {
 	config := server.Config()
 	kube, kubeErr := kubernetes.NewForConfig(config)
 	policies, policiesErr := clientset.NewForConfig(config)
@@ -83,7 +103,7 @@ func start(plugin admission.Interface, handler *admission.Handler, server *api.S
 	initializer.New(kube, params, kubeInformers, authorizer.AuthorizerFunc(abstain), utilfeature.DefaultFeatureGate, nil, ctx.Done(), server.RESTMapper()).Initialize(plugin)
 	kubeadmission.NewInitializer(policies, policyInformers, nil, kubeadmission.Freshness{}).Initialize(plugin)
 	webhookinitializer.NewPluginInitializer(nil, nil).Initialize(plugin)
-	if err := plugin.(admission.InitializationValidator).ValidateInitialization(); err != nil {
+	if err := plugin.ValidateInitialization(); err != nil {
 		cancel()
 		return nil, err
 	}
@@ -95,7 +115,7 @@ func start(plugin admission.Interface, handler *admission.Handler, server *api.S
 		policyInformers.Shutdown()
 	}}
 	// WaitForReady returns after at most ten seconds.
-	for deadline := time.Now().Add(readyTimeout); !handler.WaitForReady(); {
+	for deadline := time.Now().Add(readyTimeout); !plugin.WaitForReady(); {
 		if time.Now().After(deadline) {
 			engine.Stop()
 			return nil, fmt.Errorf("%T is not ready after %v", plugin, readyTimeout)
@@ -106,4 +126,18 @@ func start(plugin admission.Interface, handler *admission.Handler, server *api.S
 
 func abstain(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
 	return authorizer.DecisionNoOpinion, "", nil
+}
+
+func validator(plugin admission.Interface) admission.ValidationInterface {
+	if validating, ok := plugin.(admission.ValidationInterface); ok {
+		return validating
+	}
+	return mutatingPlugin{plugin.(admission.MutationInterface)}
+}
+
+type mutatingPlugin struct{ admission.MutationInterface }
+
+// Validate implements admission.ValidationInterface.
+func (p mutatingPlugin) Validate(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
+	return p.Admit(ctx, a, o)
 }

@@ -10,8 +10,8 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// A rule is a validation as found in clusters. A %d in the expression is a limit or a name that
-// differs between teams; it takes the given number of values.
+// A rule is a validation as found in clusters. A %d in the expression stands for a limit or a name
+// that differs between teams, and values is the number of different ones.
 type rule struct {
 	message, expression string
 	values              int

@@ -5,8 +5,8 @@ package measure
 
 import "time"
 
-// evicted is the number of bytes that a Cache writes. It exceeds a core's own caches many times
-// over, and what one core is given of a shared cache.
+// evicted is the number of bytes that a Cache writes. It is many times the size of a core's own
+// caches, and more than the part of a shared cache that one core can fill.
 const evicted = 96 << 20
 
 // line is the size of a line of the processor's caches in bytes.

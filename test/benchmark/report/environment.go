@@ -4,11 +4,12 @@
 package report
 
 import (
-	"os"
 	"os/exec"
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"github.com/prometheus/procfs"
 )
 
 // Environment describes the machine and the module versions of a run.
@@ -54,14 +55,12 @@ func CurrentEnvironment() Environment {
 
 // cpu returns the name of the processor, or an empty string on other systems than Linux.
 func cpu() string {
-	info, err := os.ReadFile("/proc/cpuinfo")
+	system, err := procfs.NewDefaultFS()
 	if err != nil {
 		return ""
 	}
-	for line := range strings.Lines(string(info)) {
-		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
-			return strings.TrimSpace(value)
-		}
+	if processors, err := system.CPUInfo(); err == nil && len(processors) > 0 {
+		return processors[0].ModelName
 	}
 	return ""
 }

@@ -7,7 +7,7 @@ package caches
 import "sync/atomic"
 
 // Synced remembers that caches have synced, because HasSynced of informers takes locks and never
-// becomes false again. The zero value has seen none. Safe for concurrent use.
+// becomes false again. The zero value has seen no synced caches. Safe for concurrent use.
 type Synced struct{ seen atomic.Bool }
 
 // Seen reports whether Check has returned true.

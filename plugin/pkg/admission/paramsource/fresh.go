@@ -94,7 +94,8 @@ func (w *openWatch) Stop() {
 	w.Interface.Stop()
 }
 
-// noObject is a name that selects at most one object, so that a server reads one key.
+// noObject is a field selector for an object that usually does not exist. A list with it returns
+// the current revision, and the server reads only one key for it.
 const noObject = "metadata.name=freshness"
 
 // checkFresh returns nil if the watch has delivered everything that was stored before the call,

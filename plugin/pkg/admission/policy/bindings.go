@@ -20,7 +20,8 @@ import (
 	"celador.io/celador/plugin/pkg/admission/policymetrics"
 )
 
-// ListerWatcher returns a lister and watcher of the lists L that a typed client returns.
+// ListerWatcher returns a lister and watcher for a reflector, from the List and Watch methods of a
+// typed client.
 func ListerWatcher[L runtime.Object](client clientset.Interface, list func(context.Context, metav1.ListOptions) (L, error), watcher func(context.Context, metav1.ListOptions) (watch.Interface, error)) cache.ListerWatcher {
 	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {

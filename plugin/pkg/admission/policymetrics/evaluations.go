@@ -15,8 +15,8 @@ var evaluationsTotal = metrics.NewDesc(metrics.BuildFQName(namespace, subsystem,
 	"Evaluations of policies, one for each request, binding and param, by kind, policy and outcome: admitted; denied, as a validation is not satisfied, whatever the validationActions are; failed, as a part of the policy could not be evaluated, whatever the failurePolicy is.",
 	[]string{"kind", "policy", "outcome"}, nil, metrics.ALPHA, "")
 
-// evaluations reads the counters that policies have, by kind of policy. So requests need not find
-// series.
+// evaluations reads the counters in the policies when metrics are gathered, by kind of policy, so
+// that requests need not look up series by their labels.
 var evaluations = collector.Counters(evaluationsTotal)
 
 // An EvaluationCounter calls observe for policies that were evaluated, once for each outcome. It

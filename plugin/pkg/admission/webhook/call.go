@@ -30,7 +30,7 @@ import (
 	"celador.io/admission/warningtext"
 )
 
-// slow is the duration from which the trace of a call is logged.
+// slow is the duration above which the trace of a webhook call is logged.
 const slow = 500 * time.Millisecond
 
 // A Call is the call of a webhook for a request.
@@ -146,7 +146,8 @@ func (c *Call) post(ctx context.Context, client *rest.RESTClient, review, answer
 	return err
 }
 
-// conclude returns the error with which the request is rejected after an error of call.
+// conclude records the end of a call in metrics and logs, and applies failurePolicy to its error.
+// It returns the error with which the request is rejected, or nil.
 func (c *Call) conclude(ctx context.Context, elapsed time.Duration, err error) error {
 	name, metric, a := c.GetName(), c.plugin.descriptor.metric, c.Attributes.Attributes
 	logger := klog.FromContext(ctx).WithValues("webhook", name, "configuration", c.GetConfigurationName())

@@ -44,24 +44,28 @@ type Plugin struct {
 	// namespacesSynced reports whether the informer of namespaces has synced.
 	namespacesSynced cache.InformerSynced
 	// api and static are the sources of webhooks. static is nil without a directory of manifests.
-	api, static *Accessors
+	api, static generic.Source
 	// synced is set once the namespaces and both sources have synced.
 	synced caches.Synced
 	// latest and previous are the last two sets that Set made. Nil before that. Two lists are in
 	// use at a time if there are static manifests: only their webhooks see requests for admission
 	// configurations.
-	latest, previous atomic.Pointer[listedSet]
+	latest, previous atomic.Pointer[Set]
 }
 
-// listedSet is the set of listed webhooks.
-type listedSet struct {
-	webhooks []upstream.WebhookAccessor
+// A Set holds the compiled form of listed webhooks, in their order. It is immutable.
+type Set struct {
 	*engine.Set
+	listed    []upstream.WebhookAccessor
+	accessors []*Accessor
 }
+
+// At returns the accessor of a webhook by its position in the list.
+func (s *Set) At(position int) *Accessor { return s.accessors[position] }
 
 // of reports whether s is the set of the given webhooks. s may be nil.
-func (s *listedSet) of(webhooks []upstream.WebhookAccessor) bool {
-	return s != nil && slices.Equal(s.webhooks, webhooks)
+func (s *Set) of(webhooks []upstream.WebhookAccessor) bool {
+	return s != nil && slices.Equal(s.listed, webhooks)
 }
 
 var (
@@ -72,8 +76,8 @@ var (
 	_ webhookinit.WantsAuthenticationInfoResolverWrapper = &Plugin{}
 )
 
-// Dispatch calls the webhooks that match a request. All of them are of type *Accessor, and there is
-// at least one. The request is rejected with the error.
+// Dispatch calls the webhooks that match a request. There is at least one. The request is rejected
+// with the error.
 type Dispatch func(_ context.Context, _ *Plugin, _ admission.Attributes, _ admission.ObjectInterfaces, webhooks []upstream.WebhookAccessor) error
 
 // NewPlugin returns a plugin that is inert until initialized. It fails if the admission
@@ -84,7 +88,7 @@ func (k *Descriptor) NewPlugin(configFile io.Reader, dispatch Dispatch) (*Plugin
 	var err error
 	p.Webhook, err = generic.NewWebhook(handler, configFile,
 		func(f informers.SharedInformerFactory, excluded sets.Set[schema.GroupResource]) generic.Source {
-			p.api = NewAccessors(k.list(f, excluded), p.conditionsEnabled)
+			p.api = k.list(f, excluded)
 			return p.api
 		},
 		func(clients *webhookutil.ClientManager) generic.Dispatcher {
@@ -147,8 +151,6 @@ func (p *Plugin) hasSynced() bool {
 	return p.namespacesSynced() && p.api.HasSynced() && (p.static == nil || p.static.HasSynced())
 }
 
-func (p *Plugin) conditionsEnabled() bool { return p.conditions }
-
 // SetManifestLoaders implements initializer.WantsManifestLoaders. The plugin loads manifests only
 // if its configuration file names a directory.
 func (p *Plugin) SetManifestLoaders(loaders *initializer.ManifestLoaders) {
@@ -160,29 +162,43 @@ func (p *Plugin) SetManifestLoaders(loaders *initializer.ManifestLoaders) {
 		if err != nil {
 			return nil, err
 		}
-		p.static = NewAccessors(manifests, p.conditionsEnabled)
-		return p.static, nil
+		p.static = manifests
+		return manifests, nil
 	})
 }
 
-// Set returns the set of listed webhooks. It is the same until the sources list others.
-func (p *Plugin) Set(webhooks []upstream.WebhookAccessor) *engine.Set {
-	latest := p.latest.Load()
+// Set returns the set of listed webhooks. It is the same until the sources list others. Webhooks of
+// the last two sets are not compiled again.
+func (p *Plugin) Set(webhooks []upstream.WebhookAccessor) *Set {
+	latest, previous := p.latest.Load(), p.previous.Load()
 	if latest.of(webhooks) {
-		return latest.Set
+		return latest
 	}
-	if previous := p.previous.Load(); previous.of(webhooks) {
-		return previous.Set
+	if previous.of(webhooks) {
+		return previous
 	}
+	known := map[upstream.WebhookAccessor]*Accessor{}
+	for _, last := range []*Set{latest, previous} {
+		if last != nil {
+			for i, w := range last.listed {
+				known[w] = last.accessors[i]
+			}
+		}
+	}
+	next := &Set{listed: webhooks}
 	compiled := make([]*engine.Webhook, len(webhooks))
 	for i, w := range webhooks {
-		compiled[i] = w.(*Accessor).Webhook
+		accessor := known[w]
+		if accessor == nil {
+			accessor = newAccessor(w, p.conditions)
+		}
+		next.accessors, compiled[i] = append(next.accessors, accessor), accessor.Webhook
 	}
-	next := &listedSet{webhooks, engine.NewSet(compiled)}
+	next.Set = engine.NewSet(compiled)
 	// Concurrent requests may each make a set. The last one stays.
 	p.previous.Store(latest)
 	p.latest.Store(next)
-	return next.Set
+	return next
 }
 
 // Config returns the dependencies of the engine on the API server.

@@ -12,12 +12,12 @@ import (
 	"celador.io/celador/test/e2e/conformance/specs"
 )
 
-// mostLines is the number of lines that a message has at most. The last ones are kept, because
-// tests log what they do before they fail.
+// mostLines is the maximum number of lines of a message. The last ones are kept, because tests log
+// what they do before they fail.
 const mostLines = 15
 
-// telling matches the lines of a test that its message consists of: failures and logs of the test,
-// not of the server.
+// telling matches the lines of a test's output that reports show: failures and logs of the test
+// itself, not those of the server that it runs.
 var telling = regexp.MustCompile(`^\s*([\w.-]+\.go:\d+: |--- FAIL: |panic: )`)
 
 // newReport returns the results of the top-level tests of a package from the events of its run. A

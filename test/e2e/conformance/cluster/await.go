@@ -13,8 +13,8 @@ import (
 
 const pollInterval = 200 * time.Millisecond
 
-// await polls check until it returns nil. It returns an error if p or ctx ends first.
-func await(ctx context.Context, p *process.Process, check func(context.Context) error) error {
+// Await polls check until it returns nil. It returns an error if p or ctx ends first.
+func Await(ctx context.Context, p *process.Process, check func(context.Context) error) error {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {

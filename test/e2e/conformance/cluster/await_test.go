@@ -28,7 +28,7 @@ func TestAwait(t *testing.T) {
 
 	t.Run("until the check succeeds", func(t *testing.T) {
 		calls := 0
-		err := await(t.Context(), run(t, forever), func(context.Context) error {
+		err := Await(t.Context(), run(t, forever), func(context.Context) error {
 			if calls++; calls < 3 {
 				return errors.New("not yet")
 			}
@@ -39,7 +39,7 @@ func TestAwait(t *testing.T) {
 		}
 	})
 	t.Run("until the process ends", func(t *testing.T) {
-		err := await(t.Context(), run(t, "exit 3"), never)
+		err := Await(t.Context(), run(t, "exit 3"), never)
 		if err == nil || !strings.Contains(err.Error(), "exit status 3") {
 			t.Errorf("got error %v, want the end of the process", err)
 		}
@@ -48,7 +48,7 @@ func TestAwait(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errors.New("enough"))
 		p := run(t, forever)
-		err := await(ctx, p, never)
+		err := Await(ctx, p, never)
 		if err == nil {
 			t.Fatal("no error")
 		}

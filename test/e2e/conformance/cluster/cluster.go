@@ -86,7 +86,7 @@ func Start(ctx context.Context, options Options) (_ *Cluster, err error) {
 		return nil, err
 	}
 	c.watch(server)
-	if err := await(ctx, server, apiServerReady(client)); err != nil {
+	if err := Await(ctx, server, APIServerReady(client.Discovery())); err != nil {
 		return nil, err
 	}
 	manager, err := startControllerManager(options.ControllerManager, c.dir, log("kube-controller-manager"), c.credentials)
@@ -97,7 +97,7 @@ func Start(ctx context.Context, options Options) (_ *Cluster, err error) {
 	if err := addNode(ctx, client); err != nil {
 		return nil, err
 	}
-	if err := await(ctx, manager, controllersReady(client)); err != nil {
+	if err := Await(ctx, manager, controllersReady(client)); err != nil {
 		return nil, err
 	}
 	return c, nil

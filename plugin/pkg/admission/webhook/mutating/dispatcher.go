@@ -29,8 +29,9 @@ import (
 // dispatch calls the webhooks that match the request one after the other. Each webhook gets the
 // object with the patches of the webhooks before it.
 func dispatch(ctx context.Context, p *webhook.Plugin, a admission.Attributes, o admission.ObjectInterfaces, webhooks []upstream.WebhookAccessor) error {
-	mutation := p.Set(webhooks).NewMutatingRequest(ctx, a, o, p.Config(), PluginName)
-	d := &dispatcher{ctx: ctx, mutation: mutation, matcher: p.NewMatcher(ctx, a, &mutation.Request, webhooks)}
+	set := p.Set(webhooks)
+	mutation := set.NewMutatingRequest(ctx, a, o, p.Config(), PluginName)
+	d := &dispatcher{ctx: ctx, mutation: mutation, matcher: p.NewMatcher(ctx, a, &mutation.Request, set)}
 	if a.GetReinvocationContext().IsReinvoke() {
 		d.round = 1
 	}

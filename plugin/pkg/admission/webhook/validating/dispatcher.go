@@ -55,9 +55,10 @@ func dispatch(ctx context.Context, p *webhook.Plugin, a admission.Attributes, o 
 
 // match returns the calls of the webhooks that match the request.
 func match(ctx context.Context, p *webhook.Plugin, a admission.Attributes, o admission.ObjectInterfaces, webhooks []upstream.WebhookAccessor) ([]*webhook.Call, error) {
-	request := p.Set(webhooks).NewRequest(ctx, a, o, p.Config())
+	set := p.Set(webhooks)
+	request := set.NewRequest(ctx, a, o, p.Config())
 	defer request.Free()
-	matcher := p.NewMatcher(ctx, a, request, webhooks)
+	matcher := p.NewMatcher(ctx, a, request, set)
 	var calls []*webhook.Call
 	for _, candidate := range request.Candidates() {
 		call, err := matcher.Match(candidate)

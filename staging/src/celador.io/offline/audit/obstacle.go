@@ -16,8 +16,8 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// obstacle returns why objects at rest cannot tell what the policy decides, or an empty string. An
-// audit knows neither who writes an object nor what was there before.
+// obstacle returns why a policy cannot be evaluated over stored objects, or an empty string if it
+// can. An audit knows neither the user who writes an object nor the object before.
 func obstacle(p *v1.ValidatingAdmissionPolicy) string {
 	if !matchesCreate(p.Spec.MatchConstraints) {
 		return "spec.matchConstraints: the policy matches no CREATE of an object, and an audit presents objects as created"

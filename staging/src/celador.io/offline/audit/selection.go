@@ -17,7 +17,7 @@ import (
 	"celador.io/offline/manifest"
 )
 
-// A selection has the policies of a Config, and those among them that are used.
+// A selection has the policies and bindings of a Config, and marks those that the audit evaluates.
 type selection struct {
 	policies []*v1.ValidatingAdmissionPolicy
 	// bindings has the bindings by the names of their policies.
@@ -65,7 +65,7 @@ func readSelection(config Config) (*selection, error) {
 	return s, nil
 }
 
-// use makes the policy and its bindings part of the cluster.
+// use marks the policy and its bindings as those that the cluster of the audit gets.
 func (s *selection) use(p *v1.ValidatingAdmissionPolicy, bindings []*v1.ValidatingAdmissionPolicyBinding) {
 	s.used[[2]string{cluster.ValidatingKind, p.Name}] = true
 	for _, b := range bindings {

@@ -28,7 +28,7 @@ type paramKind struct {
 	kind    schema.GroupVersionKind
 }
 
-// Lister implements params.Kind. It returns an error if no resource serves the kind.
+// Lister implements params.Handle. It returns an error if no resource serves the kind.
 func (k paramKind) Lister(context.Context) (params.Lister, error) {
 	r, err := k.cluster.resourceOf(k.kind)
 	if err != nil {
@@ -37,7 +37,7 @@ func (k paramKind) Lister(context.Context) (params.Lister, error) {
 	return paramLister{k.cluster, r}, nil
 }
 
-// Close implements params.Kind.
+// Close implements params.Handle.
 func (paramKind) Close() {}
 
 type paramLister struct {

@@ -12,7 +12,7 @@ import (
 	"celador.io/admission/validating"
 )
 
-// addResults adds what the policies did to a review.
+// addResults adds the effects of policies and webhooks on the request to its review.
 func (c *Cluster) addResults(review *Review, r *record) {
 	for _, of := range []struct{ uncalled, matched []WebhookReview }{
 		{r.policies.mutatingWebhooks.uncalled, r.mutatingWebhooks},
@@ -67,8 +67,8 @@ func (r *record) review(d *described, mismatch string) PolicyReview {
 	return p
 }
 
-// withoutRecord returns the outcome of a policy that applies through a binding and has no decision,
-// mutation or failure.
+// withoutRecord returns the effect of a policy that matches the request through a binding, but for
+// which the engine has reported neither a decision nor a mutation nor a failure.
 func (r *record) withoutRecord(d *described) (effect Effect, reason string) {
 	conditions := r.conditions(d)
 	switch {

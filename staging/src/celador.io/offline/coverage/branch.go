@@ -10,13 +10,13 @@ import (
 // A Branch is one outcome of a part of an expression.
 type Branch struct {
 	// Text is the part of the expression, such as object.spec.replicas <= 5.
-	Text    string
-	Outcome BranchOutcome
-	// Missing says what would reach the branch, such as "object.spec.replicas was never 5".
-	Missing string
+	Text    string        `json:"text"`
+	Outcome BranchOutcome `json:"outcome"`
 	// Covered is set once an evaluation had the outcome. The outcome of an operand of && or ||
 	// counts if it is decisive: if a && b is false because of b, the outcome of a is not.
-	Covered bool
+	Covered bool `json:"covered"`
+	// Missing says what would reach the branch, such as "object.spec.replicas was never 5".
+	Missing string `json:"missing,omitempty"`
 }
 
 // A BranchOutcome is what an evaluation of a part of an expression can result in.

@@ -15,15 +15,15 @@ import (
 // An Explanation says why an expression has its value.
 type Explanation struct {
 	// Text is the expression, in one line.
-	Text string
+	Text string `json:"-"`
 	// Value is the value of the expression, such as false, or "an error: no such key: x".
-	Value string
+	Value string `json:"value,omitempty"`
 	// Part is the part of the expression that makes it false or an error. It is the whole
 	// expression if no smaller part does.
-	Part string
+	Part string `json:"part,omitempty"`
 	// Values are the values of the parts of Part. In the body of a macro, they are those of the
 	// last element that the macro read.
-	Values []Value
+	Values []Value `json:"values,omitempty"`
 }
 
 // A Value is the value of a part of an expression.

@@ -16,15 +16,17 @@ import (
 type Expression struct {
 	// Kind and Name are those of the object: a policy, a webhook configuration or a
 	// CustomResourceDefinition.
-	Kind, Name string
+	Kind string `json:"kind"`
+	Name string `json:"name"`
 	// Field is the path of the expression in the object, such as spec.validations[0].expression.
-	Field string
+	Field string `json:"field"`
 	// Position is the place of the expression.
-	Position manifest.Position
+	Position manifest.Position `json:"position"`
 	// Text is the expression, in one line.
-	Text string
-	// Branches are the branches in the order of the expression.
-	Branches []Branch
+	Text string `json:"text"`
+	// Branches are the branches in the order of the expression. Reports write them in a form of
+	// their own.
+	Branches []Branch `json:"-"`
 }
 
 // Summary counts the branches of the expression.

@@ -64,7 +64,8 @@ func (b *builder) check(err error) bool {
 	return err == nil
 }
 
-// remote matches what other tools read from the network: URLs and Git repositories.
+// remote matches the names of files that other tools read from the network: URLs and Git
+// repositories.
 var remote = regexp.MustCompile(`^([a-z+]+://|git@)`)
 
 // path returns the path of a file that the suite names. A name that remote matches is returned as

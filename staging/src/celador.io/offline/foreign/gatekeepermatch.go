@@ -93,7 +93,7 @@ func (g *gatekeeperBuilder) actions(constraint *object, spec *gatekeeperConstrai
 	return actions
 }
 
-// resources returns the selectors as the matchResources of a binding.
+// resources returns the matchResources of a binding with the selectors of a constraint.
 func (m *gatekeeperMatch) resources() map[string]any {
 	resources := map[string]any{}
 	if m.LabelSelector != nil {

@@ -235,7 +235,8 @@ func (k *kubescapeSuite) expect(expected string, c *suite.Case) {
 	}
 }
 
-// applied adds the annotation of kubectl apply, with which the runner sends objects.
+// applied adds the annotation last-applied-configuration to an object, because the runner sends
+// objects by kubectl apply and policies may see the annotation.
 func (k *kubescapeSuite) applied(o *object) {
 	metadata, ok := o.Object["metadata"].(map[string]any)
 	if !ok {
@@ -261,8 +262,10 @@ func (k *kubescapeSuite) bind(path string, test *kubescapeTest, c *suite.Case) {
 	name := k.policy.GetName()
 	for _, part := range []struct {
 		field, template, standard string
-		required, own             bool // own: not for the other cases
-		changes                   func(*object) []string
+		required                  bool
+		// own is set if the case needs an object that differs from the one of other cases.
+		own     bool
+		changes func(*object) []string
 	}{
 		{"binding_template", test.BindingTemplate, kubescapeBinding, true, test.OmitParamRef, func(binding *object) []string {
 			changes := []string{"spec.policyName=" + name, "metadata.name=" + name + "-binding"}

@@ -46,8 +46,8 @@ func list(ctx context.Context, client dynamic.ResourceInterface, options metav1.
 	}
 }
 
-// newerToken returns the token by which a list goes on at a newer version, if the error says that
-// the version of the list is gone.
+// newerToken returns the continue token that the server offers in place of an expired one, with
+// which a list goes on at a newer version. It is empty for other errors.
 func newerToken(err error) string {
 	var status apierrors.APIStatus
 	if !apierrors.IsResourceExpired(err) || !errors.As(err, &status) {
@@ -68,5 +68,5 @@ func all(ctx context.Context, client dynamic.ResourceInterface) ([]*unstructured
 	return objects, nil
 }
 
-// named adds what was read to an error.
+// named prefixes an error with the resource or group version whose request failed.
 func named(resource string, err error) error { return fmt.Errorf("%s: %w", resource, err) }

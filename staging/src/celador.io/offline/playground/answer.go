@@ -65,27 +65,11 @@ const (
 	Ignored cluster.Effect = "Ignored"
 )
 
-// A PolicyResult is what a policy did, through one binding.
+// A PolicyResult is what a policy did, through one binding. Its Outcome is Denied or Failed only if
+// the server rejects the request because of the policy.
 type PolicyResult struct {
-	Kind    string `json:"kind"`
-	Policy  string `json:"policy"`
-	Binding string `json:"binding,omitempty"`
-	// Outcome is Denied or Failed only if the server rejects the request because of the policy.
-	Outcome    cluster.Effect `json:"outcome"`
-	Reason     string         `json:"reason,omitempty"`
-	Violations []Violation    `json:"violations,omitempty"`
-}
-
-// A Violation is a reason of a policy against the request.
-type Violation struct {
-	// Validation is the index of the validation, or -1 if the violation is of no validation.
-	Validation int                            `json:"validation"`
-	Message    string                         `json:"message"`
-	Reason     metav1.StatusReason            `json:"reason,omitempty"`
-	Actions    []admissionv1.ValidationAction `json:"actions,omitempty"`
-	// Failed is set if the policy could not be evaluated, and Ignored if the server ignores that.
-	Failed  bool `json:"failed,omitempty"`
-	Ignored bool `json:"ignored,omitempty"`
+	report.PolicyResult
+	Violations []suite.Violation `json:"violations,omitempty"`
 }
 
 // A Place is a field in a pane. Lines count from 1; a place without a line is the whole pane.
@@ -103,27 +87,13 @@ type Expression struct {
 	Policy string `json:"policy"`
 	Place
 	// Text is the expression, in one line.
-	Text        string       `json:"text"`
-	Evaluations []Evaluation `json:"evaluations,omitempty"`
+	Text        string             `json:"text"`
+	Evaluations []suite.Evaluation `json:"evaluations,omitempty"`
 	// Omitted is the number of further evaluations.
 	Omitted int `json:"omitted,omitempty"`
 	coverage.Summary
 	// Missing says what would reach the branches that no evaluation reached.
 	Missing []string `json:"missing,omitempty"`
-}
-
-// An Evaluation is one evaluation of an expression.
-type Evaluation struct {
-	Value string `json:"value"`
-	// Error is set if the value is an error.
-	Error bool `json:"error"`
-	// Cost is the runtime cost in CEL cost units, without the costs of the variables that the
-	// expression reads.
-	Cost uint64 `json:"cost"`
-	// Part is the part of the expression that led to the value, and Values are the values of its
-	// parts.
-	Part   string           `json:"part"`
-	Values []coverage.Value `json:"values,omitempty"`
 }
 
 // A TypeWarning is a warning of the type check of a policy.
@@ -169,11 +139,9 @@ func (a *Answer) addReview(found *suite.Answer) {
 	}
 	for _, p := range review.Policies {
 		findings := suite.Violations([]cluster.PolicyReview{p})
-		out := PolicyResult{Kind: p.Kind, Policy: p.Policy, Binding: p.Binding, Outcome: effectFor(p.Effect, findings), Reason: p.Reason}
-		for _, f := range findings {
-			out.Violations = append(out.Violations, Violation{f.Validation, f.Message, f.Reason, f.Actions, f.Failed, f.Ignored})
-		}
-		a.Policies = append(a.Policies, out)
+		a.Policies = append(a.Policies, PolicyResult{report.PolicyResult{
+			Kind: p.Kind, Policy: p.Policy, Binding: p.Binding, Outcome: effectFor(p.Effect, findings), Reason: p.Reason,
+		}, findings})
 	}
 	if review.Object == nil {
 		return
@@ -190,7 +158,7 @@ func (a *Answer) addReview(found *suite.Answer) {
 	}
 }
 
-// outcomeFor returns the outcome of a policy for the request. Findings that the server does not
+// effectFor returns the effect of a policy on the request. Findings that the server does not
 // enforce turn into their strongest consequence.
 func effectFor(of cluster.Effect, findings []suite.Violation) cluster.Effect {
 	if len(findings) == 0 || of != cluster.Denied && of != cluster.Failed {
@@ -213,10 +181,7 @@ func effectFor(of cluster.Effect, findings []suite.Violation) cluster.Effect {
 
 func newExpression(e *suite.EvaluatedExpression) Expression {
 	out := Expression{
-		Kind: e.Kind, Policy: e.Name, Place: newPlace(e.Position, e.Field), Text: e.Text, Omitted: e.Omitted, Summary: e.Summary(),
-	}
-	for _, evaluation := range e.Evaluations {
-		out.Evaluations = append(out.Evaluations, Evaluation{evaluation.Value, evaluation.Failed, evaluation.Cost, evaluation.Part, evaluation.Values})
+		Kind: e.Kind, Policy: e.Name, Place: newPlace(e.Position, e.Field), Text: e.Text, Evaluations: e.Evaluations, Omitted: e.Omitted, Summary: e.Summary(),
 	}
 	for _, b := range e.Branches {
 		if !b.Covered {

@@ -20,7 +20,7 @@ import (
 	"celador.io/offline/suite"
 )
 
-// An Example is a state of the page to begin with.
+// An Example is an input that the user can choose on the page, to begin with.
 type Example struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`

@@ -53,7 +53,7 @@ func (p *Panes) cluster() []pane {
 // size. Aliases let a short text stand for a long document.
 const maxDocuments = 3 << 20
 
-// A reader makes a test of panes, and collects errors.
+// A reader builds the suite of the texts in the panes, and collects errors.
 type reader struct {
 	// value is the suite, and origins are the places of its values in the panes.
 	value   map[string]any

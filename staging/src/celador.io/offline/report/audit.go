@@ -55,7 +55,8 @@ func namespaced(r *audit.Reference) string {
 	return r.Namespace + "/" + display(r)
 }
 
-// result returns what a report says of a finding.
+// result returns the word for a violation in reports: Violated, or Error if the validation could
+// not be evaluated.
 func result(f *audit.Violation) string {
 	if f.Outcome == validating.Denied {
 		return "Violated"
@@ -63,7 +64,8 @@ func result(f *audit.Violation) string {
 	return "Error"
 }
 
-// omitted returns the number of findings that the report does not have.
+// omitted returns the number of violations of a policy that MaxViolations has left out of the
+// report.
 func omitted(p *audit.PolicyResult) int { return p.ViolationsCount - len(p.Violations) }
 
 func joinActions(actions []v1.ValidationAction) string {

@@ -8,7 +8,6 @@ import (
 	"io"
 
 	"celador.io/offline/coverage"
-	"celador.io/offline/manifest"
 )
 
 // Coverage is the coverage of expressions in a Report.
@@ -19,25 +18,12 @@ type Coverage struct {
 	Expressions []CoveredExpression `json:"expressions"`
 }
 
-// A CoveredExpression is an expression of an object with its branches.
+// A CoveredExpression is an expression of an object. Its outcomes are its branches; those that are
+// covered have no Missing.
 type CoveredExpression struct {
-	Kind string `json:"kind"`
-	// Name is the name of the object.
-	Name     string            `json:"name"`
-	Field    string            `json:"field"`
-	Position manifest.Position `json:"position"`
-	Text     string            `json:"text"`
+	coverage.Expression
 	coverage.Summary
-	Outcomes []CoveredBranch `json:"outcomes"`
-}
-
-// A CoveredBranch is one outcome of a part of an expression.
-type CoveredBranch struct {
-	Text    string                 `json:"text"`
-	Outcome coverage.BranchOutcome `json:"outcome"`
-	Covered bool                   `json:"covered"`
-	// Missing says what no case reached. It is empty if the branch is covered.
-	Missing string `json:"missing,omitempty"`
+	Outcomes []coverage.Branch `json:"outcomes"`
 }
 
 func newCoverage(profile *coverage.Profile) *Coverage {
@@ -47,17 +33,13 @@ func newCoverage(profile *coverage.Profile) *Coverage {
 	expressions := profile.Expressions()
 	summary := coverage.Summarize(expressions)
 	c := &Coverage{Summary: summary, Percent: summary.Percent(), Expressions: []CoveredExpression{}}
-	for i := range expressions {
-		e := &expressions[i]
-		out := CoveredExpression{Kind: e.Kind, Name: e.Name, Field: e.Field, Position: e.Position, Text: e.Text, Summary: e.Summary()}
-		for _, b := range e.Branches {
-			branch := CoveredBranch{Text: b.Text, Outcome: b.Outcome, Covered: b.Covered}
-			if !b.Covered {
-				branch.Missing = b.Missing
+	for _, e := range expressions {
+		for i := range e.Branches {
+			if b := &e.Branches[i]; b.Covered {
+				b.Missing = ""
 			}
-			out.Outcomes = append(out.Outcomes, branch)
 		}
-		c.Expressions = append(c.Expressions, out)
+		c.Expressions = append(c.Expressions, CoveredExpression{e, e.Summary(), e.Branches})
 	}
 	return c
 }
@@ -67,8 +49,8 @@ func DescribeCoverage(s coverage.Summary) string {
 	return fmt.Sprintf("%d of %d branches covered (%d%%)", s.Covered, s.Branches, s.Percent())
 }
 
-// missing says what no case reached of an expression. If no case reached any of it, that is one
-// line.
+// missing returns a line for each branch of an expression that no case reached, or a single line if
+// no case evaluated the expression.
 func missing(e *coverage.Expression) []string {
 	if e.Summary().Covered == 0 {
 		return []string{e.Text + " was never evaluated"}

@@ -9,7 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"celador.io/offline/coverage"
+	"celador.io/offline/cluster"
 	"celador.io/offline/manifest"
 	"celador.io/offline/suite"
 )
@@ -58,7 +58,7 @@ type Case struct {
 	// Note is a remark of the suite about the decision.
 	Note string `json:"note,omitempty"`
 	// Mismatches are the differences from the expectation.
-	Mismatches []Mismatch `json:"mismatches,omitempty"`
+	Mismatches []suite.Mismatch `json:"mismatches,omitempty"`
 	// Diffs are unified diffs from the expected object to the object after admission, as YAML, by
 	// the field of the expectation.
 	Diffs map[string]string `json:"diffs,omitempty"`
@@ -70,36 +70,13 @@ type Case struct {
 	Policies []PolicyResult `json:"policies,omitempty"`
 }
 
-// A Mismatch is a difference from an expectation in a Report.
-type Mismatch struct {
-	Field    string            `json:"field"`
-	Position manifest.Position `json:"position"`
-	Want     string            `json:"want"`
-	Got      string            `json:"got"`
-	// Expressions are the expressions of policies that led to the actual value.
-	Expressions []Expression `json:"expressions,omitempty"`
-}
-
-// An Expression is an expression of a policy in a Report.
-type Expression struct {
-	Position manifest.Position `json:"position"`
-	Text     string            `json:"text"`
-	// Value is the value of the expression, false or an error if the expression made the policy
-	// deny. Empty if it was not evaluated.
-	Value string `json:"value,omitempty"`
-	// Part is the part of the expression that led to the value.
-	Part string `json:"part,omitempty"`
-	// Values are the values of the parts of Part.
-	Values []coverage.Value `json:"values,omitempty"`
-}
-
 // A PolicyResult is what a policy did, through one binding.
 type PolicyResult struct {
-	Kind    string `json:"kind"`
-	Policy  string `json:"policy"`
-	Binding string `json:"binding,omitempty"`
-	Outcome string `json:"outcome"`
-	Reason  string `json:"reason,omitempty"`
+	Kind    string         `json:"kind"`
+	Policy  string         `json:"policy"`
+	Binding string         `json:"binding,omitempty"`
+	Outcome cluster.Effect `json:"outcome"`
+	Reason  string         `json:"reason,omitempty"`
 }
 
 // JSON writes a Report.
@@ -130,17 +107,10 @@ func writeJSON(w io.Writer, document any) error {
 func newCase(result *suite.CaseResult) Case {
 	c := Case{
 		Name: result.Name, Position: result.Position, Result: string(verdictOf(result)), Decision: result.Decision, Seconds: result.Duration.Seconds(),
-		Skipped: result.Skipped, Note: result.Note,
+		Skipped: result.Skipped, Note: result.Note, Mismatches: result.Mismatches,
 	}
 	if result.Err != nil {
 		c.Error = result.Err.Error()
-	}
-	for _, m := range result.Mismatches {
-		out := Mismatch{Field: m.Field, Position: m.Position, Want: m.Want, Got: m.Got}
-		for _, e := range m.Expressions {
-			out.Expressions = append(out.Expressions, newExpression(e))
-		}
-		c.Mismatches = append(c.Mismatches, out)
 	}
 	for _, d := range result.Differences {
 		if c.Diffs == nil {
@@ -154,16 +124,8 @@ func newCase(result *suite.CaseResult) Case {
 			c.Status = &review.Status.ErrStatus
 		}
 		for _, p := range review.Policies {
-			c.Policies = append(c.Policies, PolicyResult{p.Kind, p.Policy, p.Binding, string(p.Effect), p.Reason})
+			c.Policies = append(c.Policies, PolicyResult{p.Kind, p.Policy, p.Binding, p.Effect, p.Reason})
 		}
 	}
 	return c
-}
-
-func newExpression(e suite.Expression) Expression {
-	out := Expression{Position: e.Position, Text: e.Text}
-	if x := e.Explanation; x != nil {
-		out.Value, out.Part, out.Values = x.Value, x.Part, x.Values
-	}
-	return out
 }

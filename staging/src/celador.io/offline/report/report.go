@@ -16,11 +16,11 @@ import (
 	"celador.io/offline/suite"
 )
 
-// A Run is what a document is about.
+// A Run holds the results of a run of suites, which a Writer writes.
 type Run struct {
 	// Results are the results of the suites that ran.
 	Results []suite.Result
-	// Problems are what kept suites from running.
+	// Problems are the files and arguments whose suites could not run.
 	Problems []Problem
 	// Coverage is the coverage of expressions. Nil if it was not measured.
 	Coverage *coverage.Profile
@@ -33,7 +33,7 @@ type Problem struct {
 	Name string
 	// File is the path of the file. Empty if the problem is about another argument.
 	File string
-	// Err says what is wrong. It may join several errors.
+	// Err is the error of the file or argument. It may join several.
 	Err error
 }
 
@@ -100,7 +100,7 @@ func (s Summary) String() string {
 	return text
 }
 
-// A verdict is what a report says of a case.
+// A verdict is the result of a case in reports.
 type verdict string
 
 const (

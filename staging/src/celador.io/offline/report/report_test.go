@@ -165,12 +165,12 @@ func TestJSON(t *testing.T) {
 		APIVersion: "test.celador.io/v1alpha1", Kind: "Report", Summary: report.Summary{Passed: 2, Failed: 2, Unusable: 2, Skipped: 1},
 		Suites: []report.Suite{{Name: "limits", Position: at(1), Cases: []report.Case{
 			{Name: "small", Position: at(5), Result: "Passed", Decision: suite.Allowed, Seconds: 0.0015, Warnings: []string{"old"}},
-			{Name: "large & #1", Position: at(9), Result: "Failed", Decision: suite.Allowed, Mismatches: []report.Mismatch{
-				{Field: "decision", Position: at(12), Want: "Denied", Got: "Allowed (policy <p>)"}, {Field: "warnings", Position: at(13), Want: "[]", Got: `["old"]`, Expressions: []report.Expression{{Position: manifest.Position{File: "p.yaml", Line: 3}, Text: "a ==\n  b && c", Value: "false", Part: "a == b", Values: []coverage.Value{{Text: "a", Value: "1"}, {Text: "b", Value: `"2"`}}}}},
+			{Name: "large & #1", Position: at(9), Result: "Failed", Decision: suite.Allowed, Mismatches: []suite.Mismatch{
+				{Field: "decision", Position: at(12), Want: "Denied", Got: "Allowed (policy <p>)"}, {Field: "warnings", Position: at(13), Want: "[]", Got: `["old"]`, Expressions: []suite.Expression{{Position: manifest.Position{File: "p.yaml", Line: 3}, Text: "a ==\n  b && c", Explanation: &coverage.Explanation{Value: "false", Part: "a == b", Values: explanation.Values}}}},
 			}},
 			{
 				Name: "changed", Position: at(20), Result: "Failed", Decision: suite.Allowed,
-				Mismatches: []report.Mismatch{{Field: "object.data.f", Position: at(25), Want: `"6"`, Got: `"7"`}},
+				Mismatches: []suite.Mismatch{{Field: "object.data.f", Position: at(25), Want: `"6"`, Got: `"7"`}},
 				Diffs:      map[string]string{"object": changed},
 			},
 		}}, {Name: "others", Position: results[1].Position, Cases: []report.Case{

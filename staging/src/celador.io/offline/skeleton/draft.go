@@ -144,7 +144,8 @@ func (d *draft) ofKind(kind *admissionv1.ParamKind) *unstructured.Unstructured {
 	return nil
 }
 
-// completeParams adds the params of a binding, and remembers those that expressions read.
+// completeParams adds a param for the paramRef of a binding unless the file has one of the kind. It
+// sets p.params to the param, whose values expressions may compare fields with.
 func (d *draft) completeParams(p *policy, ref *admissionv1.ParamRef) {
 	kind := p.typed.Spec.ParamKind
 	if kind == nil || ref == nil {
@@ -213,7 +214,8 @@ func (d *draft) cases(ctx context.Context, p *policy, prefix string, guarded, un
 	}
 	starts := startsOf(rules, d.samples, d.objects)
 	attempts := make([]*attempt, len(starts))
-	// at returns the attempt that begins with a start. Most policies need only the first one.
+	// at returns the attempt with the i-th kind of objects that the policy matches. Most policies
+	// need only the first one.
 	at := func(i int) *attempt {
 		if attempts[i] == nil {
 			attempts[i] = d.attempt(ctx, p, starts[i], guarded)
@@ -253,11 +255,11 @@ func (d *draft) cases(ctx context.Context, p *policy, prefix string, guarded, un
 // An attempt is the search for the cases of a policy with one kind of objects.
 type attempt struct {
 	search *search
-	// allowed is the closest object to one that the policy allows, and verdict what the policy says
-	// of it.
+	// allowed is the object that the policy allows, or else the one with the smallest distance.
+	// verdict is the policy's verdict on it.
 	allowed *unstructured.Unstructured
 	verdict verdict
-	// edits are those for each validation.
+	// edits has, by the index of a validation, the changes of objects that may change its outcome.
 	edits [][]edit
 }
 
@@ -317,8 +319,9 @@ func (d *draft) validation(ctx context.Context, p *policy, a *attempt, prefix st
 	return nil
 }
 
-// fit returns the object in the namespace that the constraints select, if the object has a
-// namespace.
+// fit returns a copy of the object in the namespace that the constraints select if the policy is
+// then closer to allowing it, and else the object. Objects of cluster-scoped resources stay as they
+// are.
 func (p *policy) fit(ctx context.Context, s *search, object *unstructured.Unstructured) *unstructured.Unstructured {
 	if p.namespace() == metav1.NamespaceDefault {
 		return object

@@ -82,7 +82,8 @@ type reader struct {
 	items map[string][]any
 	// subject is the variable whose fields are edited: object, or oldObject of deletions.
 	subject string
-	// whole is set if the subject has the name and namespace of the request.
+	// whole is set if request.name and request.namespace are those of the subject, as they are
+	// unless the body has a kind of its own, such as PodExecOptions.
 	whole bool
 	edits []edit
 }

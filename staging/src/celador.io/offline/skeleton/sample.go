@@ -45,8 +45,8 @@ func samples(objects []*unstructured.Unstructured) ([]*unstructured.Unstructured
 	return all, nil
 }
 
-// A start is what a policy matches by one of its rules: the sample of a resource, with a name that
-// the rule matches.
+// A start is an object to begin the search for cases with: the sample of a resource that a rule of
+// the policy matches, with a name that the rule matches.
 type start struct {
 	rule   admissionv1.NamedRuleWithOperations
 	path   string // of the resource, such as pods/exec

@@ -23,10 +23,11 @@ type search struct {
 	request request
 }
 
-// A verdict is what the policy says of an object.
+// A verdict is the outcome of a policy for a request with an object.
 type verdict struct {
-	// distance is 0 if the policy applies and all its validations hold, and grows with what is in
-	// the way of that.
+	// distance is 0 if the policy applies and all its validations hold. Otherwise it is the number
+	// of validations that are violated or fail, or a constant such as notMatched, which is larger,
+	// if the policy evaluates none.
 	distance int
 	// violated has the validations that are violated, and denied those of them for which the
 	// request is denied.
@@ -41,7 +42,8 @@ const (
 	unusable   = 4000
 )
 
-// judge sends an object to the cluster.
+// judge sends the request with an object to the cluster, and returns the verdict of the policy
+// through the binding with the smallest distance.
 func (s *search) judge(ctx context.Context, object *unstructured.Unstructured) verdict {
 	if s.cluster == nil || object == nil {
 		return verdict{distance: unusable}

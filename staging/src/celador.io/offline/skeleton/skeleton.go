@@ -87,10 +87,13 @@ type policy struct {
 			Validations      []admissionv1.Validation     `json:"validations"`
 		} `json:"spec"`
 	}
-	// selectors are the selectors of objects and namespaces of the policy and its bindings.
+	// constraints are the matchConstraints of the policy and the matchResources of its bindings,
+	// nil where a binding has none.
 	constraints []*admissionv1.MatchResources
-	denies      bool
-	params      map[string]any
+	// denies is set if a binding has the action Deny.
+	denies bool
+	// params is the param that the cases are evaluated with. Nil without one.
+	params map[string]any
 }
 
 func isPolicy(object *unstructured.Unstructured) bool {

@@ -81,7 +81,8 @@ func noObject(review *cluster.Review) string {
 	return "no object: the server answers this request with a status"
 }
 
-// explain adds the expressions behind findings to the last mismatch.
+// explain adds the expressions of violated validations to the last mismatch, so that reports can
+// show why the policy decided so.
 func (c *checker) explain(found []Violation) {
 	last := &c.mismatches[len(c.mismatches)-1]
 	for _, f := range found {
@@ -108,7 +109,8 @@ func described(decision RequestDecision, why string) string {
 	return string(decision) + " (" + why + ")"
 }
 
-// checkFinding compares validation, message and reason. One finding has to have all of them.
+// checkFinding compares validation, message and reason of the expectation with the violations. A
+// single violation must have all that the expectation sets.
 func (c *checker) checkFinding(test *testCase, review *cluster.Review, found []Violation) {
 	expect := &test.spec.Expect
 	candidates := []Violation{}

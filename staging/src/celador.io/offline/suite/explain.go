@@ -16,7 +16,7 @@ import (
 	"celador.io/offline/coverage"
 )
 
-// An Answer is the answer to the request of a case, with all that led to it.
+// An Answer is the answer to the request of a case, with the evaluations of all expressions.
 type Answer struct {
 	// Decision is what the policies decide, and Reason says why in words. Both are empty without a
 	// Review.
@@ -53,10 +53,10 @@ const maxEvaluations = 20
 type Evaluation struct {
 	coverage.Explanation
 	// Failed is set if the value is an error.
-	Failed bool
+	Failed bool `json:"error"`
 	// Cost is the runtime cost in CEL cost units, without the costs of the variables that the
 	// expression reads.
-	Cost uint64
+	Cost uint64 `json:"cost"`
 }
 
 // Explain answers the request of the first case of a test, without regard to its expectation. The

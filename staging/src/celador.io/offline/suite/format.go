@@ -5,8 +5,8 @@ package suite
 
 import "celador.io/offline/manifest"
 
-// A Format is the format of the suites of another tool. Implementations are safe for concurrent
-// use.
+// A Format detects the test suites of another tool for policies, such as kaptest, and converts them
+// to native suites. Implementations are safe for concurrent use.
 type Format interface {
 	// Detects reports whether a file seems to have suites of the format.
 	Detects(file string, content []byte) bool

@@ -59,13 +59,14 @@ func (r *CaseResult) Passed() bool { return r.Err == nil && r.Skipped == "" && l
 // A Mismatch is a difference between an expectation and the answer.
 type Mismatch struct {
 	// Field is the field of the expectation, such as message.
-	Field string
+	Field string `json:"field"`
 	// Position is the place of the field.
-	Position manifest.Position
+	Position manifest.Position `json:"position"`
 	// Want and Got are the expected and the actual value, for people to read.
-	Want, Got string
+	Want string `json:"want"`
+	Got  string `json:"got"`
 	// Expressions are the expressions of policies that led to the actual value.
-	Expressions []Expression
+	Expressions []Expression `json:"expressions,omitempty"`
 }
 
 // A Difference is an object after admission and the object that a case expects.
@@ -82,10 +83,10 @@ type Difference struct {
 // An Expression is an expression of a policy.
 type Expression struct {
 	// Position is the place of the expression.
-	Position manifest.Position
+	Position manifest.Position `json:"position"`
 	// Text is the expression in CEL.
-	Text string
+	Text string `json:"text"`
 	// Explanation has the values of the parts of the expression. It is nil if the expression was
 	// not evaluated.
-	Explanation *coverage.Explanation
+	*coverage.Explanation
 }

@@ -128,8 +128,9 @@ func (r *Runner) runAll(batches []*batch) {
 	}
 }
 
-// A fixture has the cluster of some manifests and its tracing and, for comparison, the cluster
-// without policies. They are created when they are first needed.
+// A fixture creates, when they are first needed, the cluster with the manifests of a case, its
+// tracing, and the cluster without their policies, to compare objects with. Cases with equal
+// manifests share one.
 type fixture struct {
 	base    *cluster.Base
 	objects []object

@@ -82,8 +82,9 @@ func (c *checker) explainValues(t *tracing, expect *Expectation, decision Reques
 	}
 }
 
-// leadsTo reports whether the value of an expression is a reason for the actual value of a field of
-// an expectation.
+// leadsTo reports whether an evaluation explains why a field of an expectation has another actual
+// value. Examples are a match condition that is false for the decision NoMatch, and a validation
+// that is false for Denied.
 func leadsTo(field string, decision RequestDecision, expect *Expectation, e *tracedExpression, evaluation *cluster.Evaluation) bool {
 	value := e.plan.Result(evaluation.Steps)
 	isWebhook := e.Kind == cluster.MutatingWebhookKind || e.Kind == cluster.ValidatingWebhookKind

@@ -16,21 +16,22 @@ import (
 )
 
 // A Violation is a reason of a policy against a request: a validation that is not satisfied, or a
-// part of the policy
+// part of the policy that cannot be evaluated.
 type Violation struct {
-	Policy, Binding string
+	Policy  string `json:"-"`
+	Binding string `json:"-"`
 	// Validation is the index of the validation, or -1 if the violation is of no validation.
-	Validation int
-	Message    string
-	Reason     metav1.StatusReason
+	Validation int                 `json:"validation"`
+	Message    string              `json:"message"`
+	Reason     metav1.StatusReason `json:"reason,omitempty"`
 	// Actions are the binding's validationActions. Mutating policies have none.
-	Actions []admissionv1.ValidationAction
+	Actions []admissionv1.ValidationAction `json:"actions,omitempty"`
 	// Failed is set if the policy could not be evaluated, and not set if it denies.
-	Failed bool
+	Failed bool `json:"failed,omitempty"`
 	// Ignored is set if the policy could not be evaluated, and its failurePolicy is Ignore.
-	Ignored bool
+	Ignored bool `json:"ignored,omitempty"`
 	// Enforced is set if the server rejects the request because of the violation.
-	Enforced bool
+	Enforced bool `json:"-"`
 }
 
 func (f Violation) String() string {

@@ -10,70 +10,51 @@ import (
 	v1 "k8s.io/api/admissionregistration/v1"
 	upstream "k8s.io/apiserver/pkg/admission/plugin/webhook"
 	webhooktesting "k8s.io/apiserver/pkg/admission/plugin/webhook/testing"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
 	engine "celador.io/admission/webhook"
 
+	"celador.io/celador/pkg/features"
 	"celador.io/celador/plugin/pkg/admission/webhook"
 )
-
-// listed is a source whose webhooks a test changes.
-type listed struct{ webhooks []upstream.WebhookAccessor }
-
-func (l *listed) Webhooks() []upstream.WebhookAccessor { return l.webhooks }
-func (l *listed) HasSynced() bool                      { return true }
 
 func hook(name, condition string) upstream.WebhookAccessor {
 	return upstream.NewValidatingWebhookAccessor(name, "configuration", &asValidating([]v1.MutatingWebhook{conditional(name, v1.Fail, condition)})[0])
 }
 
-func always() bool { return true }
-
-// A compiled webhook is kept when other webhooks are added or removed.
-func TestSourceKeepsWebhooks(t *testing.T) {
-	a, b, c := hook("a", "true"), hook("b", "true"), hook("c", "true")
-	list := &listed{[]upstream.WebhookAccessor{a, b}}
-	source := webhook.NewAccessors(list, always)
-
-	first := source.Webhooks()
-	if names := names(first); !slices.Equal(names, []string{"a", "b"}) {
-		t.Fatalf("webhooks are %v", names)
-	}
-	if again := source.Webhooks(); &again[0] != &first[0] {
-		t.Error("another slice although nothing changed")
-	}
-
-	list.webhooks = []upstream.WebhookAccessor{b, c}
-	second := source.Webhooks()
-	if names := names(second); !slices.Equal(names, []string{"b", "c"}) {
-		t.Fatalf("webhooks are %v", names)
-	}
-	if second[0].(*webhook.Accessor).Webhook != first[1].(*webhook.Accessor).Webhook {
-		t.Error("webhook is compiled again although it did not change")
-	}
-
-	list.webhooks = nil
-	if got := source.Webhooks(); len(got) != 0 {
-		t.Errorf("webhooks are %v after all are gone", names(got))
-	}
-}
-
-func names(webhooks []upstream.WebhookAccessor) []string {
-	var names []string
-	for _, w := range webhooks {
-		names = append(names, w.GetName())
-	}
-	return names
-}
-
-// Sets are made once while requests alternate between two lists of webhooks.
-func TestSetsOfTwoLists(t *testing.T) {
+func newPlugin(t *testing.T) *webhook.Plugin {
+	t.Helper()
 	plugin, err := webhook.Validating.NewPlugin(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	webhooks := webhook.NewAccessors(&listed{[]upstream.WebhookAccessor{hook("a", "true"), hook("b", "true"), hook("c", "true")}}, always).Webhooks()
+	return plugin
+}
+
+// A compiled webhook is kept when other webhooks are added or removed.
+func TestSetKeepsWebhooks(t *testing.T) {
+	plugin := newPlugin(t)
+	a, b, c := hook("a", "true"), hook("b", "true"), hook("c", "true")
+	first, second := plugin.Set([]upstream.WebhookAccessor{a, b}), plugin.Set([]upstream.WebhookAccessor{b, c})
+	for i, want := range []struct{ got, name string }{{first.At(0).GetName(), "a"}, {first.At(1).GetName(), "b"}, {second.At(0).GetName(), "b"}, {second.At(1).GetName(), "c"}} {
+		if want.got != want.name {
+			t.Errorf("webhook %d is %s, want %s", i, want.got, want.name)
+		}
+	}
+	if first.At(1) != second.At(0) {
+		t.Error("webhook is compiled again although it did not change")
+	}
+	if third := plugin.Set([]upstream.WebhookAccessor{a}); third.At(0) != first.At(0) {
+		t.Error("webhook of the set before is compiled again")
+	}
+}
+
+// Sets are made once while requests alternate between two lists of webhooks.
+func TestSetsOfTwoLists(t *testing.T) {
+	plugin := newPlugin(t)
+	webhooks := []upstream.WebhookAccessor{hook("a", "true"), hook("b", "true"), hook("c", "true")}
 	static, all, changed := webhooks[:1], webhooks[:2], webhooks
-	seen := map[*engine.Set]bool{}
+	seen := map[*webhook.Set]bool{}
 	for i, request := range []struct {
 		webhooks []upstream.WebhookAccessor
 		made     bool
@@ -93,12 +74,15 @@ func TestSetsOfTwoLists(t *testing.T) {
 }
 
 // Without the feature gate, webhooks match as if they had no match conditions.
-func TestSourceIgnoresConditions(t *testing.T) {
+func TestSetIgnoresConditions(t *testing.T) {
 	for _, enabled := range []bool{true, false} {
-		source := webhook.NewAccessors(&listed{[]upstream.WebhookAccessor{hook("a", "false")}}, func() bool { return enabled })
+		plugin, gates := newPlugin(t), utilfeature.DefaultMutableFeatureGate.DeepCopy()
+		if err := gates.SetFromMap(map[string]bool{string(features.AdmissionWebhookMatchConditions): enabled}); err != nil {
+			t.Fatal(err)
+		}
+		plugin.InspectFeatureGates(gates)
 		a := webhooktesting.NewAttribute(namespace, nil, false)
-		set := engine.NewSet([]*engine.Webhook{source.Webhooks()[0].(*webhook.Accessor).Webhook})
-		request := set.NewRequest(t.Context(), a, webhooktesting.NewObjectInterfacesForTest(), engine.Config{})
+		request := plugin.Set([]upstream.WebhookAccessor{hook("a", "false")}).NewRequest(t.Context(), a, webhooktesting.NewObjectInterfacesForTest(), engine.Config{})
 		got, err := request.Match(request.Candidates()[0])
 		if err != nil || got.Matches == enabled {
 			t.Errorf("gate is %t, webhook matches: %t, %v", enabled, got.Matches, err)
