@@ -84,7 +84,7 @@ func New[Body any](compiler *expression.Compiler, object metav1.Object, anatomy 
 		c := compile(compiler, anatomy)
 		c.announce(compiler, result.Name)
 		// The body may add to the errors.
-		compiled := &Compiled[Body]{Conditions: c.conditions, Variables: c.variables, ParamReads: c.paramReads(), Body: body(c)}
+		compiled := &Compiled[Body]{Conditions: c.conditions, Variables: c.variables, Body: body(c)}
 		compiled.errors, compiled.programs = c.broken, c.programs()
 		return compiled
 	}

@@ -40,11 +40,8 @@ type evaluation struct {
 	// timer measures the validations that object. Work between two validations that may take long
 	// stops it.
 	timer stopwatch.Stopwatch
-	// withoutParam is the result of the current policy without a param, and withParams are those
-	// with params.
-	withoutParam paramResult
-	withParams   paramResults
-	// param is the value of the current param.
+	// found is the result of the current policy for param, which is the zero value without a param.
+	found  paramResult
 	param  activation.Params
 	result Result
 }
@@ -76,7 +73,7 @@ func (e *evaluation) free() {
 		in.clear()
 	}
 	e.inputs = e.inputs[:0]
-	e.withoutParam, e.withParams = e.withoutParam.cleared(), e.withParams.cleared()
+	e.found = e.found.cleared()
 	e.param, e.timer = activation.Params{}, stopwatch.Stopwatch{}
 	e.result = e.result.cleared()
 	evaluations.Put(e)
@@ -88,7 +85,7 @@ type policyEvaluation struct {
 	target *matching.Target
 	// input is nil until the policy is evaluated.
 	input *activation.Input
-	// evaluated is set once the evaluation's result is the result of this policy without a param.
+	// evaluated is set once evaluation.found is a result of this policy.
 	evaluated   bool
 	annotations annotations
 }
@@ -100,7 +97,6 @@ func (e *evaluation) evaluate(snapshot *Snapshot) error {
 			e.misconfigured(match.Policy, "", match.Err)
 			continue
 		}
-		e.withParams = e.withParams.cleared()
 		p := policyEvaluation{compiledPolicy: compiledPolicy{Policy: match.Policy}, target: match.Target}
 		for b := range match.Bindings {
 			if err := e.apply(&p, b); err != nil {
@@ -153,10 +149,13 @@ func (e *evaluation) apply(p *policyEvaluation, b *policy.BindingMatch[Body]) er
 	return nil
 }
 
-// find returns the result of the policy for a param, which is valid until the next call. It
-// evaluates the policy only once for all params that are equal in what the policy reads of them.
-// Bindings share results, because expressions do not read them.
+// find returns the result of the policy for a param, which is valid until the next call. Bindings
+// without params, or with the param of the binding before, share a result, because expressions do
+// not read bindings.
 func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured) *paramResult {
+	if p.evaluated && e.param.Of(param) {
+		return &e.found
+	}
 	if p.Compiled == nil {
 		if !p.IsCompiled() {
 			e.timer.Stop()
@@ -164,23 +163,14 @@ func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured)
 		p.Compiled = p.Policy.Compiled()
 	}
 	subject := activation.Subject{Input: p.input, Namespace: &e.namespace}
-	if param == nil || p.ParamReads.None() {
-		if !p.evaluated {
-			p.evaluate(e.ctx, &e.series, &e.timer, subject, &e.withoutParam)
-			p.evaluated = true
-		}
-		return &e.withoutParam
-	}
-	found, known := e.withParams.of(param, &p.ParamReads)
-	if !known {
+	e.param = activation.Params{}
+	if param != nil {
 		e.param = *activation.NewParams(param, activation.Unstructured)
 		subject.Params = &e.param
-		p.evaluate(e.ctx, &e.series, &e.timer, subject, &found.paramResult)
-		if p.ParamReads.Messages && len(found.violations) > 0 {
-			found.only = param
-		}
 	}
-	return &found.paramResult
+	p.evaluate(e.ctx, &e.series, &e.timer, subject, &e.found)
+	p.evaluated = true
+	return &e.found
 }
 
 // input returns the input for a target. It converts the objects of the request if no policy with

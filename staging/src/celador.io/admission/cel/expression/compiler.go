@@ -147,7 +147,7 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 		return nil, internal("program instantiation failed: %v", err)
 	}
 	if in.Params {
-		program.paramReads, program.paramFields = paramReads(ast.NativeRep().Expr()), paramFields(ast.NativeRep().Expr())
+		program.paramFields = paramFields(ast.NativeRep().Expr())
 	}
 	return program, nil
 }

@@ -15,7 +15,6 @@ import (
 
 	"celador.io/admission/cel/internal/limits"
 	"celador.io/admission/cel/internal/programs"
-	"celador.io/admission/cel/reads"
 )
 
 // A Program is a compiled expression. It is safe for concurrent use.
@@ -31,8 +30,6 @@ type Program struct {
 	recurring atomic.Bool
 	programs.Program
 	output *cel.Type
-	// paramReads is empty if 'params' is not declared.
-	paramReads []reads.Read
 	// paramFields is empty if the expression reads no field of 'params'.
 	paramFields []paramField
 }
