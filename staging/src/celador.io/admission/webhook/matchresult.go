@@ -47,7 +47,7 @@ func (r *Request) Candidates() []matching.Candidate { return r.set.index.Candida
 // Fail or the context of the request ended meanwhile, and 500 otherwise. An error of match
 // conditions sets Excluded and Err of the decision.
 func (r *Request) Match(c matching.Candidate) (decision MatchResult, err error) {
-	w := r.set.webhooks[c.Position].Webhook
+	w := r.set.webhooks[c.Position]
 	target, matches := &r.own, true
 	if !c.Certain {
 		r.timer.Stop()
@@ -72,7 +72,7 @@ func (r *Request) Match(c matching.Candidate) (decision MatchResult, err error) 
 		return MatchResult{}, apierrors.NewInternalError(err)
 	}
 	r.timer.Start()
-	result := r.set.conditions(c.Position).Check(r.series(version))
+	result := w.conditions().Check(r.series(version))
 	if !result.Excluded && result.Err == nil {
 		r.timer.Stop()
 		return MatchResult{Matches: true, Target: *target}, nil
