@@ -100,9 +100,6 @@ func (p *Policy[Body]) Compiled() *Compiled[Body] {
 	return p.expressions.get()
 }
 
-// IsCompiled reports whether the expressions are compiled, so that Compiled returns at once.
-func (p *Policy[Body]) IsCompiled() bool { return p.expressions.compiled.Load() != nil }
-
 // Errors compiles the policy and returns the errors with which the policy fails requests of any
 // kind, such as compilation errors. The error of a field begins with the field's path.
 func (p *Policy[Body]) Errors() []error {

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/admission/internal/activation"
-	"celador.io/admission/internal/stopwatch"
 	"celador.io/admission/matching"
 	"celador.io/admission/policy"
 )
@@ -37,9 +36,6 @@ type evaluation struct {
 	hasNamespace bool
 	// series is the memory of one series of expressions after the other.
 	series activation.Series
-	// timer measures the validations that object. Work between two validations that may take long
-	// stops it.
-	timer stopwatch.Stopwatch
 	// found is the result of the current policy for param, which is the zero value without a param.
 	found  paramResult
 	param  activation.Params
@@ -74,7 +70,7 @@ func (e *evaluation) free() {
 	}
 	e.inputs = e.inputs[:0]
 	e.found = e.found.cleared()
-	e.param, e.timer = activation.Params{}, stopwatch.Stopwatch{}
+	e.param = activation.Params{}
 	e.result = e.result.cleared()
 	evaluations.Put(e)
 }
@@ -115,9 +111,6 @@ func (e *evaluation) evaluate(snapshot *Snapshot) error {
 func (e *evaluation) apply(p *policyEvaluation, b *policy.BindingMatch[Body]) error {
 	params, err := []*unstructured.Unstructured(nil), b.Err
 	if err == nil {
-		if p.ParamKind != nil {
-			e.timer.Stop()
-		}
 		params, err = b.Params()
 	}
 	if err != nil {
@@ -131,7 +124,6 @@ func (e *evaluation) apply(p *policyEvaluation, b *policy.BindingMatch[Body]) er
 		}
 	}
 	if !e.hasNamespace {
-		e.timer.Stop()
 		object, err := e.request.Namespace()
 		if err != nil {
 			return err
@@ -157,9 +149,6 @@ func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured)
 		return &e.found
 	}
 	if p.Compiled == nil {
-		if !p.IsCompiled() {
-			e.timer.Stop()
-		}
 		p.Compiled = p.Policy.Compiled()
 	}
 	subject := activation.Subject{Input: p.input, Namespace: &e.namespace}
@@ -168,7 +157,7 @@ func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured)
 		e.param = *activation.NewParams(param, activation.Unstructured)
 		subject.Params = &e.param
 	}
-	p.evaluate(e.ctx, &e.series, &e.timer, subject, &e.found)
+	p.evaluate(e.ctx, &e.series, subject, &e.found)
 	p.evaluated = true
 	return &e.found
 }
@@ -188,7 +177,6 @@ func (e *evaluation) input(target *matching.Target) (*activation.Input, error) {
 		in = &targetInput{}
 		e.inputs[used] = in
 	}
-	e.timer.Stop()
 	if err := in.set(&e.request, target, e.objects, &e.authorizer); err != nil {
 		in.clear()
 		e.inputs = e.inputs[:used]

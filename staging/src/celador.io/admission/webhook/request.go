@@ -14,7 +14,6 @@ import (
 
 	"celador.io/admission/cel/expression"
 	"celador.io/admission/internal/activation"
-	"celador.io/admission/internal/stopwatch"
 	"celador.io/admission/matching"
 	"celador.io/admission/policyspec"
 )
@@ -50,8 +49,6 @@ type Request struct {
 	// the match conditions of one webhook after the other are evaluated.
 	authorizer *activation.Authorizer
 	memory     *activation.Series
-	// timer measures evaluations of match conditions.
-	timer stopwatch.Stopwatch
 }
 
 // version holds the request with its objects converted to one kind.
@@ -103,7 +100,6 @@ func (r *Request) version(kind *schema.GroupVersionKind) (*version, error) {
 }
 
 func (r *Request) convert(kind schema.GroupVersionKind) (*version, error) {
-	r.timer.Stop()
 	if r.mutable && len(r.versions) > 0 {
 		v := &r.versions[0]
 		v.changed()
