@@ -6,11 +6,11 @@ package validating
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/admission/internal/activation"
@@ -28,9 +28,8 @@ type evaluation struct {
 	matches policy.Matches[Body]
 	// authorizer is shared by all expressions.
 	authorizer activation.Authorizer
-	// inputs has one entry for each resource and kind in which policies read the object. Between
-	// its length and its capacity are entries of earlier requests, and nil.
-	inputs []*targetInput
+	// inputs has one entry for each resource and kind in which policies read the object.
+	inputs []targetInput
 	// namespace is set when the first policy is evaluated.
 	namespace    activation.Namespace
 	hasNamespace bool
@@ -66,8 +65,9 @@ func (e *evaluation) free() {
 	e.request, e.matches = matching.Request{}, policy.Matches[Body]{}
 	e.authorizer, e.namespace, e.hasNamespace = activation.Authorizer{}, activation.Namespace{}, false
 	for _, in := range e.inputs {
-		in.clear()
+		in.Free()
 	}
+	clear(e.inputs)
 	e.inputs = e.inputs[:0]
 	e.found = e.found.cleared()
 	e.param = activation.Params{}
@@ -162,27 +162,39 @@ func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured)
 	return &e.found
 }
 
+// A targetInput is the input that all policies with the same target share.
+type targetInput struct {
+	*matching.Target
+	*activation.Input
+}
+
 // input returns the input for a target. It converts the objects of the request if no policy with
 // the same target was evaluated before.
 func (e *evaluation) input(target *matching.Target) (*activation.Input, error) {
 	for _, in := range e.inputs {
-		if in.target == target {
-			return &in.Input, nil
+		if in.Target == target {
+			return in.Input, nil
 		}
 	}
-	used := len(e.inputs)
-	e.inputs = slices.Grow(e.inputs, 1)[:used+1]
-	in := e.inputs[used]
-	if in == nil {
-		in = &targetInput{}
-		e.inputs[used] = in
-	}
-	if err := in.set(&e.request, target, e.objects, &e.authorizer); err != nil {
-		in.clear()
-		e.inputs = e.inputs[:used]
+	object, err := e.convert(e.request.GetObject(), target)
+	if err != nil {
 		return nil, err
 	}
-	return &in.Input, nil
+	oldObject, err := e.convert(e.request.GetOldObject(), target)
+	if err != nil {
+		return nil, err
+	}
+	in := activation.NewInput(e.request.Attributes, target.Resource, target.Kind, object, oldObject, &e.authorizer)
+	e.inputs = append(e.inputs, targetInput{target, in})
+	return in, nil
+}
+
+// convert returns an object of the request in the version of a target, and nil for nil.
+func (e *evaluation) convert(object runtime.Object, target *matching.Target) (runtime.Object, error) {
+	if object == nil {
+		return nil, nil
+	}
+	return admission.ConvertToGVK(object, target.Kind, e.objects)
 }
 
 var denyOnly = []v1.ValidationAction{v1.Deny}

@@ -26,7 +26,6 @@ type Struct = structValue
 type structValue struct {
 	plan   *plan
 	object reflect.Value
-	memory *Memory
 	// first holds the first count fields that were read.
 	first [2]child
 	count int
@@ -69,7 +68,7 @@ func (s *structValue) Find(key ref.Val) (ref.Val, bool) {
 	// address.
 	c := child{name: name}
 	if v := f.from(s.object); !f.CanOmit(v) {
-		c.value = f.plan.value(v, s.memory)
+		c.value = f.plan.value(v)
 	}
 	if s.count < len(s.first) {
 		s.first[s.count] = c
@@ -79,20 +78,6 @@ func (s *structValue) Find(key ref.Val) (ref.Val, bool) {
 		cache.children = append(cache.children, c)
 	}
 	return c.value, c.value != nil
-}
-
-// clear drops all references, but keeps the memory of a small cache.
-func (s *structValue) clear() {
-	cache := s.cache
-	if cache != nil {
-		if cap(cache.children) > maxPooled {
-			cache = nil
-		} else {
-			clear(cache.children)
-			*cache = structCache{children: cache.children[:0]}
-		}
-	}
-	*s = structValue{cache: cache}
 }
 
 func (s *structValue) ensureCache() *structCache {

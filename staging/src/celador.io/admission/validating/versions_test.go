@@ -21,7 +21,7 @@ import (
 	"celador.io/admission/validating"
 )
 
-// The memory of the values of an object is reused. Results that are not freed keep theirs, and the
+// The memory of an evaluation is reused. Results that are not freed keep theirs, and the
 // texts of a freed result stay valid.
 func TestValuesOfSeveralRequests(t *testing.T) {
 	s := newServer()
@@ -82,8 +82,7 @@ func TestValuesOfSeveralRequests(t *testing.T) {
 	}
 }
 
-// Policies may read the object of a request in any number of versions. The memory of each version
-// is reused.
+// Policies may read the object of a request in any number of versions.
 func TestManyVersions(t *testing.T) {
 	s := newServer()
 	objects, want := []any{}, []string{}
