@@ -5,11 +5,12 @@ package expression
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
 	"celador.io/admission/cel/internal/fingerprint"
@@ -130,10 +131,15 @@ func (s *Series) confirms(r *result) bool {
 	return true
 }
 
-// identical reports whether two values are the same in memory. Equal values in CEL, such as 0.0 and -0.0,
-// can have different results.
+// identical reports whether no expression can tell two values apart: they are the same in memory, or
+// equal scalars. Equal values of other types, such as 0.0 and -0.0, can have different results.
 func identical(a, b ref.Val) bool {
-	return *(*[2]unsafe.Pointer)(unsafe.Pointer(&a)) == *(*[2]unsafe.Pointer)(unsafe.Pointer(&b))
+	switch a.(type) {
+	case types.Bool, types.Int, types.Uint, types.String, types.Null:
+		return a == b
+	default:
+		return reflect.TypeOf(a).Kind() == reflect.Pointer && a == b
+	}
 }
 
 // lastNumber is the number of the program that was compiled last.
