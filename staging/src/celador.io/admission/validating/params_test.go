@@ -291,7 +291,8 @@ func TestEvaluationsByParam(t *testing.T) {
 	}
 }
 
-// A policy is evaluated once for bindings that follow one another without a param, or with the same.
+// A policy is evaluated once for bindings that follow one another without a param, or with the
+// same.
 func TestEvaluationsOfBindings(t *testing.T) {
 	for name, test := range map[string]struct {
 		params [3]*v1.ParamRef

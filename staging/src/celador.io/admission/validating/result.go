@@ -112,8 +112,8 @@ func (r *Result) add(p *policy.Policy[Body], b *policy.Binding, found *paramResu
 	}
 }
 
-// addFailure adds a decision that belongs to no validation: a policy that could not be applied, or an
-// audit annotation that could not be evaluated.
+// addFailure adds a decision that belongs to no validation: a policy that could not be applied, or
+// an audit annotation that could not be evaluated.
 func (r *Result) addFailure(d Decision) {
 	d.Index = -1
 	r.byBinding = append(r.byBinding, bindingDecisions{violations: 1})

@@ -45,8 +45,8 @@ type Request struct {
 	// matched is nil until rules are matched, and again after the object changes.
 	matched  *matching.Request
 	versions []version
-	// authorizer and memory are nil until a match condition is evaluated. memory is the memory in which
-	// the match conditions of one webhook after the other are evaluated.
+	// authorizer and memory are nil until a match condition is evaluated. The match conditions of
+	// one webhook after the other are evaluated in memory.
 	authorizer *activation.Authorizer
 	memory     *activation.Series
 }
@@ -54,8 +54,8 @@ type Request struct {
 // version holds the request with its objects converted to one kind.
 type version struct {
 	attributes *admission.VersionedAttributes
-	// input holds the values that match conditions read. It is nil until it is first needed, and after
-	// a change.
+	// input holds the values that match conditions read. It is nil until it is first needed, and
+	// after a change.
 	input *activation.Input
 }
 

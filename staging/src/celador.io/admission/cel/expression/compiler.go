@@ -38,8 +38,8 @@ type Compiler struct {
 	// composedBy is the compiler whose Compose method returned the composition of this compiler. It
 	// is nil for other compilers.
 	composedBy *Compiler
-	// compositions holds released compositions. Constructing their environments takes 14 times as long
-	// as compiling a policy.
+	// compositions holds released compositions. Constructing their environments takes 14 times as
+	// long as compiling a policy.
 	compositions sync.Pool
 	// tracer is nil unless programs are traced.
 	tracer Tracer

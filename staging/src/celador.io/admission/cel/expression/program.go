@@ -44,8 +44,8 @@ func (p *Program) OutputType() *cel.Type { return p.output }
 // return the cost.
 var ErrOutOfBudget = apiservercel.ErrOutOfBudget
 
-// Prefetch reads the memory with which an evaluation begins, so that it is in the processor's caches.
-// It does not wait for the memory.
+// Prefetch reads the memory with which an evaluation begins, so that it is in the processor's
+// caches. It does not wait for the memory.
 func (p *Program) Prefetch() {
 	p.recurring.Load() // atomic, because the compiler drops other reads whose result is not used
 }

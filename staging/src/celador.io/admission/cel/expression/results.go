@@ -132,8 +132,8 @@ func (s *Series) confirms(r *result) bool {
 	return true
 }
 
-// identical reports whether no expression can tell two values apart: they are the same in memory, or
-// equal scalars. Equal values of other types, such as 0.0 and -0.0, can have different results.
+// identical reports whether no expression can tell two values apart: they are the same in memory,
+// or equal scalars. Equal values of other types, such as 0.0 and -0.0, can have different results.
 func identical(a, b ref.Val) bool {
 	switch a.(type) {
 	case types.Bool, types.Int, types.Uint, types.String, types.Null:
