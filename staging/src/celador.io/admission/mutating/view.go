@@ -70,7 +70,7 @@ func (r *reading) show(object runtime.Object, form activation.Form) ref.Val {
 		r.fixed = true
 	}
 	if r.value == nil || r.object != object {
-		r.object, r.value = object, activation.ObjectValue(object, r.form, nil)
+		r.object, r.value = object, activation.ObjectValue(object, r.form)
 	}
 	return r.value
 }

@@ -19,8 +19,6 @@ import (
 type Compiled[Body any] struct {
 	Conditions matchconditions.Conditions
 	Variables  []expression.Variable
-	// ParamReads are the parts of params that expressions read.
-	ParamReads ParamReads
 	// Body is the zero value if the policy fails every request.
 	Body Body
 

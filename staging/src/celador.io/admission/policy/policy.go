@@ -84,7 +84,7 @@ func New[Body any](compiler *expression.Compiler, object metav1.Object, anatomy 
 		c := compile(compiler, anatomy)
 		c.announce(compiler, result.Name)
 		// The body may add to the errors.
-		compiled := &Compiled[Body]{Conditions: c.conditions, Variables: c.variables, ParamReads: c.paramReads(), Body: body(c)}
+		compiled := &Compiled[Body]{Conditions: c.conditions, Variables: c.variables, Body: body(c)}
 		compiled.errors, compiled.programs = c.broken, c.programs()
 		return compiled
 	}
@@ -99,9 +99,6 @@ func (p *Policy[Body]) Compiled() *Compiled[Body] {
 	}
 	return p.expressions.get()
 }
-
-// IsCompiled reports whether the expressions are compiled, so that Compiled returns at once.
-func (p *Policy[Body]) IsCompiled() bool { return p.expressions.compiled.Load() != nil }
 
 // Errors compiles the policy and returns the errors with which the policy fails requests of any
 // kind, such as compilation errors. The error of a field begins with the field's path.

@@ -19,7 +19,6 @@ import (
 
 	"celador.io/admission/cel/expression"
 	"celador.io/admission/internal/activation"
-	"celador.io/admission/internal/stopwatch"
 	"celador.io/admission/policy"
 	"celador.io/admission/policyspec"
 )
@@ -86,11 +85,8 @@ func (f *paramResult) fail(policy v1.FailurePolicyType, err error) {
 
 // evaluate evaluates the expressions of the policy, with the given memory, and sets found. Match
 // conditions, validations with their messages, and audit annotations have a cost budget each.
-func (p compiledPolicy) evaluate(ctx context.Context, series *activation.Series, timer *stopwatch.Stopwatch, s activation.Subject, found *paramResult) {
+func (p compiledPolicy) evaluate(ctx context.Context, series *activation.Series, s activation.Subject, found *paramResult) {
 	*found = found.cleared()
-	if len(p.Conditions) > 0 {
-		timer.Stop()
-	}
 	if report, err := p.CheckConditions(ctx, series, s); report != nil {
 		switch {
 		case err == nil:
@@ -103,9 +99,8 @@ func (p compiledPolicy) evaluate(ctx context.Context, series *activation.Series,
 		found.conditions = report
 		return
 	}
-	err := p.validate(ctx, series, timer, s, found)
+	err := p.validate(ctx, series, s, found)
 	if err == nil && len(p.Body.annotations) > 0 {
-		timer.Stop()
 		err = p.annotate(ctx, series, s, found)
 	}
 	if err != nil {
@@ -115,12 +110,14 @@ func (p compiledPolicy) evaluate(ctx context.Context, series *activation.Series,
 
 // validate evaluates the validations, and the messages of those that are not satisfied. An error
 // ends the evaluation of the policy.
-func (p compiledPolicy) validate(ctx context.Context, memory *activation.Series, timer *stopwatch.Stopwatch, s activation.Subject, found *paramResult) error {
+func (p compiledPolicy) validate(ctx context.Context, memory *activation.Series, s activation.Subject, found *paramResult) error {
 	if len(p.Body.validations) == 0 {
 		return nil
 	}
 	series := memory.Begin(ctx, s, policyspec.Validation, p.Variables, celconfig.RuntimeCELCostBudget)
-	timer.Start()
+	// A reading takes as long as a simple expression. One for each validation would add 8 µs to
+	// S9, a tenth of what 100 policies add to a request.
+	start := time.Now()
 	for i := range p.Body.validations {
 		v := &p.Body.validations[i]
 		value, err := v.Evaluate(series)
@@ -129,10 +126,10 @@ func (p compiledPolicy) validate(ctx context.Context, memory *activation.Series,
 			continue
 		}
 		if expression.IsFatal(err) {
-			timer.Stop()
 			return err
 		}
-		d := Decision{Index: i, Outcome: Denied, Elapsed: timer.Lap()}
+		d := Decision{Index: i, Outcome: Denied, Elapsed: time.Since(start)}
+		start = start.Add(d.Elapsed)
 		if err != nil {
 			d = failed(d, v.failurePolicy, err)
 		}
@@ -140,10 +137,8 @@ func (p compiledPolicy) validate(ctx context.Context, memory *activation.Series,
 	}
 	found.validations = len(p.Body.validations)
 	if len(found.violations) == 0 {
-		timer.Skip(memory.Spent(celconfig.RuntimeCELCostBudget))
 		return nil
 	}
-	timer.Stop()
 	p.explain(ctx, memory, s, found)
 	return nil
 }

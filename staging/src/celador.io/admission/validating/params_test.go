@@ -270,8 +270,8 @@ func storeWithTwoSelectors(p *v1.ValidatingAdmissionPolicy) *validating.Store {
 	return storeWith(policyspec.Features{}, newObjects(), p, withParams(policytest.Binding("a", "p"), selected("", "")), withParams(policytest.Binding("b", "p"), selected("", "gold")))
 }
 
-// A policy whose expressions do not read params is evaluated once, and its decision is reported for
-// each param.
+// The decision of a policy is reported for each param, whether or not its expressions read it. The
+// request asks the authorizer each question once.
 func TestEvaluationsByParam(t *testing.T) {
 	for expression, checks := range map[string]int{
 		"authorizer.path('/a').check('write').allowed()":                                           1,
@@ -291,48 +291,40 @@ func TestEvaluationsByParam(t *testing.T) {
 	}
 }
 
-// A policy is evaluated once for all params that are equal in what its expressions read of them.
-func TestEqualPartsOfParams(t *testing.T) {
-	for condition, evaluations := range map[string]int{
-		"object == null":                                    1,
-		"params.metadata.labels.tier == ''":                 2,
-		"params.metadata['labels'].?tier.orValue('') == ''": 2,
-		"params.max < 0":                                    3,
-		"params == null":                                    1,
-		"size(params) == 0":                                 1,
-		"params.metadata.labels.size() == 0":                1,
-		"params.metadata.labels.exists(k, k == '')":         2,
-		"has(params.spec)":                                  1,
-		"params.metadata.labels.all(params, params == '')":  2,
-		"[params].exists(p, p.kind == '')":                  3,
-		"variables.tier == ''":                              2,
-		"variables.both == ''":                              3,
-		"variables.unread":                                  1,
-		"params.kind == '' || variables.tier == ''":         2,
+// A policy is evaluated once for bindings that follow one another without a param, or with the
+// same.
+func TestEvaluationsOfBindings(t *testing.T) {
+	for name, test := range map[string]struct {
+		params [3]*v1.ParamRef
+		want   int
+	}{
+		"no params":       {want: 1},
+		"the same param":  {[3]*v1.ParamRef{named("", "low"), named("", "low"), named("", "low")}, 1},
+		"another param":   {[3]*v1.ParamRef{named("", "low"), named("", "low"), named("", "high")}, 2},
+		"none in between": {[3]*v1.ParamRef{named("", "low"), nil, named("", "low")}, 3},
 	} {
 		p := policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{
-			ParamKind: paramKindOf(limits), Validations: []v1.Validation{{Expression: "true", MessageExpression: "params.metadata.name"}},
-			MatchConditions: []v1.MatchCondition{{Name: "never", Expression: condition}},
-			Variables: []v1.Variable{
-				{Name: "tier", Expression: "params.metadata.labels.tier"}, {Name: "both", Expression: "variables.tier + string(params.max)"},
-				{Name: "unread", Expression: "[object.metadata.name].all(params, params == '')"},
-			},
+			ParamKind: paramKindOf(limits), Validations: policytest.Validations("true"),
+			MatchConditions: []v1.MatchCondition{{Name: "never", Expression: "object == null"}},
 		})
-		s := storeWithTwoSelectors(p)
+		s := storeWith(policyspec.Features{}, newObjects(), p)
+		for i, ref := range test.params {
+			s.SetBinding(withParams(policytest.Binding(fmt.Sprint("b", i), "p"), ref))
+		}
 		logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.Verbosity(5), ktesting.BufferLogs(true)))
 		server := newServer()
-		result, err := validating.NewEngine(validating.Config{Namespaces: server, Authorizer: server}).Evaluate(klog.NewContext(t.Context(), logger), create(5), server, s.Snapshot())
-		if err != nil || len(result.Conditions) != 5 {
-			t.Errorf("%s: error %v, %d reports, want one for each binding and param", condition, err, len(result.Conditions))
+		result, err := validating.NewEngine(validating.Config{Namespaces: server}).Evaluate(klog.NewContext(t.Context(), logger), create(5), server, s.Snapshot())
+		if err != nil || len(result.Conditions) != 3 {
+			t.Errorf("%s: error %v, %d reports, want one for each binding", name, err, len(result.Conditions))
 		}
 		// Each evaluation logs that the condition is false.
-		if got := len(logger.GetSink().(ktesting.Underlier).GetBuffer().Data()); got != evaluations {
-			t.Errorf("%s: %d evaluations, want %d", condition, got, evaluations)
+		if got := len(logger.GetSink().(ktesting.Underlier).GetBuffer().Data()); got != test.want {
+			t.Errorf("%s: %d evaluations, want %d", name, got, test.want)
 		}
 	}
 }
 
-// Params that are equal in what validations read have their own messages, in each binding.
+// Params with equal fields in what validations read have their own messages, in each binding.
 func TestMessagesOfEqualParams(t *testing.T) {
 	p := policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{
 		ParamKind:   paramKindOf(limits),

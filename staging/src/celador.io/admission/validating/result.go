@@ -78,9 +78,7 @@ type Decision struct {
 	Reason metav1.StatusReason
 	// Elapsed is the latency that Kubernetes' metrics report for the decision: the time from the
 	// policy's previous decision in Violations, or from its first validation, to this one.
-	// Evaluating messages does not count. Short validations are not timed one by one, so Elapsed
-	// may include satisfied validations of earlier policies whose CEL cost is at most 1,000 units
-	// together. It is 0 for Admitted.
+	// Evaluating messages does not count. It is 0 for Admitted.
 	Elapsed time.Duration
 }
 
@@ -115,7 +113,7 @@ func (r *Result) add(p *policy.Policy[Body], b *policy.Binding, found *paramResu
 }
 
 // addFailure adds a decision that belongs to no validation: a policy that could not be applied, or
-// a
+// an audit annotation that could not be evaluated.
 func (r *Result) addFailure(d Decision) {
 	d.Index = -1
 	r.byBinding = append(r.byBinding, bindingDecisions{violations: 1})

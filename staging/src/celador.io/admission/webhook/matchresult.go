@@ -47,10 +47,9 @@ func (r *Request) Candidates() []matching.Candidate { return r.set.index.Candida
 // Fail or the context of the request ended meanwhile, and 500 otherwise. An error of match
 // conditions sets Excluded and Err of the decision.
 func (r *Request) Match(c matching.Candidate) (decision MatchResult, err error) {
-	w := r.set.webhooks[c.Position].Webhook
+	w := r.set.webhooks[c.Position]
 	target, matches := &r.own, true
 	if !c.Certain {
-		r.timer.Stop()
 		var found matching.Target
 		if found, matches, err = w.criteria.Match(r.matchable()); err != nil {
 			if _, ok := err.(*apierrors.StatusError); !ok {
@@ -64,20 +63,18 @@ func (r *Request) Match(c matching.Candidate) (decision MatchResult, err error) 
 		return MatchResult{Target: *target}, nil
 	}
 	if len(w.matchConditions) == 0 {
-		r.timer.Stop()
 		return MatchResult{Matches: true, Target: *target}, nil
 	}
 	version, err := r.version(&target.Kind)
 	if err != nil {
 		return MatchResult{}, apierrors.NewInternalError(err)
 	}
-	r.timer.Start()
-	result := r.set.conditions(c.Position).Check(r.series(version))
+	start := time.Now()
+	result := w.conditions().Check(r.series(version))
 	if !result.Excluded && result.Err == nil {
-		r.timer.Stop()
 		return MatchResult{Matches: true, Target: *target}, nil
 	}
-	decision = MatchResult{Excluded: true, Condition: result.Condition, Errors: result.Errors, Err: result.Err, Elapsed: r.timer.Lap()}
+	decision = MatchResult{Excluded: true, Condition: result.Condition, Errors: result.Errors, Err: result.Err, Elapsed: time.Since(start)}
 	// failurePolicy Ignore does not cover interruptions: the request would be admitted although
 	// its match conditions were not evaluated.
 	if result.Err != nil && (!w.failsOpen || errors.Is(result.Err, interpreter.InterruptError{})) {

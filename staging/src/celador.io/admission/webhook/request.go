@@ -14,7 +14,6 @@ import (
 
 	"celador.io/admission/cel/expression"
 	"celador.io/admission/internal/activation"
-	"celador.io/admission/internal/stopwatch"
 	"celador.io/admission/matching"
 	"celador.io/admission/policyspec"
 )
@@ -46,21 +45,18 @@ type Request struct {
 	// matched is nil until rules are matched, and again after the object changes.
 	matched  *matching.Request
 	versions []version
-	// authorizer is nil until a match condition is evaluated.
+	// authorizer and memory are nil until a match condition is evaluated. The match conditions of
+	// one webhook after the other are evaluated in memory.
 	authorizer *activation.Authorizer
-	// budget is the budget of the webhook whose match conditions are being evaluated.
-	budget expression.Budget
-	// timer measures evaluations of match conditions.
-	timer stopwatch.Stopwatch
+	memory     *activation.Series
 }
 
 // version holds the request with its objects converted to one kind.
 type version struct {
 	attributes *admission.VersionedAttributes
-	// series evaluates match conditions, in memory. Both are nil until they are first needed, and
+	// input holds the values that match conditions read. It is nil until it is first needed, and
 	// after a change.
-	series *expression.Series
-	memory *conditionMemory
+	input *activation.Input
 }
 
 // NewRequest returns the request with the given attributes.
@@ -71,11 +67,11 @@ func (s *Set) NewRequest(ctx context.Context, a admission.Attributes, o admissio
 // Free makes the memory of match conditions available to other requests. Call it after the last
 // Match, unless evaluations are traced. Decisions and versioned attributes stay valid.
 func (r *Request) Free() {
+	if r.memory != nil {
+		r.memory.Clear()
+	}
 	for i := range r.versions {
-		if v := &r.versions[i]; v.memory != nil {
-			v.memory.free()
-			v.changed()
-		}
+		r.versions[i].changed()
 	}
 }
 
@@ -105,7 +101,6 @@ func (r *Request) version(kind *schema.GroupVersionKind) (*version, error) {
 }
 
 func (r *Request) convert(kind schema.GroupVersionKind) (*version, error) {
-	r.timer.Stop()
 	if r.mutable && len(r.versions) > 0 {
 		v := &r.versions[0]
 		v.changed()
@@ -120,7 +115,12 @@ func (r *Request) convert(kind schema.GroupVersionKind) (*version, error) {
 }
 
 // changed makes the next match condition read the objects again.
-func (v *version) changed() { v.series, v.memory = nil, nil }
+func (v *version) changed() {
+	if v.input != nil {
+		v.input.Free()
+		v.input = nil
+	}
+}
 
 // matchable returns the request for rules and selectors, with the object as webhooks have changed
 // it.
@@ -135,21 +135,14 @@ func (r *Request) matchable() *matching.Request {
 	return r.matched
 }
 
-// series returns the series that evaluates the match conditions of the next webhook, with a new
-// budget.
+// series returns the series that evaluates the match conditions of the next webhook. It ends the
+// series of the webhook before, with which it shares the values of equal conditions.
 func (r *Request) series(v *version) *expression.Series {
-	if v.series == nil {
-		if r.authorizer == nil {
-			r.authorizer = activation.NewAuthorizer(r.config.Authorizer)
-		}
-		a := v.attributes
-		m := conditionMemories.Get().(*conditionMemory)
-		m.input.Reset(&m.values, r.attributes, r.attributes.GetResource(), a.VersionedKind, a.VersionedObject.Object(), a.VersionedOldObject.Object(), r.authorizer)
-		v.memory = m
-		v.series = m.series.Begin(r.ctx, activation.Subject{Input: &m.input}, policyspec.MatchCondition, nil, 0)
-		v.series.Recur(len(r.set.shared))
+	if r.memory == nil {
+		r.authorizer, r.memory = activation.NewAuthorizer(r.config.Authorizer), &activation.Series{}
 	}
-	r.budget = *expression.NewBudget(celconfig.RuntimeCELCostBudgetMatchConditions)
-	v.series.Continue(&r.budget)
-	return v.series
+	if a := v.attributes; v.input == nil {
+		v.input = activation.NewInput(r.attributes, r.attributes.GetResource(), a.VersionedKind, a.VersionedObject.Object(), a.VersionedOldObject.Object(), r.authorizer)
+	}
+	return r.memory.Begin(r.ctx, activation.Subject{Input: v.input}, policyspec.MatchCondition, nil, celconfig.RuntimeCELCostBudgetMatchConditions)
 }

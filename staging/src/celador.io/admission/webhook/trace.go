@@ -21,6 +21,6 @@ func (w *Webhook) Traced(compiler *expression.Compiler, configuration string, pa
 			compiler.Tracer().Compiled(configuration, path.Child("matchConditions").Index(i).Child("expression").String(), program)
 		}
 	}
-	traced.conditions, traced.traced = func() matchconditions.Conditions { return conditions }, true
+	traced.conditions = func() matchconditions.Conditions { return conditions }
 	return &traced
 }

@@ -23,8 +23,6 @@ type Webhook struct {
 	conditions      func() matchconditions.Conditions
 	failsOpen       bool
 	reinvoked       bool
-	// traced is set if match conditions report to a tracer.
-	traced bool
 }
 
 // CompileValidating returns a webhook of a ValidatingWebhookConfiguration. Fields that are nil

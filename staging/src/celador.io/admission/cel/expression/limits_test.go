@@ -51,7 +51,8 @@ func failingVariables(n int) [][2]string {
 // TestLimitOfOneBudget checks that an exceeded limit ends the evaluations with one budget, but not
 // the evaluations with the next budget.
 func TestLimitOfOneBudget(t *testing.T) {
-	series := expression.NewSeries(t.Context(), largeObject(t), nil, expression.NewBudget(plenty))
+	object := largeObject(t)
+	series := expression.NewSeries(t.Context(), object, nil, expression.NewBudget(plenty))
 	expensive, other := compile(t, "[1]"+strings.Repeat(".map(a, [a, a])", 26)+".all(x, x == x)"), compile(t, "object.name == 'nobody'")
 	if value, err := expensive.Evaluate(series); err == nil || !strings.Contains(err.Error(), stepsExceed) {
 		t.Fatalf("got %v, %v", value, err)
@@ -59,7 +60,7 @@ func TestLimitOfOneBudget(t *testing.T) {
 	if value, err := other.Evaluate(series); err == nil {
 		t.Errorf("got %v after a limit was exceeded", value)
 	}
-	series.Continue(expression.NewBudget(plenty))
+	series.Begin(t.Context(), object, nil, expression.NewBudget(plenty))
 	if value, err := other.Evaluate(series); err != nil || value != types.False {
 		t.Errorf("got %v, %v with the next budget", value, err)
 	}

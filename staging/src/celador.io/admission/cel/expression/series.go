@@ -43,8 +43,6 @@ type Series struct {
 	results *Results
 	// reads lists the variables that the current program has read.
 	reads variableReads
-	// kept holds the results of EvaluateOnce.
-	kept []keptResult
 }
 
 // NewSeries returns a series with the given variables, which must have been prepared with Link. The
@@ -68,16 +66,12 @@ func (s *Series) End() {
 		for _, v := range s.values {
 			fingerprint.Released(v)
 		}
-		for _, k := range s.kept {
-			fingerprint.Released(k.value)
-		}
 	}
 	clear(s.values)
-	clear(s.kept)
 	// One by one, because an assignment of the whole series would copy its memory.
 	s.Activation, s.ctx, s.variables, s.budget, s.object, s.results = nil, nil, nil, nil, nil, nil
 	s.meter, s.evaluated, s.reads = limits.Meter{}, 0, variableReads{}
-	s.values, s.kept = s.values[:0], s.kept[:0]
+	s.values = s.values[:0]
 }
 
 // next returns an error if no further expression may be evaluated. It checks the context after

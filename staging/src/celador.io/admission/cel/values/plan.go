@@ -46,14 +46,12 @@ type plan struct {
 	// fields holds the fields of a struct and of its inlined structs. index finds them by their
 	// JSON names.
 	fields []field
-	index  *fieldIndex
+	index  map[string]*field
 }
 
 type field struct {
 	*value.FieldCacheEntry
 	plan *plan
-	// position is the position in the struct, or -1 for a field of an inlined struct.
-	position int
 	// key is the JSON name.
 	key ref.Val
 }
@@ -101,35 +99,13 @@ func (s *planSet) makePlan(t reflect.Type, planned map[reflect.Type]*plan) *plan
 		p.elem = s.makePlan(t.Elem(), planned)
 	case formStruct:
 		fields, zero := p.entry.OrderedFields(), reflect.Zero(t)
-		p.fields = make([]field, len(fields))
+		p.fields, p.index = make([]field, len(fields)), make(map[string]*field, len(fields))
 		for i, f := range fields {
-			p.fields[i] = field{f, s.makePlan(f.GetFrom(zero).Type(), planned), position(t, f), types.String(f.JsonName)}
+			p.fields[i] = field{f, s.makePlan(f.GetFrom(zero).Type(), planned), types.String(f.JsonName)}
+			p.index[f.JsonName] = &p.fields[i]
 		}
-		p.index = newFieldIndex(p.fields)
 	}
 	return p
-}
-
-// position returns the position of a field in a struct type, or -1 if it is a field of an inlined
-// struct.
-func position(t reflect.Type, f *value.FieldCacheEntry) int {
-	object := reflect.New(t).Elem()
-	v := f.GetFrom(object)
-	for i := range t.NumField() {
-		if own := object.Field(i); v.CanAddr() && v.Type() == own.Type() && v.Addr().Pointer() == own.Addr().Pointer() {
-			return i
-		}
-	}
-	return -1
-}
-
-// from returns the field of a struct. It does what GetFrom does, in less time for a field of the
-// struct itself.
-func (f *field) from(object reflect.Value) reflect.Value {
-	if f.position >= 0 {
-		return object.Field(f.position)
-	}
-	return f.GetFrom(object)
 }
 
 func (s *planSet) formOf(t reflect.Type, entry *value.TypeReflectCacheEntry) form {

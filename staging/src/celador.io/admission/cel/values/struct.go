@@ -26,19 +26,9 @@ type Struct = structValue
 type structValue struct {
 	plan   *plan
 	object reflect.Value
-	memory *Memory
-	// first holds the first count fields that were read.
-	first [2]child
-	count int
-	cache *structCache
-}
-
-// A structCache holds the other cached parts of a struct. Most structs do not need one.
-type structCache struct {
-	// children holds the other fields that were read. Comparing a few names is faster than hashing
-	// one.
-	children []child
-	keys     []ref.Val
+	cache  childCache
+	// keys caches present.
+	keys []ref.Val
 }
 
 // Find implements traits.Mapper. For a key that is not a string, it returns an error as found, as
@@ -49,57 +39,21 @@ func (s *structValue) Find(key ref.Val) (ref.Val, bool) {
 		return unsupportedKey(key), true
 	}
 	name := string(k)
-	for i := range s.count {
-		if c := &s.first[i]; c.name == name {
-			return c.value, c.value != nil
-		}
+	v, cached := s.cache.find(name)
+	if cached {
+		return v, v != nil
 	}
-	if s.cache != nil {
-		for i := range s.cache.children {
-			if c := &s.cache.children[i]; c.name == name {
-				return c.value, c.value != nil
-			}
-		}
-	}
-	f := s.plan.index.find(s.plan.fields, name)
+	f := s.plan.index[name]
 	if f == nil {
 		return nil, false
 	}
+	if field := f.GetFrom(s.object); !f.CanOmit(field) {
+		v = f.plan.value(field)
+	}
 	// The same expression looks the field up with the same string, which then compares by its
 	// address.
-	c := child{name: name}
-	if v := f.from(s.object); !f.CanOmit(v) {
-		c.value = f.plan.value(v, s.memory)
-	}
-	if s.count < len(s.first) {
-		s.first[s.count] = c
-		s.count++
-	} else {
-		cache := s.ensureCache()
-		cache.children = append(cache.children, c)
-	}
-	return c.value, c.value != nil
-}
-
-// clear drops all references, but keeps the memory of a small cache.
-func (s *structValue) clear() {
-	cache := s.cache
-	if cache != nil {
-		if cap(cache.children) > maxPooled {
-			cache = nil
-		} else {
-			clear(cache.children)
-			*cache = structCache{children: cache.children[:0]}
-		}
-	}
-	*s = structValue{cache: cache}
-}
-
-func (s *structValue) ensureCache() *structCache {
-	if s.cache == nil {
-		s.cache = &structCache{}
-	}
-	return s.cache
+	s.cache.add(name, v)
+	return v, v != nil
 }
 
 // Get implements traits.Indexer.
@@ -131,17 +85,16 @@ func (s *structValue) IsSet(key ref.Val) ref.Val {
 
 // present returns the JSON names of the fields that are not omitted, in the order of JSON names.
 func (s *structValue) present() []ref.Val {
-	cache := s.ensureCache()
-	if cache.keys == nil {
-		cache.keys = make([]ref.Val, 0, len(s.plan.fields))
+	if s.keys == nil {
+		s.keys = make([]ref.Val, 0, len(s.plan.fields))
 		for i := range s.plan.fields {
 			f := &s.plan.fields[i]
-			if !f.CanOmit(f.from(s.object)) {
-				cache.keys = append(cache.keys, f.key)
+			if !f.CanOmit(f.GetFrom(s.object)) {
+				s.keys = append(s.keys, f.key)
 			}
 		}
 	}
-	return cache.keys
+	return s.keys
 }
 
 // Size implements traits.Sizer.

@@ -21,7 +21,7 @@ import (
 // A part that cannot be converted is a CEL error where it is used, whereas the converter fails for
 // the whole object. OfUnstructured returns null for nil. It is safe for concurrent use; the
 // returned value is not.
-func OfUnstructured(object any) ref.Val { return unstructuredPlans.of(object, nil) }
+func OfUnstructured(object any) ref.Val { return unstructuredPlans.of(object) }
 
 // unstructured converts a Go value as runtime.DefaultUnstructuredConverter does.
 func unstructured(object reflect.Value) (any, error) {

@@ -16,18 +16,18 @@ import (
 // Of returns the CEL value of an object with a JSON form. Structs and maps become CEL maps, slices
 // become lists, byte slices base64 strings, and nil null. A part without a JSON form becomes a CEL
 // error where it is read. Of is safe for concurrent use; the returned value is not.
-func Of(object any) ref.Val { return typedPlans.of(object, nil) }
+func Of(object any) ref.Val { return typedPlans.of(object) }
 
-func (s *planSet) of(object any, m *Memory) ref.Val {
+func (s *planSet) of(object any) ref.Val {
 	if object == nil {
 		return types.NullValue
 	}
 	v := reflect.ValueOf(object)
-	return s.planFor(v.Type()).value(v, m)
+	return s.planFor(v.Type()).value(v)
 }
 
-// value returns the CEL value of a Go value of the plan's type. Views are in m, which may be nil.
-func (p *plan) value(v reflect.Value, m *Memory) ref.Val {
+// value returns the CEL value of a Go value of the plan's type.
+func (p *plan) value(v reflect.Value) ref.Val {
 	switch p.form {
 	case formInterface, formPointer, formMap, formList, formBytes:
 		if v.IsNil() {
@@ -62,24 +62,24 @@ func (p *plan) value(v reflect.Value, m *Memory) ref.Val {
 	case formMarshaler:
 		return p.marshal(v)
 	case formInterface:
-		return p.set.of(v.Interface(), m)
+		return p.set.of(v.Interface())
 	case formPointer:
-		return p.elem.value(v.Elem(), m)
+		return p.elem.value(v.Elem())
 	case formList:
 		if p.set.unstructured {
 			return newUnstructuredList(p.elem, v)
 		}
-		return m.list(p.elem, v)
+		return &listValue{elem: p.elem, object: v}
 	case formMap:
 		if p.set.unstructured {
 			return newUnstructuredMap(p.elem, v)
 		}
-		return m.mapping(p.elem, v)
+		return newMap(p.elem, v)
 	case formStruct:
 		if p.set.unstructured {
 			return newUnstructuredStruct(p, v)
 		}
-		return m.structure(p, v)
+		return &structValue{plan: p, object: v}
 	default:
 		return types.NewErr("unsupported Go type for CEL: %v", v.Type())
 	}

@@ -25,13 +25,12 @@ const (
 )
 
 // ObjectValue returns the CEL value of an object in the given form. Custom resources are
-// unstructured in both forms. The value is not safe for concurrent use. It may use memory, unless
-// that is nil, and is then valid until memory is cleared.
+// unstructured in both forms. The value is not safe for concurrent use.
 //
 // ObjectValue returns nil for nil. Expressions read nil as null, but when they use it as an
 // index, the text of cel-go's error names the Go type of the index, which differs between nil
 // and types.NullValue.
-func ObjectValue(object runtime.Object, form Form, memory *values.Memory) ref.Val {
+func ObjectValue(object runtime.Object, form Form) ref.Val {
 	if object == nil {
 		return nil
 	}
@@ -41,5 +40,5 @@ func ObjectValue(object runtime.Object, form Form, memory *values.Memory) ref.Va
 	if form == Unstructured {
 		return values.OfUnstructured(object)
 	}
-	return memory.Of(object)
+	return values.Of(object)
 }

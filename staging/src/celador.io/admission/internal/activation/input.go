@@ -27,8 +27,6 @@ type Input struct {
 	resource   schema.GroupVersionResource
 	kind       schema.GroupVersionKind
 	authorizer *Authorizer
-	// memory holds the values of the objects and of the request. It may be nil.
-	memory *values.Memory
 
 	object, oldObject ref.Val
 	// The following values are nil until they are first read.
@@ -44,17 +42,9 @@ type Input struct {
 // NewInput returns the input for objects of the given kind and resource. object and oldObject may
 // be nil. If authorizer is nil, expressions that read 'authorizer' fail.
 func NewInput(a admission.Attributes, resource schema.GroupVersionResource, kind schema.GroupVersionKind, object, oldObject runtime.Object, authorizer *Authorizer) *Input {
-	in := &Input{}
-	in.Reset(nil, a, resource, kind, object, oldObject, authorizer)
-	return in
-}
-
-// Reset makes in the input that NewInput returns, with values in memory. The input must not be used
-// once memory is cleared.
-func (in *Input) Reset(memory *values.Memory, a admission.Attributes, resource schema.GroupVersionResource, kind schema.GroupVersionKind, object, oldObject runtime.Object, authorizer *Authorizer) {
-	*in = Input{
-		attributes: a, resource: resource, kind: kind, authorizer: authorizer, memory: memory,
-		object: ObjectValue(object, Typed, memory), oldObject: ObjectValue(oldObject, Typed, memory),
+	return &Input{
+		attributes: a, resource: resource, kind: kind, authorizer: authorizer,
+		object: ObjectValue(object, Typed), oldObject: ObjectValue(oldObject, Typed),
 	}
 }
 
@@ -112,7 +102,7 @@ func (in *Input) conditionRequestValue() ref.Val {
 }
 
 func (in *Input) admissionRequest(resource schema.GroupVersionResource) ref.Val {
-	return in.memory.Of(plugincel.CreateAdmissionRequest(in.attributes, metav1.GroupVersionResource(resource), metav1.GroupVersionKind(in.kind)))
+	return values.Of(plugincel.CreateAdmissionRequest(in.attributes, metav1.GroupVersionResource(resource), metav1.GroupVersionKind(in.kind)))
 }
 
 func (in *Input) authorizerVal() ref.Val {

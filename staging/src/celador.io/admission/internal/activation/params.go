@@ -47,7 +47,7 @@ func (p *Params) value() ref.Val {
 		return nil // null, see ObjectValue
 	}
 	if p.cached == nil {
-		p.cached = ObjectValue(p.formed(), p.form, nil)
+		p.cached = ObjectValue(p.formed(), p.form)
 	}
 	return p.cached
 }

@@ -45,10 +45,6 @@ func (s *Series) begin(ctx context.Context, subject Subject, role policyspec.Rol
 	return &s.series
 }
 
-// Spent returns the CEL cost of the current series and of those that it continues, which began with
-// the given number of units.
-func (s *Series) Spent(units int64) int64 { return units - s.budget.Remaining() }
-
 // Clear ends the current series and drops all references to its values.
 func (s *Series) Clear() {
 	s.series.End()

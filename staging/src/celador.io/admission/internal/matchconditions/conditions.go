@@ -4,10 +4,7 @@
 package matchconditions
 
 import (
-	"slices"
-
 	"github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/common/types/ref"
 	v1 "k8s.io/api/admissionregistration/v1"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apiserver/pkg/cel/environment"
@@ -20,16 +17,6 @@ import (
 type Condition struct {
 	expression.Compiled
 	Name string
-	// shared is the number, from 1, of an expression whose result the series keeps, and 0 for
-	// others.
-	shared int
-}
-
-func (c *Condition) evaluate(series *expression.Series) (ref.Val, error) {
-	if c.shared == 0 || c.Program == nil {
-		return c.Evaluate(series)
-	}
-	return c.Program.EvaluateOnce(series, c.shared-1)
 }
 
 // Conditions are the match conditions of a policy or webhook. A request matches if all of them are
@@ -45,20 +32,6 @@ func Compile(compiler *expression.Compiler, conditions []v1.MatchCondition) Cond
 		compiled[i] = Condition{Compiled: expression.Compiled{Program: program, Err: err}, Name: c.Name}
 	}
 	return compiled
-}
-
-// Sharing returns the conditions for series that keep the results of expressions under the given
-// numbers, by the text of the expression.
-func (c Conditions) Sharing(numbers map[string]int) Conditions {
-	sharing := slices.Clone(c)
-	for i := range sharing {
-		if p := sharing[i].Program; p != nil {
-			if number, ok := numbers[p.Source()]; ok {
-				sharing[i].shared = number + 1
-			}
-		}
-	}
-	return sharing
 }
 
 // A Result is the outcome of evaluating match conditions. The request matches if neither Excluded
@@ -82,7 +55,7 @@ func (c Conditions) Check(series *expression.Series) Result {
 	var result Result
 	var errs []error
 	for i := range c {
-		value, err := c[i].evaluate(series)
+		value, err := c[i].Evaluate(series)
 		switch {
 		case expression.IsFatal(err):
 			return Result{Err: err}

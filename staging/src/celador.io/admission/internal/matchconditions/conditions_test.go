@@ -94,23 +94,3 @@ func TestInterruption(t *testing.T) {
 		})
 	}
 }
-
-// A series charges each budget for a shared condition.
-func TestSharing(t *testing.T) {
-	const expensive = "[1,2,3,4,5].all(x, x > 0)"
-	conditions := matchconditions.Compile(expression.Default(), []v1.MatchCondition{{Name: "a", Expression: expensive}}).Sharing(map[string]int{expensive: 0})
-	s := series(t.Context(), 0)
-	s.Recur(1)
-	var left []int64
-	for range 3 {
-		budget := expression.NewBudget(1000)
-		s.Continue(budget)
-		if got := conditions.Check(s); got != (matchconditions.Result{}) {
-			t.Fatalf("result is %+v", got)
-		}
-		left = append(left, budget.Remaining())
-	}
-	if left[0] == 1000 || left[1] != left[0] || left[2] != left[0] {
-		t.Errorf("budgets are left with %v, want the same and less than 1000", left)
-	}
-}

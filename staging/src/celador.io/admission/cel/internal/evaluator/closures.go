@@ -5,8 +5,6 @@ package evaluator
 
 import (
 	"runtime/debug"
-	"sync/atomic"
-	"unsafe"
 
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
@@ -107,16 +105,6 @@ func (p *Closures) Evaluate(memory *Memory, done <-chan struct{}, limit uint64, 
 		return nil, cost, false
 	}
 	return value, cost, true
-}
-
-// Prefetch reads the memory with which an evaluation begins, so that it is in the processor's
-// caches. It does not wait for the memory.
-func (p *Closures) Prefetch() {
-	if p.eval != nil {
-		// A step is the address of a closure. The read is atomic because the compiler drops other
-		// reads whose result is not used.
-		atomic.LoadUintptr(*(**uintptr)(unsafe.Pointer(&p.eval)))
-	}
 }
 
 // Planned returns the number of planned expressions: 1, or 0 for the zero Closures.

@@ -54,9 +54,6 @@ func (m *Meter) Repeat(since Mark) {
 	m.steps = since.steps + m.keptSteps - since.keptSteps
 }
 
-// Reset clears all counts and the error, but neither Done nor CostLimit.
-func (m *Meter) Reset() { *m = Meter{Done: m.Done, CostLimit: m.CostLimit} }
-
 // MaxCost returns the highest cost of one evaluation.
 func (m *Meter) MaxCost() uint64 {
 	if m.CostLimit > 0 {

@@ -68,9 +68,6 @@ func (b *Builtins) plan(env *cel.Env, checked *cel.Ast, scope evaluator.Scope) (
 	return evaluator.Plan(env, checked, b.Library, scope)
 }
 
-// Prefetch brings the memory with which an evaluation begins into the processor's caches.
-func (p *Program) Prefetch() { p.closures.Prefetch() }
-
 // Planned returns 1 if the evaluator has planned the expression, and 0 if cel-go's interpreter
 // evaluates it.
 func (p *Program) Planned() int { return p.closures.Planned() }

@@ -21,44 +21,7 @@ import (
 	"celador.io/admission/validating"
 )
 
-// pausing pauses deployments with many replicas, and leaves the field alone in others.
-type pausing struct{ runtime.ObjectConvertor }
-
-func (p pausing) Convert(in, out, context any) error {
-	err := p.ObjectConvertor.Convert(in, out, context)
-	if d, ok := out.(*extensionsv1beta1.Deployment); ok && *d.Spec.Replicas > 5 {
-		d.Spec.Paused = true
-	}
-	return err
-}
-
-// The memory of a converted object is reused. The next object has none of its fields.
-func TestConvertedObjectsOfSeveralRequests(t *testing.T) {
-	s := newServer()
-	s.ObjectConvertor = pausing{s.ObjectConvertor}
-	engine := validating.NewEngine(validating.Config{Namespaces: s})
-	snapshot := store(
-		policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{
-			MatchConstraints: policytest.Match(v1.Equivalent, ruleFor(legacyDeployments)),
-			Validations:      []v1.Validation{{Expression: "!has(object.spec.paused)"}},
-		}),
-		policytest.Binding("b", "p", v1.Deny),
-	).Snapshot()
-	for range 10 {
-		for replicas, denied := range map[int32]bool{3: false, 7: true} {
-			result, err := engine.Evaluate(t.Context(), create(replicas), s, snapshot)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if (result.Err() != nil) != denied {
-				t.Errorf("%d replicas: the error is %v", replicas, result.Err())
-			}
-			result.Free()
-		}
-	}
-}
-
-// The memory of the values of an object is reused. Results that are not freed keep theirs, and the
+// The memory of an evaluation is reused. Results that are not freed keep theirs, and the
 // texts of a freed result stay valid.
 func TestValuesOfSeveralRequests(t *testing.T) {
 	s := newServer()
@@ -119,8 +82,7 @@ func TestValuesOfSeveralRequests(t *testing.T) {
 	}
 }
 
-// Policies may read the object of a request in any number of versions. The memory of each version
-// is reused.
+// Policies may read the object of a request in any number of versions.
 func TestManyVersions(t *testing.T) {
 	s := newServer()
 	objects, want := []any{}, []string{}

@@ -15,8 +15,9 @@ import (
 	"celador.io/admission/policytest"
 )
 
-// Params share results if they are equal in what a policy reads. A policy must decide about many
-// params as it does about each of them alone, whatever form its expressions have.
+// The evaluations of a policy for several params share the values of expressions that do not read
+// params. A policy must decide about many params as it does about each of them alone, whatever form
+// its expressions have.
 func TestParamsTogetherAndAlone(t *testing.T) {
 	var items []*unstructured.Unstructured
 	for i, fields := range []string{
