@@ -66,7 +66,7 @@ func describeAnswer(a *playground.Answer) []string {
 	for _, e := range a.Expressions {
 		add("expression %s %s:%d %s: %s (%d/%d)", e.Policy, e.Pane, e.Line, e.Field, e.Text, e.Covered, e.Branches)
 		for _, evaluation := range e.Evaluations {
-			add("value %s error=%t cost=%d %s %v", evaluation.Value, evaluation.Error, evaluation.Cost, evaluation.Part, evaluation.Values)
+			add("value %s error=%t cost=%d %s %v", evaluation.Value, evaluation.Failed, evaluation.Cost, evaluation.Part, evaluation.Values)
 		}
 		for _, missing := range e.Missing {
 			add("missing %s", missing)
