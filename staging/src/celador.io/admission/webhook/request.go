@@ -114,7 +114,8 @@ func (r *Request) convert(kind schema.GroupVersionKind) (*version, error) {
 	return &r.versions[len(r.versions)-1], nil
 }
 
-// changed makes the next match condition read the objects again.
+// changed makes the next match condition read the objects again. Results of the old input may stay
+// in the memory of the request until then; they are dropped without a look at the input.
 func (v *version) changed() {
 	if v.input != nil {
 		v.input.Free()

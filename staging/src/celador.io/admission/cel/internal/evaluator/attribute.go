@@ -128,6 +128,9 @@ func (a *attribute) follow(qualifiers []qualifier, cost uint64) step {
 			}
 			key := qualifiers[i].constant
 			if key == nil {
+				if _, ok := value.(*types.Optional); ok {
+					return nil // cel-go evaluates no index of an optional without a value
+				}
 				if key = qualifiers[i].index(f); key == nil {
 					return nil
 				}

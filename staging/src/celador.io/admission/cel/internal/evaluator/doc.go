@@ -8,11 +8,12 @@
 // The evaluator covers all functions and nearly all syntax, and declines everything else. Plan
 // declines an expression
 //
-//   - in which a macro repeats a subexpression, such as optMap in policies
-//   - with has() or an optional selection of a field of a conditional
+//   - in which two subexpressions have the same ID, because a macro repeats one
+//   - with has() of an optional, or with has() or an optional selection of a field of a conditional
 //   - that selects a field of a type of Go which its environment declares as an object
 //   - that constructs an object, or names a type, that its scope does not know
-//   - that reads all variables of a policy as one value, or a name with a leading dot
+//   - that reads all variables of a policy as one value, or, with a leading dot, a
+//     name that a variable of a macro hides
 //   - that cel-go does not plan, for example because a constant is not a valid pattern.
 //
 // Evaluate declines an evaluation that meets an error, an unknown, a cancelled context or the cost

@@ -61,6 +61,12 @@ type converter struct {
 // convert converts a CEL value or, as the values of custom resources have them, an unstructured
 // one.
 func (c *converter) convert(value any) (any, error) {
+	for optional, ok := value.(*types.Optional); ok; optional, ok = value.(*types.Optional) {
+		if !optional.HasValue() {
+			return nil, nil
+		}
+		value = optional.GetValue()
+	}
 	if c.size++; c.size > MaxSize {
 		return nil, errSize
 	}
@@ -87,11 +93,6 @@ func (c *converter) convert(value any) (any, error) {
 		return c.list(len(value), func(i int) any { return value[i] })
 	case map[string]any:
 		return c.object(value)
-	case *types.Optional:
-		if !value.HasValue() {
-			return nil, nil
-		}
-		return c.convert(value.GetValue())
 	case *types.Err:
 		return nil, value
 	case ref.Val:

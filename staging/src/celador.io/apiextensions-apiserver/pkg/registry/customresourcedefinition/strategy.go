@@ -51,7 +51,8 @@ func (s strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
 }
 
 // Validate implements rest.RESTCreateStrategy. It warns about expressions itself, because
-// WarningsOnCreate would have to check them again.
+// WarningsOnCreate would have to check them again. So a request that is rejected afterwards, as by
+// the check of its metadata, has these warnings, too.
 func (s strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
 	if errs := checkValidationRules(part(obj)); len(errs) > 0 {
 		return errs
