@@ -15,6 +15,7 @@ import (
 type Accessor struct {
 	upstream.WebhookAccessor
 	*engine.Webhook
+	exclusions exclusionSeries
 }
 
 func newAccessor(of upstream.WebhookAccessor, conditions bool) *Accessor {

@@ -4,16 +4,88 @@
 package webhook
 
 import (
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 )
 
 // exclusions is the metric of KEP-3716, "Monitoring Requirements".
-var exclusions = metrics.NewCounterVec(&metrics.CounterOpts{
+var exclusions = &resettable{CounterVec: metrics.NewCounterVec(&metrics.CounterOpts{
 	Subsystem:      "webhook_admission",
 	Name:           "match_condition_exclusions_total",
 	Help:           "Requests that match conditions kept from a webhook, by webhook, type (validate or admit) and operation.",
 	StabilityLevel: metrics.ALPHA,
-}, []string{"name", "type", "operation"})
+}, []string{"name", "type", "operation"})}
 
 func init() { legacyregistry.MustRegister(exclusions) }
+
+// The metrics of exclusions that Kubernetes has, if they are registered.
+var (
+	kubernetesExclusions, countsExclusions = registered[*metrics.CounterVec]("apiserver_admission_match_condition_exclusions_total")
+	evaluationSeconds, timesEvaluations    = registered[*metrics.HistogramVec]("apiserver_admission_match_condition_evaluation_seconds")
+)
+
+// conditionsOf is the value of the label "kind" in upstream's metrics of match conditions.
+const conditionsOf = "webhook"
+
+// resettable counts how often the server's metrics were reset (DELETE /metrics). A reset removes
+// the series of all metrics. The removed ones are not gathered any more.
+type resettable struct {
+	*metrics.CounterVec
+	resets atomic.Uint64
+}
+
+// Reset resets the metric. The registry resets upstream's metrics first, which were registered
+// first.
+func (r *resettable) Reset() {
+	r.CounterVec.Reset()
+	r.resets.Add(1)
+}
+
+// operations are the operations of the requests that the plugins handle.
+var operations = [...]admission.Operation{admission.Create, admission.Update, admission.Delete, admission.Connect}
+
+// exclusionSeries holds the series of one webhook in the metrics of exclusions, by operation. So a
+// request does not look them up by their labels. Safe for concurrent use.
+type exclusionSeries [len(operations)]atomic.Pointer[operationSeries]
+
+// of returns the series of an operation, which become part of the metrics with the first call. It
+// returns nil if a metric of Kubernetes is not registered under its name.
+func (s *exclusionSeries) of(w *Accessor, k *Descriptor, operation admission.Operation) *operationSeries {
+	if !countsExclusions || !timesEvaluations {
+		return nil
+	}
+	place := &s[slices.Index(operations[:], operation)]
+	resets := exclusions.resets.Load()
+	if series := place.Load(); series != nil && series.resets == resets {
+		return series
+	}
+	name, stage := w.GetName(), w.GetType()
+	series := &operationSeries{
+		resets:   resets,
+		counters: [...]metrics.CounterMetric{exclusions.WithLabelValues(name, stage, string(operation)), kubernetesExclusions.WithLabelValues(name, conditionsOf, stage, string(operation))},
+		seconds:  evaluationSeconds.WithLabelValues(name, conditionsOf, k.metric, string(operation)),
+	}
+	place.Store(series)
+	return series
+}
+
+// operationSeries holds the series of one webhook and operation.
+type operationSeries struct {
+	// resets is the number of resets of metrics before the series were created.
+	resets   uint64
+	counters [2]metrics.CounterMetric
+	seconds  metrics.ObserverMetric
+}
+
+// observe counts an exclusion whose evaluation took the given time.
+func (s *operationSeries) observe(elapsed time.Duration) {
+	for _, counter := range s.counters {
+		counter.Inc()
+	}
+	s.seconds.Observe(elapsed.Seconds())
+}

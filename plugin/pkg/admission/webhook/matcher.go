@@ -6,6 +6,7 @@ package webhook
 import (
 	"context"
 
+	"go.opentelemetry.io/otel/trace"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/metrics"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/generic"
@@ -23,6 +24,8 @@ type Matcher struct {
 	attributes admission.Attributes
 	request    *engine.Request
 	set        *Set
+	// traced is set if metrics refer to the trace of the request by exemplars.
+	traced bool
 	// excluded logs exclusions if explain is set.
 	excluded klog.Logger
 	explain  bool
@@ -31,7 +34,7 @@ type Matcher struct {
 // NewMatcher returns a matcher for a request, which the set has made for the given attributes.
 func (p *Plugin) NewMatcher(ctx context.Context, a admission.Attributes, request *engine.Request, set *Set) *Matcher {
 	excluded := klog.FromContext(ctx).V(5)
-	return &Matcher{ctx, p, a, request, set, excluded, excluded.Enabled()}
+	return &Matcher{ctx, p, a, request, set, trace.SpanContextFromContext(ctx).IsSampled(), excluded, excluded.Enabled()}
 }
 
 // Match returns the call of a webhook for the request, or nil if it is not called. The caller sets
@@ -54,27 +57,40 @@ func (m *Matcher) Match(c matching.Candidate) (*Call, error) {
 
 // record observes match conditions that keep a webhook from being called. err rejects the request.
 func (m *Matcher) record(w *Accessor, d *engine.MatchResult, err error) {
-	// kind is the value of the label "kind" in Kubernetes' metrics of match conditions.
-	const kind = "webhook"
-	name, stage, operation := w.GetName(), m.plugin.descriptor.metric, string(m.attributes.GetOperation())
-	for range d.Errors {
-		metrics.Metrics.ObserveMatchConditionEvalError(m.ctx, name, kind, stage, operation)
+	operation := m.attributes.GetOperation()
+	var series *operationSeries
+	if err == nil && d.Errors == 0 && !m.traced {
+		series = w.exclusions.of(w, m.plugin.descriptor, operation)
 	}
-	metrics.Metrics.ObserveMatchConditionEvaluationTime(m.ctx, d.Elapsed, name, kind, stage, operation)
-	if err == nil {
-		exclusions.WithLabelValues(name, w.GetType(), operation).Inc()
-		metrics.Metrics.ObserveMatchConditionExclusion(m.ctx, name, kind, w.GetType(), operation)
+	if series != nil {
+		series.observe(d.Elapsed)
+	} else {
+		m.recordByLabels(w, d, err == nil)
 	}
 	switch {
 	case err != nil:
-		klog.FromContext(m.ctx).Info("Match conditions of webhook failed, failing closed", "webhook", name, "configuration", w.GetConfigurationName(), "err", d.Err)
+		klog.FromContext(m.ctx).Info("Match conditions of webhook failed, failing closed", "webhook", w.GetName(), "configuration", w.GetConfigurationName(), "err", d.Err)
 	case d.Err != nil:
 		klog.FromContext(m.ctx).V(2).Info("Webhook skipped as its match conditions failed and its failurePolicy is Ignore",
-			"webhook", name, "configuration", w.GetConfigurationName(), "err", d.Err)
+			"webhook", w.GetName(), "configuration", w.GetConfigurationName(), "err", d.Err)
 	case m.explain:
 		m.excluded.Info("Request excluded from webhook by a match condition",
-			"webhook", name, "configuration", w.GetConfigurationName(), "matchCondition", d.Condition,
+			"webhook", w.GetName(), "configuration", w.GetConfigurationName(), "matchCondition", d.Condition,
 			"operation", operation, "resource", m.attributes.GetResource(), "subresource", m.attributes.GetSubresource(),
 			"object", klog.KRef(m.attributes.GetNamespace(), m.attributes.GetName()))
+	}
+}
+
+// recordByLabels observes what exclusionSeries observes, and errors and the ID of the request's
+// trace. It takes longer, because it looks the series up.
+func (m *Matcher) recordByLabels(w *Accessor, d *engine.MatchResult, excluded bool) {
+	name, operation := w.GetName(), string(m.attributes.GetOperation())
+	for range d.Errors {
+		metrics.Metrics.ObserveMatchConditionEvalError(m.ctx, name, conditionsOf, m.plugin.descriptor.metric, operation)
+	}
+	metrics.Metrics.ObserveMatchConditionEvaluationTime(m.ctx, d.Elapsed, name, conditionsOf, m.plugin.descriptor.metric, operation)
+	if excluded {
+		exclusions.WithLabelValues(name, w.GetType(), operation).Inc()
+		metrics.Metrics.ObserveMatchConditionExclusion(m.ctx, name, conditionsOf, w.GetType(), operation)
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"k8s.io/component-base/metrics/testutil"
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/ktesting"
+
+	"celador.io/celador/plugin/pkg/admission/webhook"
 )
 
 // Exclusions are counted and, at V(5), logged with the condition that excluded the request.
@@ -60,8 +62,15 @@ func checkExclusions(t *testing.T, kind, name string, want int) {
 
 // Metrics count exclusions of requests that are traced, and those after the metrics of the server
 // are reset.
-func TestExclusionMetrics(t *testing.T) {
-	const name = "metrics.example.com"
+func TestExclusionMetrics(t *testing.T) { testExclusionMetrics(t, "metrics.example.com") }
+
+// Metrics count the same if the release of Kubernetes has them under other names.
+func TestRenamedMetrics(t *testing.T) {
+	webhook.RenameMetrics(t)
+	testExclusionMetrics(t, "renamed.example.com")
+}
+
+func testExclusionMetrics(t *testing.T, name string) {
 	for of, k := range kinds {
 		t.Run(of, func(t *testing.T) {
 			p, _ := k.started(t, unreachable, webhooktesting.NewAuthenticationInfoResolver(new(int32)), []v1.MutatingWebhook{conditional(name, v1.Fail, "false")})
