@@ -4,8 +4,8 @@
 package matching
 
 // Memo holds the criteria that a request was matched with last, and the result. Consecutive
-// policies or bindings often share their criteria, which saves a sixth of S2. The zero value is
-// empty. Not safe for concurrent use.
+// policies or bindings often share their criteria, which saves a sixth of the time of 100 policies.
+// The zero value is empty. Not safe for concurrent use.
 type Memo struct {
 	criteria *Criteria
 	target   Target

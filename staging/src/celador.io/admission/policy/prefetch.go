@@ -13,7 +13,7 @@ const prefetched = 16
 // not. An evaluation waits for one part of a policy after the other, because each part holds the
 // address of the next. Here the parts of one policy do not depend on those of another, so the
 // processor waits for several policies at the same time. That saves a tenth to a fifth of what 100
-// policies add to a request of S9, and a sixth of S2c.
+// policies add to a request of a server.
 func (s *Snapshot[Body]) prefetch(candidates []matching.Candidate) {
 	for _, c := range candidates {
 		p := s.policies[c.Position]

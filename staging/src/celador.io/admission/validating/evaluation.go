@@ -19,7 +19,8 @@ import (
 )
 
 // evaluation evaluates policies for one request, and holds the result. Its memory is reused for
-// other requests, which saves a tenth of S9, so it must not be referred to after free.
+// other requests, so it must not be referred to after free. That saves a tenth of what 100 policies
+// add to a request.
 type evaluation struct {
 	ctx     context.Context
 	request matching.Request

@@ -116,7 +116,7 @@ func (p compiledPolicy) validate(ctx context.Context, memory *activation.Series,
 	}
 	series := memory.Begin(ctx, s, policyspec.Validation, p.Variables, celconfig.RuntimeCELCostBudget)
 	// A reading takes as long as a simple expression. One for each validation would add 8 µs to a
-	// request with 100 policies, a tenth of what they add (scenario S9 of the benchmark).
+	// request with 100 policies, a tenth of what they add.
 	start := time.Now()
 	for i := range p.Body.validations {
 		v := &p.Body.validations[i]
