@@ -25,7 +25,7 @@ import (
 
 // newPluginInformers returns the informers of the service accounts and of the priority classes of a
 // cluster, of which each one exists. Plugins only ask whether these informers have synced and read
-// their indexers through listers; other methods panic, and so do informers of other types.
+// their indexers through listers; other methods panic. Informers of other types never sync.
 func newPluginInformers(objects cluster.Objects) informers.SharedInformerFactory {
 	factory := informers.NewSharedInformerFactory(nil, 0)
 	factory.InformerFor(&corev1.ServiceAccount{}, syncedInformer{indexer: accounts{objects: objects}}.new)
@@ -65,26 +65,36 @@ type priorityClasses struct {
 	objects cluster.Objects
 }
 
-// List returns the priority classes of the cluster and those that kube-apiserver creates in each
-// cluster, with defaults.
+// List returns all priority classes. It logs errors, which an indexer does not return here.
 func (p priorityClasses) List() []any {
+	all, err := p.all()
+	if err != nil {
+		utilruntime.HandleError(err)
+	}
+	return all
+}
+
+// all returns the priority classes of the cluster and those that kube-apiserver creates in each
+// cluster, with defaults.
+func (p priorityClasses) all() (all []any, err error) {
 	classes, err := p.objects.ListPriorityClasses(context.Background())
 	if err != nil {
-		// The cluster has read its objects before.
-		utilruntime.HandleError(fmt.Errorf("listing the priority classes of a cluster: %w", err))
+		err = fmt.Errorf("listing the priority classes of a cluster: %w", err)
 	}
-	var all []any
 	for _, class := range append(classes, scheduling.SystemPriorityClasses()...) {
 		class = class.DeepCopy()
 		scheduling.SetObjectDefaults_PriorityClass(class)
 		all = append(all, class)
 	}
-	return all
+	return all, err
 }
 
-// GetByKey returns a priority class of List, or one of value 0.
+// GetByKey returns a priority class of the cluster, or one of value 0.
 func (p priorityClasses) GetByKey(name string) (class any, exists bool, err error) {
-	all := p.List()
+	all, err := p.all()
+	if err != nil {
+		return nil, false, err
+	}
 	if i := slices.IndexFunc(all, func(c any) bool { return c.(*schedulingv1.PriorityClass).Name == name }); i >= 0 {
 		return all[i], true, nil
 	}

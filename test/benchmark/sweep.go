@@ -12,7 +12,8 @@ import (
 const maxUpstream = 1000
 
 // sweep measures the cost of one request for each number of policies. It adds the series to the
-// report and returns the costs by number, upstream's first.
+// report and returns the costs by number, upstream's first, and Celador's alone for more policies
+// than maxUpstream.
 func (s *session) sweep(id, name string, numbers []int, with func(policies int) setup) (map[int][]measure.Cost, error) {
 	series := report.Series{Name: name}
 	all := map[int][]measure.Cost{}

@@ -36,8 +36,8 @@ type report struct {
 	warnings []v1.ExpressionWarning
 	// fields are the field paths of the warnings, separated by commas.
 	fields string
-	// note lists the type errors for an event, errors that has() guards left out. It is empty if
-	// there are none.
+	// note is the text of an event with the type errors, without those that has() guards against.
+	// It is empty if there are no others.
 	note string
 	// unchecked are the types that the policy names and that were not checked.
 	unchecked []typecheck.Unchecked

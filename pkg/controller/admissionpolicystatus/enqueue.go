@@ -46,7 +46,8 @@ func (c *Controller) AggregatedVersionChanged(version schema.GroupVersion) {
 	})
 }
 
-// crdChanged enqueues the policies that name a custom resource of the CustomResourceDefinition.
+// crdChanged enqueues the policies whose paramKind has the kind of the CustomResourceDefinition, or
+// one of whose rules names its resource.
 func (c *Controller) crdChanged(crd *apiextensionsv1.CustomResourceDefinition) {
 	c.enqueue(crd.Spec.Group, func(p *policy) bool {
 		return p.paramKind != nil && (p.paramKind.Kind == crd.Spec.Names.Kind || p.paramKind.Kind == crd.Status.AcceptedNames.Kind) ||

@@ -17,6 +17,7 @@ func TestUsage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { started.Stop(time.Minute) })
 	s := &Server{server: started}
 	for deadline := time.Now().Add(time.Minute); ; {
 		used, err := s.CPU()

@@ -44,7 +44,7 @@ type Row struct {
 	// no ratio then.
 	BelowNoise bool `json:"belowNoise,omitempty"`
 	Met        bool `json:"met"`
-	// Note is a remark for the reader.
+	// Note explains the figures. It is printed below the table.
 	Note string `json:"note,omitempty"`
 }
 

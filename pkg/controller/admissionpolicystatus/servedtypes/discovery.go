@@ -94,7 +94,8 @@ type aggregated struct {
 func (a aggregated) resources(ctx context.Context, version schema.GroupVersion) (resources, error) {
 	found, err := discover(ctx, a.discovery, version)
 	if err == nil && len(found) == 0 {
-		// The APIService is so new that this server still answers itself.
+		// Right after an APIService was created, this server may still answer the discovery of its
+		// version itself, with no resources.
 		err = fmt.Errorf("%v: nothing is served, although another server is registered", version)
 	}
 	return found, err

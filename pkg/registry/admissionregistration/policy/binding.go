@@ -83,8 +83,8 @@ func (k BindingDescriptor[Binding, Policy, Spec]) hasSingletons() bool {
 	return k.isSingleton != nil && utilfeature.DefaultFeatureGate.Enabled(features.ValidatingAdmissionPolicySingleton)
 }
 
-// unneeded reports whether a policy takes effect without a binding.
-func (k BindingDescriptor[Binding, Policy, Spec]) unneeded(policy Policy) bool {
+// takesEffectAlone reports whether a policy takes effect without a binding.
+func (k BindingDescriptor[Binding, Policy, Spec]) takesEffectAlone(policy Policy) bool {
 	return k.hasSingletons() && k.isSingleton(policy)
 }
 
@@ -100,7 +100,7 @@ func (k BindingDescriptor[Binding, Policy, Spec]) rejectSingleton(ctx context.Co
 		return nil
 	case err != nil:
 		return field.ErrorList{field.InternalError(path, fmt.Errorf("reading policy %s to see whether it is a Singleton: %w", name, err))}
-	case k.unneeded(policy):
+	case k.takesEffectAlone(policy):
 		return field.ErrorList{field.Forbidden(path, fmt.Sprintf("policy %s is a Singleton, which takes effect without a binding", name))}
 	}
 	return nil

@@ -50,15 +50,15 @@ func namesIn[T Object](ctx context.Context, resource Lister, version string, nam
 type Bindings[Policy Object] struct {
 	// kind is the kind of the bindings.
 	kind string
-	// unneeded reports whether a policy takes effect without a binding.
-	unneeded func(Policy) bool
+	// takesEffectAlone reports whether a policy takes effect without a binding.
+	takesEffectAlone func(Policy) bool
 	// bound returns the names of the policies that bindings bind, in a version as for namesIn.
 	bound func(ctx context.Context, version string) (sets.Set[string], error)
 }
 
 // In returns the Bindings of the kind that bindings lists.
 func (k BindingDescriptor[Binding, Policy, Spec]) In(bindings Lister) Bindings[Policy] {
-	return Bindings[Policy]{k.policyKind + "Binding", k.unneeded, func(ctx context.Context, version string) (sets.Set[string], error) {
+	return Bindings[Policy]{k.policyKind + "Binding", k.takesEffectAlone, func(ctx context.Context, version string) (sets.Set[string], error) {
 		return namesIn(ctx, bindings, version, k.policyName)
 	}}
 }
@@ -66,7 +66,7 @@ func (k BindingDescriptor[Binding, Policy, Spec]) In(bindings Lister) Bindings[P
 // warn returns a warning if no binding binds the policy, and the policy needs one. It returns nil
 // if the bindings cannot be listed.
 func (b Bindings[Policy]) warn(ctx context.Context, policy Policy) []string {
-	if b.unneeded(policy) {
+	if b.takesEffectAlone(policy) {
 		return nil
 	}
 	// The watch cache may not have the latest binding, so the list that finds none is as recent as
@@ -85,7 +85,7 @@ func (b Bindings[Policy]) column() lookupColumn[Policy] {
 		metav1.TableColumnDefinition{Name: "Bound", Type: "string", Description: "Whether a binding refers to the policy, without which the policy has no effect; Singleton if the policy needs none"},
 		func(ctx context.Context) (sets.Set[string], error) { return b.bound(ctx, "0") },
 		func(policy Policy, bound sets.Set[string]) string {
-			if b.unneeded(policy) {
+			if b.takesEffectAlone(policy) {
 				return "Singleton"
 			}
 			return condition(bound.Has(policy.GetName()))

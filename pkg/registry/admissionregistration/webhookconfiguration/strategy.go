@@ -30,7 +30,7 @@ func NewValidatingREST(getter generic.RESTOptionsGetter) (*registry.Store, rest.
 	if err != nil {
 		return nil, nil, err
 	}
-	return use(NewValidatingStrategy(), storage.Store), storage, nil
+	return setStrategy(NewValidatingStrategy(), storage.Store), storage, nil
 }
 
 // NewMutatingREST is NewValidatingREST for MutatingWebhookConfigurations.
@@ -39,10 +39,11 @@ func NewMutatingREST(getter generic.RESTOptionsGetter) (*registry.Store, rest.St
 	if err != nil {
 		return nil, nil, err
 	}
-	return use(NewMutatingStrategy(), storage.Store), storage, nil
+	return setStrategy(NewMutatingStrategy(), storage.Store), storage, nil
 }
 
-func use(strategy Strategy, store *registry.Store) *registry.Store {
+// setStrategy returns the store after it has set its strategy for creations and updates.
+func setStrategy(strategy Strategy, store *registry.Store) *registry.Store {
 	store.CreateStrategy, store.UpdateStrategy = strategy, strategy
 	return store
 }
@@ -67,7 +68,7 @@ type upstreamStrategy interface {
 func NewValidatingStrategy() Strategy {
 	return Strategy{validatingwebhookconfiguration.Strategy, func(configuration runtime.Object) []*[]admissionregistration.MatchCondition {
 		webhooks := configuration.(*admissionregistration.ValidatingWebhookConfiguration).Webhooks
-		return ofAll(webhooks, func(w *admissionregistration.ValidatingWebhook) *[]admissionregistration.MatchCondition {
+		return fieldPointers(webhooks, func(w *admissionregistration.ValidatingWebhook) *[]admissionregistration.MatchCondition {
 			return &w.MatchConditions
 		})
 	}}
@@ -77,13 +78,14 @@ func NewValidatingStrategy() Strategy {
 func NewMutatingStrategy() Strategy {
 	return Strategy{mutatingwebhookconfiguration.Strategy, func(configuration runtime.Object) []*[]admissionregistration.MatchCondition {
 		webhooks := configuration.(*admissionregistration.MutatingWebhookConfiguration).Webhooks
-		return ofAll(webhooks, func(w *admissionregistration.MutatingWebhook) *[]admissionregistration.MatchCondition {
+		return fieldPointers(webhooks, func(w *admissionregistration.MutatingWebhook) *[]admissionregistration.MatchCondition {
 			return &w.MatchConditions
 		})
 	}}
 }
 
-func ofAll[Webhook, Field any](webhooks []Webhook, field func(*Webhook) *Field) []*Field {
+// fieldPointers returns the address of a field of each webhook.
+func fieldPointers[Webhook, Field any](webhooks []Webhook, field func(*Webhook) *Field) []*Field {
 	var all []*Field
 	for i := range webhooks {
 		all = append(all, field(&webhooks[i]))

@@ -22,8 +22,8 @@ type Origin struct {
 type place struct {
 	position Position
 	field    string
-	// same is set if both values are objects, or both are lists. Errors about a field that neither
-	// has then name it.
+	// same is set if the value and the one that it derives from are both objects or both lists. An
+	// error about a field that is missing in both then names the field.
 	same bool
 }
 

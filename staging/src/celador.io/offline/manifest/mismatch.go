@@ -100,9 +100,8 @@ func pathAt(raw []byte, offset int64) string {
 // indexes of lists and the keys of maps.
 var goMismatch = regexp.MustCompile(`cannot unmarshal (\w+) (?:[^ ]+ )?into Go (?:struct field \w*\.([^ ]+)|value) of type ([^ ]+)`)
 
-// MismatchError returns the error of an API server about a field of the value that has another type
-// than the API wants, with the position of the field. It returns nil if the text of err is another
-// one.
+// MismatchError returns an Error with the position of the field whose type is wrong according to
+// err, the error of an API server that decoded the document. It returns nil for other errors.
 func (d *Document) MismatchError(err error) *Error {
 	match := goMismatch.FindStringSubmatch(err.Error())
 	if match == nil {

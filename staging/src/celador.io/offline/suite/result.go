@@ -23,7 +23,8 @@ type Result struct {
 	Cases []CaseResult
 }
 
-// A CaseResult is the result of a case.
+// A CaseResult tells whether a case passed, and with which mismatches, or why it was skipped or did
+// not run.
 type CaseResult struct {
 	// Name is the name of the case.
 	Name string

@@ -25,7 +25,8 @@ import (
 
 // A Runner runs suites. It is safe for concurrent use.
 type Runner struct {
-	// Backend is that of the clusters. Required.
+	// Backend provides the API groups, admission plugins and authorizers of the clusters in which
+	// the cases run. Required.
 	Backend cluster.Backend
 	// AllowUnknownKinds lets the manifests and requests have objects of kinds that are not served.
 	// Servers then have a definition without a schema for each of them. Without it, such an object

@@ -13,7 +13,8 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// An inference infers the shapes of one expression.
+// An inference computes the shapes of the types of an expression's subexpressions, from which their
+// sizes follow.
 type inference struct {
 	unifier
 	functions *Functions

@@ -13,7 +13,8 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// Namespace is the namespace of a request. Not safe for concurrent use.
+// A Namespace holds the namespace of a request, and its CEL values once expressions have read
+// 'namespaceObject'. Not safe for concurrent use.
 type Namespace struct {
 	object *corev1.Namespace
 	// whole and declared are nil until they are first read.

@@ -30,7 +30,7 @@ type plan struct {
 	variables []plannedVariable
 	// positions holds the indices of the variables by the names that expressions have for them.
 	positions map[string]int
-	// root describes the objects of the source.
+	// root is the schema of the objects in the version that they are converted from.
 	root *schemaexpression.Schema
 	// scopes holds the distinct scopes of the rules, which share the values there.
 	scopes []plannedScope
