@@ -221,8 +221,8 @@ func (r *reader) read(objects int) error {
 	return unstructured.UnstructuredJSONScheme.Encode(list, io.Discard)
 }
 
-// storages is a RESTOptionsGetter whose storages encode and decode what is created, and keep nothing.
-// It has their codecs, in the order of the versions.
+// storages is a RESTOptionsGetter whose storages encode and decode what is created, and keep
+// nothing. It has their codecs, in the order of the versions.
 type storages struct{ codecs []apiruntime.Codec }
 
 // GetRESTOptions implements generic.RESTOptionsGetter.
@@ -240,7 +240,8 @@ func (s *storages) decorate(config *storagebackend.ConfigForResource, _ string, 
 	return forgetful{codec: config.Codec}, func() {}, nil
 }
 
-// forgetful is a storage that does not keep what is created. Only opening and creating are possible.
+// forgetful is a storage that does not keep what is created. Only opening and creating are
+// possible.
 type forgetful struct {
 	storage.Interface
 	codec apiruntime.Codec

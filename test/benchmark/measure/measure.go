@@ -32,8 +32,8 @@ type Cost struct {
 const quartile = 25
 
 // Alternate returns the cost of one call of each function. It measures the functions in turn, so
-// that noise affects all of them alike. It collects garbage before, which would otherwise burden the
-// first function. It returns the first error of a call.
+// that noise affects all of them alike. It collects garbage before, which would otherwise burden
+// the first function. It returns the first error of a call.
 func Alternate(effort Effort, calls ...func() error) ([]Cost, error) {
 	runtime.GC()
 	sides := make([]*side, len(calls))

@@ -17,11 +17,11 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/registry/status"
 )
 
-// StatusREST serves the status subresource of policies: get, update and patch, also as tables. It is
-// safe for concurrent use.
+// StatusREST serves the status subresource of policies: get, update and patch, also as tables. It
+// is safe for concurrent use.
 //
-// Its updates never create a policy, not even for server-side apply: a client that writes the status
-// of a missing policy has not seen its deletion yet.
+// Its updates never create a policy, not even for server-side apply: a client that writes the
+// status of a missing policy has not seen its deletion yet.
 type StatusREST struct {
 	*status.REST
 	rest.TableConvertor // of the policies

@@ -12,8 +12,8 @@ import (
 	"celador.io/celador/test/e2e/conformance/process"
 )
 
-// APIServerFlags returns the flags of a kube-apiserver on 127.0.0.1 with Kubernetes' defaults, except
-// for flags that need a network. serviceAccountKey and tokens are paths of files.
+// APIServerFlags returns the flags of a kube-apiserver on 127.0.0.1 with Kubernetes' defaults,
+// except for flags that need a network. serviceAccountKey and tokens are paths of files.
 func APIServerFlags(etcdURL string, port int, serviceAccountKey, tokens string) []string {
 	return []string{
 		"--etcd-servers=" + etcdURL,

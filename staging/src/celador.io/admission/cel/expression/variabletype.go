@@ -12,8 +12,8 @@ import (
 const (
 	// smallType is the size, in types, up to which a variable always keeps its type.
 	smallType = 64
-	// maxVariableType is the size of a type above which a variable is declared as dyn. An expression
-	// can still construct a map of two types of this size.
+	// maxVariableType is the size of a type above which a variable is declared as dyn. An
+	// expression can still construct a map of two types of this size.
 	maxVariableType = typesize.MaxType/2 - 1
 	// maxVariableWork and maxPolicyWork bound typesize.Size.Work of the type of one variable,
 	// and of the types of all variables that are not small. Exceeding maxVariableWork takes 145

@@ -15,8 +15,8 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// checkOptionalEntries returns an issue for each optional entry of a list or map whose value has the
-// type dyn, such as [?dyn(x)]. A validator of Kubernetes' environments panics on these entries
+// checkOptionalEntries returns an issue for each optional entry of a list or map whose value has
+// the type dyn, such as [?dyn(x)]. A validator of Kubernetes' environments panics on these entries
 // (patches/cel-go/0003). It returns nil for expressions without optional entries and for those that
 // do not compile.
 func checkOptionalEntries(env *cel.Env, parsed *cel.Ast) *cel.Issues {

@@ -23,8 +23,8 @@ type Limits struct {
 	Text float64
 }
 
-// A Scope describes the variables of an expression, and how often the expression is evaluated in one
-// object: once for each value at a path such as spec.groups[*].
+// A Scope describes the variables of an expression, and how often the expression is evaluated in
+// one object: once for each value at a path such as spec.groups[*].
 type Scope struct {
 	// Variables are the types of the variables. A variable without a type may have any value.
 	Variables map[string]*apiservercel.DeclType

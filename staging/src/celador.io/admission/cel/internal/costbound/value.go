@@ -50,8 +50,8 @@ const (
 // maxAlternatives bounds the alternatives of a value, each of which a loop visits.
 const maxAlternatives = 16
 
-// oneOf returns the estimate of a value that has one of several estimates. It leaves out scalars and
-// empty literals, which cost no more than any other value.
+// oneOf returns the estimate of a value that has one of several estimates. It leaves out scalars
+// and empty literals, which cost no more than any other value.
 func oneOf(values ...value) value {
 	var all []value
 	for _, v := range values {

@@ -16,8 +16,8 @@ import (
 )
 
 // trackers returns the costs of functions whose libraries register a cost tracker with cel-go but
-// do not export it, such as sets, most of lists, and the functions of conversion rules. A tracker is
-// a program of cel-go for one call, with variables for the arguments, and with the known result
+// do not export it, such as sets, most of lists, and the functions of conversion rules. A tracker
+// is a program of cel-go for one call, with variables for the arguments, and with the known result
 // instead of the function. Programs are planned on first use.
 type trackers struct {
 	env      *cel.Env

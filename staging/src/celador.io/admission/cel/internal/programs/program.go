@@ -88,8 +88,8 @@ type Charge struct {
 // Cancelling ctx interrupts the evaluation if it also closes the Done channel of the meter. An
 // evaluation that fails has a charge, too.
 //
-// Closures that exceed the cost limit decline, and cel-go takes about ten times as long to reach the
-// limit again. With stop, Evaluate does not repeat the evaluation and returns the error of the
+// Closures that exceed the cost limit decline, and cel-go takes about ten times as long to reach
+// the limit again. With stop, Evaluate does not repeat the evaluation and returns the error of the
 // limit. Closures charge some costs earlier than cel-go, so that an expression that fails close to
 // the limit may have another error than cel-go's.
 func (p *Program) Evaluate(ctx context.Context, input evaluator.Input, memory *evaluator.Memory, meter *limits.Meter, stop bool) (value ref.Val, charge Charge, err error) {
