@@ -13,39 +13,71 @@ type child struct {
 }
 
 // A childCache holds the parts of a struct or map that were read. The zero value is ready for use.
+// Most policies read one or two parts of a struct, which need no memory but the struct's.
 type childCache struct {
-	// children caches the first maxChildren lookups, and overflow the others. first is the initial
-	// storage of children.
-	children []child
-	first    [1]child
-	overflow map[string]ref.Val
+	first [2]child
+	// count is the number of children in first and in rest.next.
+	count int
+	rest  *cacheRest
 }
 
-// maxChildren is the number of cached values up to which comparing names is faster than hashing.
-const maxChildren = 8
+// A cacheRest holds what few structs and maps need: the children after first, those in overflow
+// once next is full, and the keys.
+type cacheRest struct {
+	next     [6]child
+	overflow map[string]ref.Val
+	keys     []ref.Val
+}
 
 // find returns the cached value of a name. It returns false if the name was not added.
 func (c *childCache) find(name string) (ref.Val, bool) {
-	for i := range c.children {
-		if found := &c.children[i]; found.name == name {
+	for i := range min(c.count, len(c.first)) {
+		if found := &c.first[i]; found.name == name {
 			return found.value, true
 		}
 	}
-	v, cached := c.overflow[name]
+	if c.rest == nil {
+		return nil, false
+	}
+	for i := range c.count - len(c.first) {
+		if found := &c.rest.next[i]; found.name == name {
+			return found.value, true
+		}
+	}
+	v, cached := c.rest.overflow[name]
 	return v, cached
 }
 
 func (c *childCache) add(name string, v ref.Val) {
-	switch {
-	case len(c.children) == maxChildren:
-		if c.overflow == nil {
-			c.overflow = map[string]ref.Val{}
-		}
-		c.overflow[name] = v
-	case c.children == nil:
-		c.children = c.first[:0]
-		fallthrough
-	default:
-		c.children = append(c.children, child{name, v})
+	if c.count < len(c.first) {
+		c.first[c.count] = child{name, v}
+		c.count++
+		return
 	}
+	rest := c.allocatedRest()
+	if i := c.count - len(c.first); i < len(rest.next) {
+		rest.next[i] = child{name, v}
+		c.count++
+		return
+	}
+	if rest.overflow == nil {
+		rest.overflow = map[string]ref.Val{}
+	}
+	rest.overflow[name] = v
+}
+
+// keys returns what list returned when keys was first called.
+func (c *childCache) keys(list func() []ref.Val) []ref.Val {
+	rest := c.allocatedRest()
+	if rest.keys == nil {
+		rest.keys = list()
+	}
+	return rest.keys
+}
+
+func (c *childCache) allocatedRest() *cacheRest {
+	if c.rest == nil {
+		c.rest = &cacheRest{}
+	}
+	return c.rest
 }

@@ -26,8 +26,9 @@ type mapValue struct {
 	// read without reflection. That saves a tenth of the time of one policy.
 	strings   map[string]string
 	resources corev1.ResourceList
-	cache     childCache
-	keys      []ref.Val
+	// cache is nil until a value is read.
+	cache *childCache
+	keys  []ref.Val
 }
 
 func newMap(elem *plan, object reflect.Value) *mapValue {
@@ -49,6 +50,9 @@ func (m *mapValue) Find(key ref.Val) (ref.Val, bool) {
 		return unsupportedKey(key), false
 	}
 	name := string(k)
+	if m.cache == nil {
+		m.cache = &childCache{}
+	}
 	v, cached := m.cache.find(name)
 	if !cached {
 		v = m.lookUp(name)

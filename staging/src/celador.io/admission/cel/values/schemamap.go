@@ -24,7 +24,6 @@ type schemaMap struct {
 	*layout
 	entries map[string]any
 	cache   childCache
-	keys    []ref.Val
 }
 
 // property returns the schema of an entry, by its unescaped name. It returns nil for unknown
@@ -94,8 +93,8 @@ func (m *schemaMap) Size() ref.Val { return types.Int(len(m.entries)) }
 // Iterator implements traits.Iterable. It returns the escaped names of known fields, sorted, and
 // then nil for each unknown field, as Kubernetes' conversion does.
 func (m *schemaMap) Iterator() traits.Iterator {
-	if m.keys == nil {
-		m.keys = make([]ref.Val, 0, len(m.entries))
+	keys := m.cache.keys(func() []ref.Val {
+		keys := make([]ref.Val, 0, len(m.entries))
 		for _, name := range slices.Sorted(maps.Keys(m.entries)) {
 			if m.property(name) == nil {
 				continue
@@ -105,11 +104,11 @@ func (m *schemaMap) Iterator() traits.Iterator {
 					name = escaped
 				}
 			}
-			m.keys = append(m.keys, types.String(name))
+			keys = append(keys, types.String(name))
 		}
-		m.keys = m.keys[:len(m.entries)]
-	}
-	return &keyIterator{m, m.keys}
+		return keys[:len(m.entries)]
+	})
+	return &keyIterator{m, keys}
 }
 
 // Equal implements ref.Val. A field that one of two objects does not have makes them unequal only

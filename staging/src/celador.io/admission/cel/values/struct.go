@@ -27,8 +27,6 @@ type structValue struct {
 	plan   *plan
 	object reflect.Value
 	cache  childCache
-	// keys caches present.
-	keys []ref.Val
 }
 
 // Find implements traits.Mapper. For a key that is not a string, it returns an error as found, as
@@ -85,16 +83,16 @@ func (s *structValue) IsSet(key ref.Val) ref.Val {
 
 // present returns the JSON names of the fields that are not omitted, in the order of JSON names.
 func (s *structValue) present() []ref.Val {
-	if s.keys == nil {
-		s.keys = make([]ref.Val, 0, len(s.plan.fields))
+	return s.cache.keys(func() []ref.Val {
+		keys := make([]ref.Val, 0, len(s.plan.fields))
 		for i := range s.plan.fields {
 			f := &s.plan.fields[i]
 			if !f.CanOmit(f.GetFrom(s.object)) {
-				s.keys = append(s.keys, f.key)
+				keys = append(keys, f.key)
 			}
 		}
-	}
-	return s.keys
+		return keys
+	})
 }
 
 // Size implements traits.Sizer.
