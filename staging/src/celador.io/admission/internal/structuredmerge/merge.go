@@ -214,17 +214,13 @@ func (m *merger) mergeField(s *shape, into reflect.Value, name string, v ref.Val
 		field, known := s.fields[name]
 		return known && m.merge(field.shape, into.FieldByIndex(field.index), v, at)
 	}
-	of := s.entries.element
-	if named, ok := s.entries.named[name]; ok {
-		of = named
-	}
 	key := reflect.ValueOf(name).Convert(into.Type().Key())
 	element := reflect.New(into.Type().Elem()).Elem()
 	existing := into.MapIndex(key)
 	if existing.IsValid() {
 		element.Set(existing)
 	}
-	if !m.merge(of, element, v, at) {
+	if !m.merge(s.entries, element, v, at) {
 		return false
 	}
 	m.changed = m.changed || !existing.IsValid()

@@ -77,30 +77,19 @@ func newStability(t reflect.Type, known map[reflect.Type]stability) stability {
 	switch t.Kind() {
 	case reflect.Pointer:
 		return stablePointer(t, known)
-	case reflect.Slice:
-		if check := makeStability(t.Elem(), known); check != nil {
-			return func(v reflect.Value) bool {
-				for i := range v.Len() {
-					if !check(v.Index(i)) {
-						return false
-					}
-				}
-				return true
-			}
+	case reflect.Slice, reflect.Map:
+		check := makeStability(t.Elem(), known)
+		if check == nil {
+			return nil
 		}
-		return nil
-	case reflect.Map:
-		if check := makeStability(t.Elem(), known); check != nil {
-			return func(v reflect.Value) bool {
-				for entries := v.MapRange(); entries.Next(); {
-					if !check(entries.Value()) {
-						return false
-					}
+		return func(v reflect.Value) bool {
+			for _, element := range v.Seq2() {
+				if !check(element) {
+					return false
 				}
-				return true
 			}
+			return true
 		}
-		return nil
 	case reflect.Struct:
 		return stableStruct(t, known)
 	case reflect.Interface:
@@ -126,21 +115,16 @@ func hasCustomJSON(t reflect.Type) bool {
 // stablePointer returns the stability of a pointer type. A pointer to a value that is null in
 // JSON is not stable, because the conversion turns the pointer into nil.
 func stablePointer(t reflect.Type, known map[reflect.Type]stability) stability {
-	check := makeStability(t.Elem(), known)
-	var null func(reflect.Value) bool
 	switch t.Elem().Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Interface:
-		null = reflect.Value.IsNil
-	default:
-		if hasCustomJSON(t.Elem()) {
-			null = nullInJSON
-		}
+		return reflect.Value.IsNil // no built-in type has such a field
 	}
-	if check == nil && null == nil {
+	check, custom := makeStability(t.Elem(), known), hasCustomJSON(t.Elem())
+	if check == nil && !custom {
 		return nil
 	}
 	return func(v reflect.Value) bool {
-		return v.IsNil() || (null == nil || !null(v.Elem())) && (check == nil || check(v.Elem()))
+		return v.IsNil() || !(custom && nullInJSON(v.Elem())) && (check == nil || check(v.Elem()))
 	}
 }
 
