@@ -3,10 +3,7 @@
 
 package policy
 
-import (
-	"celador.io/admission/cel/expression"
-	"celador.io/admission/policyspec"
-)
+import "celador.io/admission/cel/expression"
 
 // announce tells the tracer of the compiler, if there is one, which program evaluates which field
 // of the policy.
@@ -15,14 +12,9 @@ func (c *Compilation) announce(compiler *expression.Compiler, policy string) {
 	if tracer == nil {
 		return
 	}
-	variables := c.variables
-	for i := range c.anatomy.Expressions {
-		e, program := &c.anatomy.Expressions[i], c.compiled[i].Program
-		if e.Role == policyspec.Variable {
-			program, variables = variables[0].Program, variables[1:]
-		}
-		if program != nil {
-			tracer.Compiled(policy, e.Path.String(), program)
+	for i := range c.compiled {
+		if program := c.compiled[i].Program; program != nil {
+			tracer.Compiled(policy, c.anatomy.Expressions[i].Path.String(), program)
 		}
 	}
 }
