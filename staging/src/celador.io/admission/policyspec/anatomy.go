@@ -37,6 +37,8 @@ type Anatomy struct {
 	// Kubernetes does. The engines compile match conditions with them, also as Kubernetes does,
 	// for policies that were stored before validation rejected such conditions.
 	Expressions []Expression
+
+	conditions []v1.MatchCondition
 }
 
 // Expression is an expression of a policy.
@@ -98,6 +100,12 @@ func (p *Anatomy) SameTypes(other *Anatomy) bool {
 		})
 }
 
+// SameConditions reports whether both policies have the same match conditions and the same paramKind.
+func (p *Anatomy) SameConditions(other *Anatomy) bool {
+	same := equality.Semantic.DeepEqual
+	return same(p.ParamKind, other.ParamKind) && same(p.conditions, other.conditions)
+}
+
 // Sources returns the distinct sources of the policy's expressions.
 func (p *Anatomy) Sources() map[string]bool {
 	sources := make(map[string]bool, len(p.Expressions))
@@ -108,6 +116,7 @@ func (p *Anatomy) Sources() map[string]bool {
 }
 
 func (p *Anatomy) addConditions(conditions []v1.MatchCondition) {
+	p.conditions = conditions
 	for i, c := range conditions {
 		p.Expressions = append(p.Expressions, Expression{
 			Role: MatchCondition, Path: specPath.Child("matchConditions").Index(i).Child("expression"), Source: c.Expression, Index: i, Name: c.Name,
