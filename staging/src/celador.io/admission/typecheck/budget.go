@@ -41,7 +41,7 @@ type budget struct {
 func newBudget(expressions []fieldExpression, limit int) *budget {
 	b := &budget{base: 1, limit: limit, strict: limit < maxCost}
 	for i := range expressions {
-		size := len(expressions[i].source)
+		size := len(expressions[i].Source)
 		b.base += baseCost + size + size*size/longBytes
 	}
 	return b
@@ -89,6 +89,6 @@ func sizeOf(t *cel.Type, most int) int {
 	return size
 }
 
-func errBudget(types int) error {
-	return fmt.Errorf("no more than %d types of a policy with expressions of this size are checked", types)
+func (b *budget) err() error {
+	return fmt.Errorf("no more than %d types of a policy with expressions of this size are checked", b.types)
 }
