@@ -47,5 +47,6 @@ func (r *applier) subject(i *invocation, view *view) activation.Subject {
 // series returns a series for one expression of a mutation. Each expression has its own cost
 // budget.
 func (r *applier) series(i *invocation) *expression.Series {
-	return i.NewSeries(r.ctx, r.subject(i, r.view(i.target.Kind)), policyspec.Patch, expression.NewBudget(celconfig.RuntimeCELCostBudget))
+	memory := &activation.Series{}
+	return memory.Begin(r.ctx, r.subject(i, r.view(i.target.Kind)), policyspec.Patch, i.Variables, celconfig.RuntimeCELCostBudget)
 }

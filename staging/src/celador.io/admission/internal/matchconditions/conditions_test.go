@@ -28,7 +28,7 @@ func series(ctx context.Context, budget int64) *expression.Series {
 	kind, resource := pod.GroupVersionKind(), corev1.SchemeGroupVersion.WithResource("pods")
 	a := admission.NewAttributesRecord(pod, nil, kind, "blue", "web", resource, "", admission.Create, nil, false, &user.DefaultInfo{Name: "jane"})
 	input := activation.NewInput(a, resource, kind, pod, nil, nil)
-	return activation.NewSeries(ctx, activation.Subject{Input: input}, policyspec.MatchCondition, nil, expression.NewBudget(budget))
+	return new(activation.Series).Begin(ctx, activation.Subject{Input: input}, policyspec.MatchCondition, nil, budget)
 }
 
 func TestCheck(t *testing.T) {
