@@ -81,24 +81,17 @@ func (r *applier) collectBinding(match *policy.Match[Body], b *policy.BindingMat
 	}
 }
 
-// kindError is the error of converting the request's object to a kind, or nil.
-type kindError struct {
-	schema.GroupVersionKind
-	err error
-}
-
 // convertible returns an error if the request's object cannot be converted to a kind. The
 // conversion runs once for each kind, and the first result becomes r.versioned.
 func (r *applier) convertible(kind schema.GroupVersionKind) error {
-	for _, k := range r.kinds {
-		if k.GroupVersionKind == kind {
-			return k.err
-		}
+	v := r.view(kind)
+	if v.tried {
+		return v.err
 	}
 	converted, err := admission.NewVersionedAttributes(r.request.Attributes, kind, r.objects)
 	if err == nil && r.versioned == nil {
 		r.versioned = converted
 	}
-	r.kinds = append(r.kinds, kindError{kind, err})
+	v.tried, v.err = true, err
 	return err
 }

@@ -96,3 +96,17 @@ func (c *Compilation) Expressions() iter.Seq2[*policyspec.Expression, expression
 func (c *Compilation) Report(path *field.Path, err error) {
 	c.broken = append(c.broken, fmt.Errorf("%v: %w", path, err))
 }
+
+// announce tells the tracer of the compiler, if there is one, which program evaluates which field
+// of the policy.
+func (c *Compilation) announce(compiler *expression.Compiler, policy string) {
+	tracer := compiler.Tracer()
+	if tracer == nil {
+		return
+	}
+	for i := range c.compiled {
+		if program := c.compiled[i].Program; program != nil {
+			tracer.Compiled(policy, c.anatomy.Expressions[i].Path.String(), program)
+		}
+	}
+}
