@@ -49,7 +49,7 @@ func (x NamespaceIndex[T]) Candidates(r *Request) [][]T {
 	key := x.byLabel.first().Criteria().namespaceLabel().key
 	if key == x.byLabel.last().Criteria().namespaceLabel().key {
 		if value, ok := labels[key]; ok {
-			return merge(x.free, x.byLabel.span(valued[T](value)))
+			return merge(x.free, x.byLabel.span(requiring[T](label{key, value})))
 		}
 		return x.free
 	}
@@ -106,12 +106,6 @@ func (x NamespaceIndex[T]) Without(name string) NamespaceIndex[T] {
 // named compares items with a name, in a list sorted by name.
 func named[T Item](name string) func(T) int {
 	return func(item T) int { return strings.Compare(item.Name(), name) }
-}
-
-// valued compares items with the value of a label, in a list whose items require labels with the
-// same key.
-func valued[T Item](value string) func(T) int {
-	return func(item T) int { return strings.Compare(item.Criteria().namespaceLabel().value, value) }
 }
 
 // requiring compares items with a label, in a list sorted by label.

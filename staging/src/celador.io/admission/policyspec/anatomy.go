@@ -24,12 +24,10 @@ type Anatomy struct {
 	TypeChecking     *v1.TypeCheckingMode
 	// Singleton is set if the policy applies without a binding.
 	Singleton bool
-	// ComposesAlways is set if API validation declares 'variables' to expressions of a policy
-	// without variables. Kubernetes does so for mutating policies only.
-	ComposesAlways bool
-	// MixesTypes is set if lists, maps and alternatives in the policy's expressions may have
-	// values of different types, as patches do.
-	MixesTypes bool
+	// Mutates is set for mutating policies. API validation declares 'variables' to their expressions
+	// even if they have none, as Kubernetes does. Lists, maps and alternatives in their expressions may
+	// have values of different types, as patches do.
+	Mutates bool
 	// Expressions lists the expressions of the policy: match conditions, variables, and then
 	// the validations or mutations, in the order of the spec.
 	//
@@ -37,8 +35,6 @@ type Anatomy struct {
 	// Kubernetes does. The engines compile match conditions with them, also as Kubernetes does,
 	// for policies that were stored before validation rejected such conditions.
 	Expressions []Expression
-
-	conditions []v1.MatchCondition
 }
 
 // Expression is an expression of a policy.
@@ -102,8 +98,13 @@ func (p *Anatomy) SameTypes(other *Anatomy) bool {
 
 // SameConditions reports whether both policies have the same match conditions and the same paramKind.
 func (p *Anatomy) SameConditions(other *Anatomy) bool {
-	same := equality.Semantic.DeepEqual
-	return same(p.ParamKind, other.ParamKind) && same(p.conditions, other.conditions)
+	return equality.Semantic.DeepEqual(p.ParamKind, other.ParamKind) && slices.EqualFunc(p.conditions(), other.conditions(), func(a, b Expression) bool {
+		return a.Name == b.Name && a.Source == b.Source
+	})
+}
+
+func (p *Anatomy) conditions() []Expression {
+	return slices.DeleteFunc(slices.Clone(p.Expressions), func(e Expression) bool { return e.Role != MatchCondition })
 }
 
 // Sources returns the distinct sources of the policy's expressions.
@@ -116,7 +117,6 @@ func (p *Anatomy) Sources() map[string]bool {
 }
 
 func (p *Anatomy) addConditions(conditions []v1.MatchCondition) {
-	p.conditions = conditions
 	for i, c := range conditions {
 		p.Expressions = append(p.Expressions, Expression{
 			Role: MatchCondition, Path: specPath.Child("matchConditions").Index(i).Child("expression"), Source: c.Expression, Index: i, Name: c.Name,

@@ -33,13 +33,12 @@ type budget struct {
 	base, spent int
 	// types is the number of types checked.
 	types int
-	// limit is the limit of the cost. If strict is set, it holds for the first type as well.
-	limit  int
-	strict bool
+	// limit is the limit of the cost. If it is lower than maxCost, it holds for the first type as well.
+	limit int
 }
 
 func newBudget(expressions []fieldExpression, limit int) *budget {
-	b := &budget{base: 1, limit: limit, strict: limit < maxCost}
+	b := &budget{base: 1, limit: limit}
 	for i := range expressions {
 		size := len(expressions[i].Source)
 		b.base += baseCost + size + size*size/longBytes
@@ -57,11 +56,11 @@ func (b *budget) charge(assessments []assessment) {
 }
 
 // exhausted reports whether checking another type is expected to exceed the budget. The expected
-// cost of a type is the average so far. The first type is always allowed, unless the budget is
-// strict.
+// cost of a type is the average so far. The first type is always allowed, unless the limit is lower
+// than maxCost.
 func (b *budget) exhausted() bool {
 	if b.types == 0 {
-		return b.strict && b.base > b.limit
+		return b.limit < maxCost && b.base > b.limit
 	}
 	return b.types == maxPolicyTypes || b.spent+b.spent/b.types > b.limit
 }

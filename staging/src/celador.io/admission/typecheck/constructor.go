@@ -23,7 +23,7 @@ const maxAlternatives = 8
 type constructors struct {
 	*typeTable
 	object *cel.Type
-	// known caches typesOf.
+	// known caches the results of typesOf.
 	known map[string][]*cel.Type
 }
 

@@ -41,7 +41,7 @@ func (c *Checker) expressionsOf(policy *policyspec.Anatomy) []fieldExpression {
 	for i := range policy.Expressions {
 		e := &policy.Expressions[i]
 		parse := sync.OnceValues(func() (syntax, error) { return c.parse(e.Source) })
-		expressions[i] = fieldExpression{e, parse, matchConditions, policy.MixesTypes}
+		expressions[i] = fieldExpression{e, parse, matchConditions, policy.Mutates}
 		if condition, ok := mutationConditions[e.Index]; ok && e.Role == policyspec.Patch {
 			expressions[i].onlyIf = append(slices.Clip(matchConditions), condition)
 		}

@@ -76,7 +76,7 @@ func checkExpressions(policy, stored *policyspec.Anatomy) expressionErrors {
 	plain := expression.Default()
 	composed := plain
 	var composition *expression.Composition // nil if the policy has no variables to declare
-	if policy.ComposesAlways || policy.Has(policyspec.Variable) {
+	if policy.Mutates || policy.Has(policyspec.Variable) {
 		composition = plain.Compose()
 		defer plain.Release(composition)
 		composed = composition.Compiler

@@ -35,7 +35,7 @@ type Input struct {
 	// results is nil until a second series begins. Free returns its memory.
 	results *expression.Results
 	series  int
-	// changes is set once the objects change between series.
+	// changes is set once Show was called: series may then read different objects.
 	changes bool
 }
 

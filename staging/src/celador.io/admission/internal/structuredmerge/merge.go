@@ -179,9 +179,9 @@ func (m *merger) mergeEntries(s *shape, into reflect.Value, entries traits.Mappe
 	return true
 }
 
-// open prepares a struct or map for mergeField. Structs need no copy: they are part of one. merge
-// does not support empty configurations of either, because structured-merge-diff keeps some of them
-// and drops others.
+// open copies a map, so that mergeField may write to it. A struct is a part of the copied object and
+// needs no copy. Callers do not merge empty configurations into either, because
+// structured-merge-diff keeps some of them and drops others.
 func (m *merger) open(s *shape, into reflect.Value) bool {
 	m.bytes += ScalarBytes
 	if s.entries != nil {

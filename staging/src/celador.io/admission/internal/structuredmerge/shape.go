@@ -160,21 +160,15 @@ func (b *shapeBuilder) fields(t reflect.Type, of *schema.Map) map[string]fieldSh
 // list returns nil if merge cannot compare the keys of the list.
 func (b *shapeBuilder) list(t reflect.Type, of *schema.List) *listShape {
 	s := &listShape{element: b.build(t.Elem(), of.ElementType)}
-	switch {
-	case hasCustomJSON(t.Elem()):
-		return nil
-	case len(of.Keys) == 0:
-		return s
-	case t.Elem().Kind() != reflect.Struct:
+	if hasCustomJSON(t.Elem()) {
 		return nil
 	}
-	indexes, ok := jsonFields(t.Elem())
 	for _, name := range of.Keys {
-		index, known := indexes[name]
-		if !ok || !known {
+		field, known := s.element.fields[name]
+		if !known {
 			return nil
 		}
-		s.keys = append(s.keys, keyShape{name, index})
+		s.keys = append(s.keys, keyShape{name, field.index})
 	}
 	return s
 }
