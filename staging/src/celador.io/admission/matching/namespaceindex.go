@@ -4,6 +4,7 @@
 package matching
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -46,7 +47,7 @@ func (x NamespaceIndex[T]) Candidates(r *Request) [][]T {
 		return x.byName
 	}
 	// Most often all items require the same key.
-	key := x.byLabel.first().Criteria().namespaceLabel().key
+	key := x.byLabel[0][0].Criteria().namespaceLabel().key
 	if key == x.byLabel.last().Criteria().namespaceLabel().key {
 		if value, ok := labels[key]; ok {
 			return merge(x.free, x.byLabel.span(requiring[T](label{key, value})))
@@ -116,10 +117,7 @@ func requiring[T Item](required label) func(T) int {
 // placed compares items with a label and a name, in a list sorted by both.
 func placed[T Item](required label, name string) func(T) int {
 	return func(item T) int {
-		if order := item.Criteria().namespaceLabel().compare(required); order != 0 {
-			return order
-		}
-		return strings.Compare(item.Name(), name)
+		return cmp.Or(item.Criteria().namespaceLabel().compare(required), strings.Compare(item.Name(), name))
 	}
 }
 

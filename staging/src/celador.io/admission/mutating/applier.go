@@ -44,7 +44,7 @@ type applier struct {
 	changed bool
 	cache   objectCache
 	// inputs has one entry for each target that policies match.
-	inputs []targetInput
+	inputs []*activation.Input
 	// views has one entry for each kind that policies match.
 	views []*view
 	// params is the param of the last evaluation.

@@ -19,7 +19,7 @@ type invocation struct {
 	*policy.Policy[Body]
 	*policy.Compiled[Body]
 	binding *policy.Binding
-	target  matching.Target
+	target  *matching.Target
 	param   *unstructured.Unstructured
 
 	// evaluated is set if a mutation was due or a match condition failed.
@@ -77,7 +77,7 @@ func (r *applier) collectBinding(match *policy.Match[Body], b *policy.BindingMat
 		return
 	}
 	for _, param := range params {
-		r.invocations = append(r.invocations, invocation{Policy: match.Policy, Compiled: match.Compiled(), binding: b.Binding, target: *match.Target, param: param})
+		r.invocations = append(r.invocations, invocation{Policy: match.Policy, Compiled: match.Compiled(), binding: b.Binding, target: match.Target, param: param})
 	}
 }
 

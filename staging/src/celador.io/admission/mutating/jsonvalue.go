@@ -18,8 +18,8 @@ var (
 	stringType    = reflect.TypeFor[string]()
 )
 
-// jsonValueOf converts a value to JSON. It returns cel-go's conversion error for a value that
-// has no JSON form. cel-go cannot convert lists and maps that it builds, such as concatenations, as a
+// jsonValueOf converts a value to JSON. It returns cel-go's conversion error for a value that has
+// no JSON form. cel-go cannot convert lists and maps that it builds, such as concatenations, as a
 // whole if they contain values of package values, so they are converted element by element.
 func jsonValueOf(value ref.Val) (*structpb.Value, error) {
 	native, err := value.ConvertToNative(jsonValueType)

@@ -15,9 +15,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// sameManagedFields reports whether a mutation leaves metadata.managedFields as it is. The API server
-// records there who set which fields, and server-side apply finds conflicts and fields to remove by
-// it.
+// sameManagedFields reports whether a mutation leaves metadata.managedFields as it is. The API
+// server records there who set which fields, and server-side apply finds conflicts and fields to
+// remove by it.
 func sameManagedFields(before, after runtime.Object) bool {
 	if before, custom := before.(*unstructured.Unstructured); custom {
 		if after, custom := after.(*unstructured.Unstructured); custom {

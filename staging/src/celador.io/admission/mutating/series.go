@@ -12,21 +12,15 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// targetInput is the input that all policies with the same target share.
-type targetInput struct {
-	matching.Target
-	*activation.Input
-}
-
 // input returns the input of a target. The caller sets its objects with Show.
-func (r *applier) input(target matching.Target) *activation.Input {
+func (r *applier) input(target *matching.Target) *activation.Input {
 	for _, in := range r.inputs {
 		if in.Target == target {
-			return in.Input
+			return in
 		}
 	}
-	in := activation.NewInput(r.request.Attributes, target.Resource, target.Kind, nil, nil, r.authorizer)
-	r.inputs = append(r.inputs, targetInput{target, in})
+	in := activation.NewInput(r.request.Attributes, target, nil, nil, r.authorizer)
+	r.inputs = append(r.inputs, in)
 	return in
 }
 

@@ -51,8 +51,8 @@ const interval = 10 * time.Second
 // records holds what is known of the panics of each component.
 var records [components]struct {
 	recovered atomic.Uint64
-	// next is the time in nanoseconds from which the component may log again, and notLogged the number
-	// of panics that it has not logged since.
+	// next is the time in nanoseconds from which the component may log again, and notLogged the
+	// number of panics that it has not logged since.
 	next      atomic.Int64
 	notLogged atomic.Uint64
 }

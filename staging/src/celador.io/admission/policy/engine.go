@@ -37,8 +37,8 @@ type Object interface {
 	runtime.Object
 }
 
-// Engine is the part of an engine that all kinds of policies have. Its fields must not be changed once
-// it is in use. Safe for concurrent use.
+// Engine is the part of an engine that all kinds of policies have. Its fields must not be changed
+// once it is in use. Safe for concurrent use.
 type Engine[PolicyObject, BindingObject Object, Body any] struct {
 	Config
 	Descriptor Descriptor[PolicyObject, BindingObject, Body]

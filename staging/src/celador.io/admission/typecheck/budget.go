@@ -33,7 +33,8 @@ type budget struct {
 	base, spent int
 	// types is the number of types checked.
 	types int
-	// limit is the limit of the cost. If it is lower than maxCost, it holds for the first type as well.
+	// limit is the limit of the cost. If it is lower than maxCost, it holds for the first type as
+	// well.
 	limit int
 }
 

@@ -165,8 +165,8 @@ type assessment struct {
 	causedByParams bool
 	// absent are the IDs of has() calls on fields that the type does not have.
 	absent []int64
-	// guarded is set if no subexpression with an error is evaluated while the has() calls in absent are
-	// false.
+	// guarded is set if no subexpression with an error is evaluated while the has() calls in absent
+	// are false.
 	guarded bool
 }
 

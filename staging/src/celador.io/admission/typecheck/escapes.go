@@ -119,8 +119,8 @@ func (x *escapes) selected(id int64, t *cel.Type, name string) {
 	}
 }
 
-// called checks literal keys. A key such as 'a__dash__b' is an error only if the type cannot have it,
-// and has the field a-b.
+// called checks literal keys. A key such as 'a__dash__b' is an error only if the type cannot have
+// it, and has the field a-b.
 func (x *escapes) called(e ast.Expr) {
 	call := e.AsCall()
 	if len(call.Args()) != 2 {

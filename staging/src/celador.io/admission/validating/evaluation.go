@@ -29,7 +29,7 @@ type evaluation struct {
 	// authorizer is shared by all expressions.
 	authorizer activation.Authorizer
 	// inputs has one entry for each resource and kind in which policies read the object.
-	inputs []targetInput
+	inputs []*activation.Input
 	// namespace is set when the first policy is evaluated.
 	namespace    activation.Namespace
 	hasNamespace bool
@@ -156,26 +156,20 @@ func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured)
 	return &e.found
 }
 
-// A targetInput is the input that all policies with the same target share.
-type targetInput struct {
-	*matching.Target
-	*activation.Input
-}
-
 // input returns the input for a target. It converts the objects of the request if no policy with
 // the same target was evaluated before.
 func (e *evaluation) input(target *matching.Target) (*activation.Input, error) {
 	for _, in := range e.inputs {
 		if in.Target == target {
-			return in.Input, nil
+			return in, nil
 		}
 	}
 	a, err := admission.NewVersionedAttributes(e.request.Attributes, target.Kind, e.objects)
 	if err != nil {
 		return nil, err
 	}
-	in := activation.NewInput(e.request.Attributes, target.Resource, target.Kind, a.VersionedObject.Object(), a.VersionedOldObject.Object(), &e.authorizer)
-	e.inputs = append(e.inputs, targetInput{target, in})
+	in := activation.NewInput(e.request.Attributes, target, a.VersionedObject.Object(), a.VersionedOldObject.Object(), &e.authorizer)
+	e.inputs = append(e.inputs, in)
 	return in, nil
 }
 

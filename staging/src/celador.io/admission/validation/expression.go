@@ -44,12 +44,12 @@ var texts = map[policyspec.Role]struct {
 	policyspec.Patch:             {trims: true, quotesTrimmed: true},
 }
 
-// expressionErrors holds the errors of the expressions of a policy, until the check of the surrounding
-// object takes them. That keeps errors in the order of the fields.
+// expressionErrors holds the errors of the expressions of a policy, until the check of the
+// surrounding object takes them. That keeps errors in the order of the fields.
 type expressionErrors struct {
 	byField map[string]field.ErrorList
-	// sameConditions is set if match conditions that were valid are still valid, because neither they
-	// nor the declaration of 'params' changed.
+	// sameConditions is set if match conditions that were valid are still valid, because neither
+	// they nor the declaration of 'params' changed.
 	sameConditions bool
 }
 

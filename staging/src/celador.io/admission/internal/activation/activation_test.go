@@ -21,6 +21,7 @@ import (
 
 	"celador.io/admission/cel/expression"
 	"celador.io/admission/internal/activation"
+	"celador.io/admission/matching"
 	"celador.io/admission/policyspec"
 )
 
@@ -41,7 +42,7 @@ func subject(authz authorizer.UnconditionalAuthorizer) activation.Subject {
 	meta := metav1.ObjectMeta{Name: "web"}
 	converted := extensionsv1beta1.SchemeGroupVersion
 	return activation.Subject{
-		Input: activation.NewInput(a, converted.WithResource("deployments"), converted.WithKind("Deployment"),
+		Input: activation.NewInput(a, &matching.Target{Resource: converted.WithResource("deployments"), Kind: converted.WithKind("Deployment")},
 			&extensionsv1beta1.Deployment{ObjectMeta: meta, Spec: extensionsv1beta1.DeploymentSpec{Replicas: new(int32(5))}},
 			&extensionsv1beta1.Deployment{ObjectMeta: meta, Spec: extensionsv1beta1.DeploymentSpec{Replicas: new(int32(3))}},
 			activation.NewAuthorizer(authz)),

@@ -40,7 +40,7 @@ func stabilityOf(t reflect.Type) stability {
 	}
 	known := map[reflect.Type]stability{}
 	check := makeStability(t, known)
-	// Types may refer to each other, so their stabilities are published together.
+	// Types may refer to each other, so none is published before all are complete.
 	for t, check := range known {
 		stabilities.Store(t, check)
 	}
@@ -64,10 +64,8 @@ func newStability(t reflect.Type, known map[reflect.Type]stability) stability {
 		return func(v reflect.Value) bool { return stableResources(v.Interface().(corev1.ResourceList)) }
 	case reflect.TypeFor[resource.Quantity]():
 		return func(v reflect.Value) bool { return stableQuantity(as[resource.Quantity](v)) }
-	case reflect.TypeFor[metav1.Time]():
-		return func(v reflect.Value) bool { return stableTime(as[metav1.Time](v).Time) }
-	case reflect.TypeFor[metav1.MicroTime]():
-		return func(v reflect.Value) bool { return stableTime(as[metav1.MicroTime](v).Time) }
+	case reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.MicroTime]():
+		return func(v reflect.Value) bool { return stableTime(as[time.Time](v.Field(0))) }
 	case reflect.TypeFor[metav1.Duration](), reflect.TypeFor[intstr.IntOrString]():
 		return nil
 	}
