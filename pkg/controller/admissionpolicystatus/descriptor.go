@@ -100,7 +100,7 @@ func Validating(client clientset.Interface, factory informers.SharedInformerFact
 // Mutating returns the descriptor of kind MutatingAdmissionPolicy. The arguments are those of
 // Validating.
 func Mutating(client clientset.Interface, factory informers.SharedInformerFactory, compiler *expression.Compiler, features policyspec.Features) *Descriptor {
-	engine := mutating.NewEngine(mutating.Config{Compiler: compiler, Features: features})
+	engine := mutating.NewEngine(mutating.Config{Config: validating.Config{Compiler: compiler, Features: features}})
 	k := newKind("MutatingAdmissionPolicy", client.AdmissionregistrationV1().MutatingAdmissionPolicies(),
 		factory.Admissionregistration().V1().MutatingAdmissionPolicies().Informer(), features[policyspec.TypeEnforcement],
 		func(p *v1.MutatingAdmissionPolicy) policy {

@@ -12,22 +12,26 @@ import (
 	"testing"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+	"github.com/google/cel-go/interpreter"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	upstream "k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/apiserver/pkg/cel/library"
 
 	v1 "celador.io/api/admissionregistration/v1"
 
 	"celador.io/admission/cel/expression"
-	"celador.io/admission/policytest"
+	"celador.io/admission/cel/values"
 	"celador.io/celador/test/equivalence/harness"
 )
 
@@ -70,9 +74,7 @@ func (s series) celador(t *testing.T) evaluation {
 	return func(r request, units int64) []charge {
 		versioned := versionedFor(t, r)
 		budget := expression.NewBudget(units)
-		evaluations := policytest.NewSeries(contextFor(t, r), policytest.Subject{
-			Attributes: versioned, Namespace: namespaceFor(t, r), Param: s.param, Authorizer: authorizer.AuthorizerFunc(harness.Authorize),
-		}, variables, budget)
+		evaluations := expression.NewSeries(contextFor(t, r), activationFor(t, versioned, namespaceFor(t, r), s.param), variables, budget)
 		var charges []charge
 		for i := range compiled {
 			value, err := compiled[i].Evaluate(evaluations)
@@ -142,6 +144,38 @@ func namespaceFor(t *testing.T, r request) *corev1.Namespace {
 		return nil
 	}
 	return plugincel.CreateNamespaceObject(harness.Translate(t, harness.Namespace(r.Namespace), &corev1.Namespace{}))
+}
+
+// activationFor returns the values of the variables that validations read.
+func activationFor(t *testing.T, a *admission.VersionedAttributes, namespace *corev1.Namespace, param *unstructured.Unstructured) interpreter.Activation {
+	t.Helper()
+	valueOf := func(object runtime.Object) any {
+		switch object := object.(type) {
+		case nil:
+			return nil
+		case *unstructured.Unstructured:
+			return types.DefaultTypeAdapter.NativeToValue(object.Object)
+		default:
+			return values.Of(object)
+		}
+	}
+	request := plugincel.CreateAdmissionRequest(a.Attributes, metav1.GroupVersionResource(a.GetResource()), metav1.GroupVersionKind(a.VersionedKind))
+	authz := authorizer.AuthorizerFunc(harness.Authorize)
+	read := map[string]any{
+		expression.Object:          valueOf(a.VersionedObject.Object()),
+		expression.OldObject:       valueOf(a.VersionedOldObject.Object()),
+		expression.Params:          nil,
+		expression.Request:         values.Of(request),
+		expression.NamespaceObject: values.Of(namespace),
+		expression.Authorizer:      library.NewAuthorizerVal(a.GetUserInfo(), authz),
+		expression.RequestResource: library.NewResourceAuthorizerVal(a.GetUserInfo(), authz, a.Attributes),
+	}
+	if param != nil {
+		read[expression.Params] = valueOf(param)
+	}
+	activation, err := interpreter.NewActivation(read)
+	must(t, err)
+	return activation
 }
 
 func charged(value ref.Val, err error, remaining int64) charge {

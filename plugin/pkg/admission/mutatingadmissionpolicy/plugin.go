@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"celador.io/admission/mutating"
+	engine "celador.io/admission/policy"
 	"celador.io/client-go/clientset"
 	policyinformers "celador.io/client-go/informers"
 
@@ -80,8 +81,8 @@ func New(configFile io.Reader) (*Plugin, error) {
 			schemas := typeconverters.New(s.Client.Discovery().OpenAPIV3(), isBuiltIn)
 			go schemas.Run(wait.ContextForChannel(s.Stop))
 			p.engine = mutating.NewEngine(mutating.Config{
+				Config:     engine.Config{Features: s.Features, Namespaces: s.Namespaces(), Params: s.Params(), Authorizer: s.Authorizer},
 				PluginName: PluginName, TypeConverters: schemas,
-				Features: s.Features, Namespaces: s.Namespaces(), Params: s.Params(), Authorizer: s.Authorizer,
 			})
 			return p.engine
 		},

@@ -73,7 +73,7 @@ func ofStatus(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 }
 
 func (c *Compactor) compactBinding(policyName *string, match **v1.MatchResources, ref **v1.ParamRef) {
-	shareText(policyName)
+	*policyName = unique.Make(*policyName).Value()
 	share(c, &c.matchResources, match)
 	share(c, &c.paramRefs, ref)
 }
@@ -96,8 +96,6 @@ func share[T any, P interface {
 		*part = pooled
 	}
 }
-
-func shareText(text *string) { *text = unique.Make(*text).Value() }
 
 // usualActions are the actions of nearly all bindings.
 var usualActions = [][]v1.ValidationAction{

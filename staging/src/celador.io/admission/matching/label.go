@@ -4,6 +4,7 @@
 package matching
 
 import (
+	"cmp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -14,10 +15,7 @@ import (
 type label struct{ key, value string }
 
 func (l label) compare(other label) int {
-	if order := strings.Compare(l.key, other.key); order != 0 {
-		return order
-	}
-	return strings.Compare(l.value, other.value)
+	return cmp.Or(strings.Compare(l.key, other.key), strings.Compare(l.value, other.value))
 }
 
 // Matches is labels.Selector.Matches for a selector that consists of the label, as most selectors

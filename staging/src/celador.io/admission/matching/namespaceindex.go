@@ -4,6 +4,7 @@
 package matching
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -46,10 +47,10 @@ func (x NamespaceIndex[T]) Candidates(r *Request) [][]T {
 		return x.byName
 	}
 	// Most often all items require the same key.
-	key := x.byLabel.first().Criteria().namespaceLabel().key
+	key := x.byLabel[0][0].Criteria().namespaceLabel().key
 	if key == x.byLabel.last().Criteria().namespaceLabel().key {
 		if value, ok := labels[key]; ok {
-			return merge(x.free, x.byLabel.span(valued[T](value)))
+			return merge(x.free, x.byLabel.span(requiring[T](label{key, value})))
 		}
 		return x.free
 	}
@@ -108,12 +109,6 @@ func named[T Item](name string) func(T) int {
 	return func(item T) int { return strings.Compare(item.Name(), name) }
 }
 
-// valued compares items with the value of a label, in a list whose items require labels with the
-// same key.
-func valued[T Item](value string) func(T) int {
-	return func(item T) int { return strings.Compare(item.Criteria().namespaceLabel().value, value) }
-}
-
 // requiring compares items with a label, in a list sorted by label.
 func requiring[T Item](required label) func(T) int {
 	return func(item T) int { return item.Criteria().namespaceLabel().compare(required) }
@@ -122,10 +117,7 @@ func requiring[T Item](required label) func(T) int {
 // placed compares items with a label and a name, in a list sorted by both.
 func placed[T Item](required label, name string) func(T) int {
 	return func(item T) int {
-		if order := item.Criteria().namespaceLabel().compare(required); order != 0 {
-			return order
-		}
-		return strings.Compare(item.Name(), name)
+		return cmp.Or(item.Criteria().namespaceLabel().compare(required), strings.Compare(item.Name(), name))
 	}
 }
 

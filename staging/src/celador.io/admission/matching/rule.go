@@ -49,7 +49,7 @@ func compileRules(rules []v1.NamedRuleWithOperations) []rule {
 // resource without a kind is an error.
 func matchRules(rules []rule, exact bool, r *Request) (Target, bool, error) {
 	for i := range rules {
-		if rules[i].matches(r.GetResource(), r) {
+		if rules[i].matchesResource(r.GetResource(), r) && rules[i].matchesName(r.GetName()) {
 			return Target{Resource: r.GetResource(), Kind: r.GetKind()}, true, nil
 		}
 	}
@@ -71,10 +71,6 @@ func matchRules(rules []rule, exact bool, r *Request) (Target, bool, error) {
 		}
 	}
 	return Target{}, false, nil
-}
-
-func (u *rule) matches(resource schema.GroupVersionResource, r *Request) bool {
-	return u.matchesResource(resource, r) && u.matchesName(r.GetName())
 }
 
 func (u *rule) matchesResource(resource schema.GroupVersionResource, r *Request) bool {

@@ -63,8 +63,6 @@ func leading[T any](items []T, compare func(T) int) int {
 	return sort.Search(min(some, len(items)), func(i int) bool { return compare(items[i]) != 0 })
 }
 
-func (s sorted[T]) first() T { return s[0][0] }
-
 func (s sorted[T]) last() T { return s[len(s)-1][len(s[len(s)-1])-1] }
 
 // len returns the number of items.

@@ -10,10 +10,8 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/cel-go/common/types"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/admission/internal/activation"
@@ -25,13 +23,12 @@ import (
 // applier applies the policies that match one request to the request's object.
 type applier struct {
 	ctx     context.Context
-	request *matching.Request
+	request matching.Request
 	objects admission.ObjectInterfaces
 	engine  *Engine
 	options Options
 	matches policy.Matches[Body]
 
-	kinds       []kindError
 	invocations []invocation
 
 	namespace  *activation.Namespace
@@ -47,7 +44,7 @@ type applier struct {
 	changed bool
 	cache   objectCache
 	// inputs has one entry for each target that policies match.
-	inputs []targetInput
+	inputs []*activation.Input
 	// views has one entry for each kind that policies match.
 	views []*view
 	// params is the param of the last evaluation.
@@ -71,16 +68,7 @@ func (r *applier) fail(p *policy.Policy[Body], binding, message string, reason m
 
 // applyPolicy applies a policy. An error ends the request.
 func (r *applier) applyPolicy(i *invocation) error {
-	if interrupted := r.request.Interrupted(); interrupted != nil {
-		return interrupted
-	}
-	if err := r.convert(i.target.Kind); err != nil {
-		return apierrors.NewInternalError(err)
-	}
-	if r.exempt(i) {
-		return nil
-	}
-	invoked, err := r.applyMutations(i, func(index int) bool { return r.round == 0 || r.state.Due(i.key(index)) })
+	invoked, err := r.applyDue(i, func(index int) bool { return r.round == 0 || r.state.Due(i.key(index)) })
 	if err != nil {
 		return err
 	}
@@ -102,8 +90,6 @@ func (r *applier) countEvaluations() {
 	}
 }
 
-func equal(a, b runtime.Object) bool { return a == b || apiequality.Semantic.DeepEqual(a, b) }
-
 // exempt reports whether match conditions exempt the request from the policy, or fail.
 func (r *applier) exempt(i *invocation) bool {
 	if len(i.Conditions) == 0 {
@@ -124,9 +110,18 @@ func (r *applier) exempt(i *invocation) bool {
 	return true
 }
 
-// applyMutations applies the mutations that are due and returns their indexes. An error ends the
-// request.
-func (r *applier) applyMutations(i *invocation, due func(index int) bool) (invoked []int, _ error) {
+// applyDue applies the mutations that are due and returns their indexes, unless match conditions
+// exempt the request from the policy. An error ends the request.
+func (r *applier) applyDue(i *invocation, due func(index int) bool) (invoked []int, _ error) {
+	if interrupted := r.request.Interrupted(); interrupted != nil {
+		return nil, interrupted
+	}
+	if err := r.convert(i.target.Kind); err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	if r.exempt(i) {
+		return nil, nil
+	}
 	for index := range i.Body.mutations {
 		if !due(index) {
 			continue

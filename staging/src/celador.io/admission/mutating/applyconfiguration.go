@@ -26,10 +26,10 @@ type TypeConverters interface {
 }
 
 // configurationPatcher merges an apply configuration as server-side apply does.
-type configurationPatcher struct{ expression.Compiled }
+type configurationPatcher struct{ *expression.Program }
 
 func (p configurationPatcher) patch(series *expression.Series, t target) (patched, error) {
-	value, err := evaluate(p.Compiled, series)
+	value, err := p.Evaluate(series)
 	if err != nil {
 		return patched{}, err
 	}
@@ -44,7 +44,7 @@ func (p configurationPatcher) patch(series *expression.Series, t target) (patche
 		}
 		delete(fields, "apiVersion")
 		delete(fields, "kind")
-		return fieldPaths(fields)
+		return fieldPaths("", fields)
 	}
 	merged, err := t.mergeFast(object)
 	if merged == nil && err == nil {
@@ -154,15 +154,11 @@ func checkTypeNames(object *constructed.Object) error {
 	return nil
 }
 
-// SingleTypeConverter returns TypeConverters that use one converter for all kinds, such as the
-// converter of k8s.io/client-go/applyconfigurations for built-in kinds.
-func SingleTypeConverter(converter managedfields.TypeConverter) TypeConverters {
-	return singleTypeConverter{converter}
-}
-
-type singleTypeConverter struct{ converter managedfields.TypeConverter }
+// SingleTypeConverter uses one converter for all kinds, such as the converter of
+// k8s.io/client-go/applyconfigurations for built-in kinds.
+type SingleTypeConverter struct{ managedfields.TypeConverter }
 
 // GetTypeConverter implements TypeConverters.
-func (s singleTypeConverter) GetTypeConverter(schema.GroupVersionKind) managedfields.TypeConverter {
-	return s.converter
+func (s SingleTypeConverter) GetTypeConverter(schema.GroupVersionKind) managedfields.TypeConverter {
+	return s.TypeConverter
 }

@@ -5,6 +5,7 @@ package mutating
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -51,8 +52,8 @@ func (r *applier) applyPatch(i *invocation, m *mutation, record *Mutation) error
 	if err := r.checkIdentity(before, after); err != nil {
 		return err
 	}
-	if err := checkManagedFields(before, after); err != nil {
-		return err
+	if !sameManagedFields(before, after) {
+		return errors.New("may not change metadata.managedFields")
 	}
 	r.objects.GetObjectDefaulter().Default(after)
 	r.versioned.UpdateObject(after)
@@ -80,7 +81,7 @@ func (r *applier) computePatch(i *invocation, m *mutation, t target) (_ patched,
 // while the schema is unknown.
 func (r *applier) converter() (managedfields.TypeConverter, error) {
 	kind := r.versioned.VersionedKind
-	if converter := r.engine.config.TypeConverters.GetTypeConverter(kind); converter != nil {
+	if converter := r.engine.typeConverters.GetTypeConverter(kind); converter != nil {
 		return converter, nil
 	}
 	return nil, apierrors.NewServiceUnavailable(fmt.Sprintf("Resource kind %s not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.", kind))

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"celador.io/admission/cel/celtest"
+	"celador.io/admission/policy"
 	"celador.io/admission/policytest"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -70,7 +71,7 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 	features := maps.Clone(on)
 	features[policyspec.TypeEnforcement] = true
 	source := &paramVersions{}
-	store := mutating.NewEngine(mutating.Config{Features: features, Params: source}).NewStore()
+	store := mutating.NewEngine(mutating.Config{Config: policy.Config{Features: features, Params: source}}).NewStore()
 	bind := func(name, policy string, ref *v1.ParamRef) {
 		store.SetBinding(&v1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1.MutatingAdmissionPolicyBindingSpec{PolicyName: policy, ParamRef: ref}})
 	}

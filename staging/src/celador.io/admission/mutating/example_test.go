@@ -32,7 +32,7 @@ func Example() {
 	binding.Spec.PolicyName = policy.Name
 
 	engine := mutating.NewEngine(mutating.Config{
-		TypeConverters: mutating.SingleTypeConverter(applyconfigurations.NewTypeConverter(scheme.Scheme)),
+		TypeConverters: mutating.SingleTypeConverter{TypeConverter: applyconfigurations.NewTypeConverter(scheme.Scheme)},
 	})
 	snapshot, err := engine.NewSnapshot(policy, binding)
 	if err != nil {

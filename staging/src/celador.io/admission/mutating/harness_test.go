@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"celador.io/admission/mutating"
+	"celador.io/admission/policy"
 	"celador.io/admission/policyspec"
 )
 
@@ -38,7 +39,8 @@ type subject struct {
 // has a binding with the same name.
 func create(features policyspec.Features, object runtime.Object, policies ...*v1.MutatingAdmissionPolicy) subject {
 	engine := mutating.NewEngine(mutating.Config{
-		PluginName: "MutatingAdmissionPolicy", Namespaces: namespaces{}, TypeConverters: converters{applyconfigurations.NewTypeConverter(scheme.Scheme)}, Features: features,
+		Config:     policy.Config{Namespaces: namespaces{}, Features: features},
+		PluginName: "MutatingAdmissionPolicy", TypeConverters: converters{applyconfigurations.NewTypeConverter(scheme.Scheme)},
 	})
 	var objects []runtime.Object
 	for _, p := range policies {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
@@ -43,7 +42,7 @@ func (r *applier) checkIdentity(before, after runtime.Object) error {
 	if old.GetName() != "" && old.GetName() != current.GetName() {
 		return &identityError{
 			fmt.Sprintf("may not change metadata.name from %q to %q", old.GetName(), current.GetName()),
-			r.request.GetOperation() != admission.Create || isNameless(current),
+			r.request.GetOperation() != admission.Create || current.GetName() == "" && current.GetGenerateName() == "",
 		}
 	}
 	if old.GetNamespace() != current.GetNamespace() {
@@ -54,10 +53,6 @@ func (r *applier) checkIdentity(before, after runtime.Object) error {
 		}
 	}
 	return nil
-}
-
-func isNameless(object metav1.Object) bool {
-	return object.GetName() == "" && object.GetGenerateName() == ""
 }
 
 // overwrites reports whether an object can overwrite the object of the request.

@@ -21,10 +21,10 @@ var errRefused = errors.New("expression evaluated to false")
 // inlinePatcher evaluates spec.mutations[].expression (KEP-3962, "Return Values for Mutating
 // Expressions"). It applies a value of JSON patch operations, refuses the request for false, and
 // leaves the object unchanged for null and true.
-type inlinePatcher struct{ expression.Compiled }
+type inlinePatcher struct{ *expression.Program }
 
 func (p inlinePatcher) patch(series *expression.Series, t target) (patched, error) {
-	value, err := evaluate(p.Compiled, series)
+	value, err := p.Evaluate(series)
 	if err != nil {
 		return patched{}, err
 	}

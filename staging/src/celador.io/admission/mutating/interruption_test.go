@@ -9,6 +9,7 @@ import (
 	"maps"
 	"testing"
 
+	"celador.io/admission/policy"
 	"celador.io/admission/policytest"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -75,7 +76,10 @@ func TestInterruption(t *testing.T) {
 			defer cancel()
 			client := &cancelling{cancel: cancel, completed: test.completed}
 			s := create(on, configMap("a", ""), test.policies...)
-			s.engine = mutating.NewEngine(mutating.Config{PluginName: "MutatingAdmissionPolicy", Namespaces: namespaces{}, Authorizer: client, TypeConverters: converters{applyconfigurations.NewTypeConverter(scheme.Scheme)}, Features: on})
+			s.engine = mutating.NewEngine(mutating.Config{
+				Config:     policy.Config{Namespaces: namespaces{}, Authorizer: client, Features: on},
+				PluginName: "MutatingAdmissionPolicy", TypeConverters: converters{applyconfigurations.NewTypeConverter(scheme.Scheme)},
+			})
 			if test.reinvoked {
 				if result, err := s.engine.Mutate(ctx, s.Attributes, interfaces, mutating.Options{}, s.snapshot); err != nil || len(result.Failures) > 0 {
 					t.Fatalf("first run: got %v, failures %v", err, result.Failures)

@@ -19,7 +19,7 @@ type invocation struct {
 	*policy.Policy[Body]
 	*policy.Compiled[Body]
 	binding *policy.Binding
-	target  matching.Target
+	target  *matching.Target
 	param   *unstructured.Unstructured
 
 	// evaluated is set if a mutation was due or a match condition failed.
@@ -77,28 +77,21 @@ func (r *applier) collectBinding(match *policy.Match[Body], b *policy.BindingMat
 		return
 	}
 	for _, param := range params {
-		r.invocations = append(r.invocations, invocation{Policy: match.Policy, Compiled: match.Compiled(), binding: b.Binding, target: *match.Target, param: param})
+		r.invocations = append(r.invocations, invocation{Policy: match.Policy, Compiled: match.Compiled(), binding: b.Binding, target: match.Target, param: param})
 	}
-}
-
-// kindError is the error of converting the request's object to a kind, or nil.
-type kindError struct {
-	schema.GroupVersionKind
-	err error
 }
 
 // convertible returns an error if the request's object cannot be converted to a kind. The
 // conversion runs once for each kind, and the first result becomes r.versioned.
 func (r *applier) convertible(kind schema.GroupVersionKind) error {
-	for _, k := range r.kinds {
-		if k.GroupVersionKind == kind {
-			return k.err
-		}
+	v := r.view(kind)
+	if v.tried {
+		return v.err
 	}
 	converted, err := admission.NewVersionedAttributes(r.request.Attributes, kind, r.objects)
 	if err == nil && r.versioned == nil {
 		r.versioned = converted
 	}
-	r.kinds = append(r.kinds, kindError{kind, err})
+	v.tried, v.err = true, err
 	return err
 }

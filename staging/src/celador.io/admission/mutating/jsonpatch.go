@@ -4,6 +4,7 @@
 package mutating
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,10 +25,10 @@ import (
 )
 
 // jsonPatcher applies the JSON patch operations of spec.mutations[].jsonPatch.
-type jsonPatcher struct{ expression.Compiled }
+type jsonPatcher struct{ *expression.Program }
 
 func (p jsonPatcher) patch(series *expression.Series, t target) (patched, error) {
-	value, err := evaluate(p.Compiled, series)
+	value, err := p.Evaluate(series)
 	if err != nil {
 		return patched{}, err
 	}
@@ -112,27 +113,11 @@ var operationType = reflect.TypeFor[*celmutation.JSONPatchVal]()
 // applyJSONPatch applies a JSON patch to the object. A failing test operation skips the whole
 // patch.
 func applyJSONPatch(operations jsonpatch.Patch, t target) (patched, error) {
-	codec := t.codec()
-	before, err := runtime.Encode(codec, t.object())
-	if err != nil {
-		return patched{}, fmt.Errorf("failed to create JSON patch: %w", err)
-	}
-	after, err := applyOperations(operations, before)
+	object, err := t.change(func(before []byte) ([]byte, error) { return applyOperations(operations, before) })
 	if errors.Is(err, jsonpatch.ErrTestFailed) {
 		return patched{object: t.object()}, nil
 	}
-	if err != nil {
-		return patched{}, err
-	}
-	t.size = len(after)
-	object, err := t.decode(codec, after)
-	if err != nil {
-		if err := checkKind(t.object(), after); err != nil {
-			return patched{}, err
-		}
-		return patched{}, fmt.Errorf("patched object is not valid: %w", err)
-	}
-	return patched{object, func() []string { return operationPaths(operations) }}, nil
+	return patched{object, func() []string { return operationPaths(operations) }}, err
 }
 
 // applyOperations applies a patch to a JSON document. It returns an error if the document
@@ -184,6 +169,25 @@ func operationPaths(operations jsonpatch.Patch) []string {
 		}
 	}
 	return paths
+}
+
+// change returns the object that patch makes of the JSON of the target's object.
+func (t target) change(patch func(object []byte) ([]byte, error)) (runtime.Object, error) {
+	codec := t.codec()
+	before, err := runtime.Encode(codec, t.object())
+	if err != nil {
+		return nil, fmt.Errorf("failed to create JSON patch: %w", err)
+	}
+	after, err := patch(before)
+	if err != nil {
+		return nil, err
+	}
+	t.size = len(after)
+	object, err := t.decode(codec, after)
+	if err != nil {
+		return nil, cmp.Or(checkKind(t.object(), after), fmt.Errorf("patched object is not valid: %w", err))
+	}
+	return object, nil
 }
 
 // codec returns a JSON serializer for the target's object and for patched objects. Decoding rejects

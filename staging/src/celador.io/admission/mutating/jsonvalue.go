@@ -18,33 +18,25 @@ var (
 	stringType    = reflect.TypeFor[string]()
 )
 
-// jsonValueOf converts a value to JSON. It returns cel-go's conversion error for a value that
-// has no JSON form.
+// jsonValueOf converts a value to JSON. It returns cel-go's conversion error for a value that has
+// no JSON form. cel-go cannot convert lists and maps that it builds, such as concatenations, as a
+// whole if they contain values of package values, so they are converted element by element.
 func jsonValueOf(value ref.Val) (*structpb.Value, error) {
 	native, err := value.ConvertToNative(jsonValueType)
 	if err == nil {
 		return native.(*structpb.Value), nil
 	}
-	if converted, ok := jsonOfParts(value); ok {
-		return converted, nil
-	}
-	return nil, err
-}
-
-// jsonOfParts converts lists and maps element by element. cel-go cannot convert lists and maps
-// that it builds, such as concatenations, as a whole if they contain values of package values.
-func jsonOfParts(value ref.Val) (*structpb.Value, bool) {
-	var converted *structpb.Value
-	var err error
+	converted, partErr := (*structpb.Value)(nil), err
 	switch v := value.(type) {
 	case traits.Lister:
-		converted, err = jsonListOf(v)
+		converted, partErr = jsonListOf(v)
 	case traits.Mapper:
-		converted, err = jsonMapOf(v)
-	default:
-		return nil, false
+		converted, partErr = jsonMapOf(v)
 	}
-	return converted, err == nil
+	if partErr != nil {
+		return nil, err
+	}
+	return converted, nil
 }
 
 func jsonListOf(list traits.Lister) (*structpb.Value, error) {

@@ -5,7 +5,6 @@ package mutating
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -16,16 +15,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// checkManagedFields returns an error if a mutation changes metadata.managedFields. The API server
-// records there who set which fields, and server-side apply finds conflicts and fields to remove by
-// it.
-func checkManagedFields(before, after runtime.Object) error {
-	if !sameManagedFields(before, after) {
-		return errors.New("may not change metadata.managedFields")
-	}
-	return nil
-}
-
+// sameManagedFields reports whether a mutation leaves metadata.managedFields as it is. The API
+// server records there who set which fields, and server-side apply finds conflicts and fields to
+// remove by it.
 func sameManagedFields(before, after runtime.Object) bool {
 	if before, custom := before.(*unstructured.Unstructured); custom {
 		if after, custom := after.(*unstructured.Unstructured); custom {
@@ -71,19 +63,11 @@ func sameEntry(a, b metav1.ManagedFieldsEntry) bool {
 }
 
 func sameFields(a, b *metav1.FieldsV1) bool {
-	textA, textB := textOfFields(a), textOfFields(b)
+	textA, textB := a.GetRawBytes(), b.GetRawBytes()
 	if bytes.Equal(textA, textB) {
 		return true
 	}
 	// JSON has several texts for a set of fields.
 	var fieldsA, fieldsB fieldpath.Set
 	return fieldsA.FromJSON(bytes.NewReader(textA)) == nil && fieldsB.FromJSON(bytes.NewReader(textB)) == nil && fieldsA.Equals(&fieldsB)
-}
-
-// textOfFields returns the JSON of a set of fields. It is empty if there is none.
-func textOfFields(fields *metav1.FieldsV1) []byte {
-	if fields == nil {
-		return nil
-	}
-	return fields.GetRawBytes()
 }

@@ -11,9 +11,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"google.golang.org/protobuf/types/known/structpb"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
 	"celador.io/admission/cel/constructed"
@@ -22,12 +20,12 @@ import (
 
 // mergePatcher applies a JSON merge patch or a strategic merge patch.
 type mergePatcher struct {
-	expression.Compiled
+	*expression.Program
 	merge func(object, patch []byte, t target) ([]byte, error)
 }
 
 func (p mergePatcher) patch(series *expression.Series, t target) (patched, error) {
-	value, err := evaluate(p.Compiled, series)
+	value, err := p.Evaluate(series)
 	if err != nil {
 		return patched{}, err
 	}
@@ -38,27 +36,14 @@ func (p mergePatcher) patch(series *expression.Series, t target) (patched, error
 	if err != nil {
 		return patched{}, err
 	}
-	codec := t.codec()
-	before, err := runtime.Encode(codec, t.object())
-	if err != nil {
-		return patched{}, apierrors.NewInternalError(err)
-	}
-	after, err := p.merge(before, patch, t)
-	if err != nil {
-		return patched{}, fmt.Errorf("error applying patch: %w", err)
-	}
-	if err := checkSize(len(after)); err != nil {
-		return patched{}, err
-	}
-	t.size = len(after)
-	object, err := t.decode(codec, after)
-	if err != nil {
-		if err := checkKind(t.object(), after); err != nil {
-			return patched{}, err
+	object, err := t.change(func(before []byte) ([]byte, error) {
+		after, err := p.merge(before, patch, t)
+		if err != nil {
+			return nil, fmt.Errorf("error applying patch: %w", err)
 		}
-		return patched{}, fmt.Errorf("patched object is not valid: %w", err)
-	}
-	return patched{object, func() []string { return fieldPathsOfJSON(patch) }}, nil
+		return after, checkSize(len(after))
+	})
+	return patched{object, func() []string { return fieldPathsOfJSON(patch) }}, err
 }
 
 // mergePatchOf returns the JSON of a merge patch: an Object that an expression constructed, or a

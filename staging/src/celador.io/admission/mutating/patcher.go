@@ -5,7 +5,6 @@ package mutating
 
 import (
 	v1 "celador.io/api/admissionregistration/v1"
-	"github.com/google/cel-go/common/types/ref"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apiserver/pkg/admission"
@@ -24,19 +23,20 @@ type patcher interface {
 }
 
 // newPatcher returns the patcher of a patch type, or nil if the type is unknown. Mutations with
-// spec.mutations[].expression have an empty patch type.
-func newPatcher(patchType v1.PatchType, compiled expression.Compiled) patcher {
+// spec.mutations[].expression have an empty patch type. The patcher of a nil program must not be
+// used.
+func newPatcher(patchType v1.PatchType, program *expression.Program) patcher {
 	switch patchType {
 	case "":
-		return inlinePatcher{compiled}
+		return inlinePatcher{program}
 	case v1.PatchTypeJSONPatch:
-		return jsonPatcher{compiled}
+		return jsonPatcher{program}
 	case v1.PatchTypeApplyConfiguration:
-		return configurationPatcher{compiled}
+		return configurationPatcher{program}
 	case v1.PatchTypeJSONMergePatch:
-		return mergePatcher{compiled, mergeJSON}
+		return mergePatcher{program, mergeJSON}
 	case v1.PatchTypeStrategicMergePatch:
-		return mergePatcher{compiled, mergeStrategically}
+		return mergePatcher{program, mergeStrategically}
 	default:
 		return nil
 	}
@@ -76,9 +76,3 @@ type objectCache struct {
 }
 
 func (t target) object() runtime.Object { return t.VersionedObject.Object() }
-
-// evaluate evaluates the expression of a patch. The expression must have compiled; mutations
-// with other expressions are invalid and never patch.
-func evaluate(c expression.Compiled, series *expression.Series) (ref.Val, error) {
-	return c.Program.Evaluate(series)
-}

@@ -10,16 +10,14 @@ import (
 	"strings"
 )
 
-// fieldPaths returns the sorted JSON pointers of the fields of a JSON object. Nested objects are
-// replaced by their fields, unless they are empty.
-func fieldPaths(fields map[string]any) []string { return fieldPathsBelow("", fields) }
-
-func fieldPathsBelow(path string, fields map[string]any) []string {
+// fieldPaths returns the sorted JSON pointers of the fields of a JSON object at a path. Nested
+// objects are replaced by their fields, unless they are empty.
+func fieldPaths(path string, fields map[string]any) []string {
 	var paths []string
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		below := path + "/" + pointerPart.Replace(name)
 		if object, ok := fields[name].(map[string]any); ok && len(object) > 0 {
-			paths = append(paths, fieldPathsBelow(below, object)...)
+			paths = append(paths, fieldPaths(below, object)...)
 		} else {
 			paths = append(paths, below)
 		}
@@ -35,5 +33,5 @@ func fieldPathsOfJSON(text []byte) []string {
 	if err := json.Unmarshal(text, &fields); err != nil {
 		return nil // cannot happen: a merge patch that was applied is an object
 	}
-	return fieldPaths(fields)
+	return fieldPaths("", fields)
 }

@@ -4,6 +4,7 @@
 package mutating
 
 import (
+	"cmp"
 	"fmt"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -39,9 +40,9 @@ type mutation struct {
 
 // policy returns the policy of an object, to which the policy refers.
 func (e *Engine) policy(p *v1.MutatingAdmissionPolicy) *policy.Policy[Body] {
-	p = policyspec.Effective(p, func(p *v1.MutatingAdmissionPolicy) *v1.MutatingAdmissionPolicySpec { return &p.Spec }, e.config.Features)
+	p = policyspec.Effective(p, func(p *v1.MutatingAdmissionPolicy) *v1.MutatingAdmissionPolicySpec { return &p.Spec }, e.Features)
 	spec := &p.Spec
-	return policy.New(e.config.Compiler, p, policyspec.Mutating(spec), func(c *policy.Compilation) Body {
+	return policy.New(e.Compiler, p, policyspec.Mutating(spec), func(c *policy.Compilation) Body {
 		b := Body{mutations: make([]mutation, len(spec.Mutations))}
 		for e, compiled := range c.Expressions() {
 			m := &b.mutations[e.Index]
@@ -49,7 +50,7 @@ func (e *Engine) policy(p *v1.MutatingAdmissionPolicy) *policy.Policy[Body] {
 			case policyspec.MutationCondition:
 				m.condition = compiled
 			case policyspec.Patch:
-				m.patch = newPatcher(e.PatchType, compiled)
+				m.patch = newPatcher(e.PatchType, compiled.Program)
 				if compiled.Err != nil {
 					m.invalid = compiled.Err
 				}
@@ -69,17 +70,8 @@ func (m *mutation) complete(c *policy.Compilation, spec *v1.MutatingAdmissionPol
 		m.invalid = fmt.Errorf("mutation has no expression for patchType %q, or feature gate %s is off", source.PatchType, policyspec.InlineExpressions)
 		c.Report(field.NewPath("spec", "mutations").Index(index), m.invalid)
 	}
-	if source.Message != nil {
-		m.message = *source.Message
-	}
-	if source.Reason != nil {
-		m.reason = *source.Reason
-	}
-	reinvocation := spec.ReinvocationPolicy
-	if source.ReinvocationPolicy != nil {
-		reinvocation = *source.ReinvocationPolicy
-	}
-	m.reinvocable = reinvocation == v1.IfNeededReinvocationPolicy
+	m.message, m.reason = *cmp.Or(source.Message, new(string)), *cmp.Or(source.Reason, new(metav1.StatusReason))
+	m.reinvocable = *cmp.Or(source.ReinvocationPolicy, &spec.ReinvocationPolicy) == v1.IfNeededReinvocationPolicy
 }
 
 func binding(b *v1.MutatingAdmissionPolicyBinding) policy.BindingSpec {

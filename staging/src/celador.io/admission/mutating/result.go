@@ -30,7 +30,7 @@ type Result struct {
 	// Failures holds the reasons to reject the request, ignored ones among them, in order.
 	Failures []Failure
 	// Conditions has an entry for each evaluation that match conditions ended.
-	Conditions []ConditionReport
+	Conditions []policy.ConditionReport
 }
 
 // Mutation describes a mutation that was applied or that failed.
@@ -96,9 +96,6 @@ type Failure struct {
 	Ignored bool
 }
 
-// ConditionReport describes match conditions that ended the evaluation of a policy.
-type ConditionReport = policy.ConditionReport
-
 // Err returns the API error with which the request must be rejected, or nil. Its message and reason
 // are those of the first failure that is not ignored. The messages of all such failures are among
 // its causes.
@@ -137,8 +134,8 @@ const annotationPrefix = "mutation.policy.admission.celador.io/"
 
 // AuditAnnotations returns the annotations of the request's audit event: one for each mutation that
 // is Changed. It returns nil unless Options.Changes was set.
-func (r Result) AuditAnnotations() []Annotation {
-	var annotations []Annotation
+func (r Result) AuditAnnotations() []policy.Annotation {
+	var annotations []policy.Annotation
 	for i, m := range r.Mutations {
 		if m.Err != nil || !m.Changed {
 			continue
@@ -152,6 +149,3 @@ func (r Result) AuditAnnotations() []Annotation {
 	}
 	return annotations
 }
-
-// Annotation is an audit annotation of a request.
-type Annotation = policy.Annotation

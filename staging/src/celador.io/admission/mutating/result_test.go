@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"celador.io/admission/mutating"
+	"celador.io/admission/policy"
 	"celador.io/admission/policytest"
 )
 
@@ -153,7 +154,7 @@ func TestAuditAnnotations(t *testing.T) {
 		{Policy: "p", Binding: "b", Index: 2, Changed: true, Err: errors.New("failed")},
 		{Policy: "q", Binding: "c", Index: 3, Round: 1, Changed: true},
 	}}
-	want := []mutating.Annotation{
+	want := []policy.Annotation{
 		{Key: "mutation.policy.admission.celador.io/round_0_index_0", Value: `{"policy":"p","binding":"b","mutation":0,"fields":["/data/a"]}`},
 		{Key: "mutation.policy.admission.celador.io/round_1_index_3", Value: `{"policy":"q","binding":"c","mutation":3}`},
 	}

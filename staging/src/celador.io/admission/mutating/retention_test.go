@@ -11,6 +11,7 @@ import (
 	"testing"
 	"weak"
 
+	"celador.io/admission/policy"
 	"celador.io/admission/policytest"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -152,7 +153,7 @@ func createWithParams(object apiruntime.Object, n int, patch string) subject {
 		param.SetName(fmt.Sprintf("k%d", i))
 		found = append(found, param)
 	}
-	store := mutating.NewEngine(mutating.Config{Features: on, Params: found}).NewStore()
+	store := mutating.NewEngine(mutating.Config{Config: policy.Config{Features: on, Params: found}}).NewStore()
 	store.SetPolicy(p)
 	store.SetBinding(b)
 	s.snapshot = store.Snapshot()

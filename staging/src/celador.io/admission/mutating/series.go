@@ -12,21 +12,15 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// targetInput is the input that all policies with the same target share.
-type targetInput struct {
-	matching.Target
-	*activation.Input
-}
-
 // input returns the input of a target. The caller sets its objects with Show.
-func (r *applier) input(target matching.Target) *activation.Input {
+func (r *applier) input(target *matching.Target) *activation.Input {
 	for _, in := range r.inputs {
 		if in.Target == target {
-			return in.Input
+			return in
 		}
 	}
-	in := activation.NewInput(r.request.Attributes, target.Resource, target.Kind, nil, nil, r.authorizer)
-	r.inputs = append(r.inputs, targetInput{target, in})
+	in := activation.NewInput(r.request.Attributes, target, nil, nil, r.authorizer)
+	r.inputs = append(r.inputs, in)
 	return in
 }
 
@@ -47,5 +41,6 @@ func (r *applier) subject(i *invocation, view *view) activation.Subject {
 // series returns a series for one expression of a mutation. Each expression has its own cost
 // budget.
 func (r *applier) series(i *invocation) *expression.Series {
-	return i.NewSeries(r.ctx, r.subject(i, r.view(i.target.Kind)), policyspec.Patch, expression.NewBudget(celconfig.RuntimeCELCostBudget))
+	memory := &activation.Series{}
+	return memory.Begin(r.ctx, r.subject(i, r.view(i.target.Kind)), policyspec.Patch, i.Variables, celconfig.RuntimeCELCostBudget)
 }

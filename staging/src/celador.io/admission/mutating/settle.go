@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -21,7 +22,7 @@ const maxRounds = 10
 // policy that still changes the object in the last round fails, because the object would depend on
 // the number of rounds (KEP-3962, "Preventing recursion in mutations").
 func (r *applier) settle() error {
-	if !r.engine.config.Features[policyspec.InlineExpressions] || !r.reinvoked {
+	if !r.engine.Features[policyspec.InlineExpressions] || !r.reinvoked {
 		return nil
 	}
 	before, mutations := *r.versioned, len(r.result.Mutations)
@@ -58,20 +59,14 @@ func (r *applier) reinvoke() (changed []*invocation, _ error) {
 		if !i.hasMutation(due) {
 			continue
 		}
-		if interrupted := r.request.Interrupted(); interrupted != nil {
-			return nil, interrupted
-		}
 		if err := r.convert(i.target.Kind); err != nil {
 			return nil, apierrors.NewInternalError(err)
 		}
-		if r.exempt(i) {
-			continue
-		}
 		before := r.versioned.VersionedObject.Object()
-		if _, err := r.applyMutations(i, due); err != nil {
+		if _, err := r.applyDue(i, due); err != nil {
 			return nil, err
 		}
-		if !equal(before, r.versioned.VersionedObject.Object()) {
+		if after := r.versioned.VersionedObject.Object(); before != after && !apiequality.Semantic.DeepEqual(before, after) {
 			changed = append(changed, i)
 		}
 	}

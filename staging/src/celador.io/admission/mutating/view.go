@@ -22,6 +22,10 @@ import (
 // fields differently. A view therefore records the form of each object.
 type view struct {
 	schema.GroupVersionKind
+	// tried is set once the request's object was converted to the kind, and err is the error of
+	// that.
+	tried             bool
+	err               error
 	form              activation.Form
 	object, oldObject reading
 }

@@ -45,18 +45,17 @@ func (c Component) String() string {
 	return [components]string{"evaluator", "interpreter", "compiler", "patch", "conversion", "schema", "status", "webhook"}[c]
 }
 
-// counts holds the number of panics of each component.
-var counts [components]atomic.Uint64
-
 // interval is the shortest time between two log lines of a component.
 const interval = 10 * time.Second
 
-var (
-	// next holds the times in nanoseconds from which components may log again, and suppressed what
-	// they have not logged since.
-	next       [components]atomic.Int64
-	suppressed [components]atomic.Uint64
-)
+// records holds what is known of the panics of each component.
+var records [components]struct {
+	recovered atomic.Uint64
+	// next is the time in nanoseconds from which the component may log again, and notLogged the
+	// number of panics that it has not logged since.
+	next      atomic.Int64
+	notLogged atomic.Uint64
+}
 
 // Record counts a panic, and logs it with the stack and with keysAndValues, unless the component
 // has logged another one in the last ten seconds. The log goes to klog's logger. Call it in the
@@ -67,12 +66,13 @@ func Record(component Component, cause any, keysAndValues ...any) {
 	if !count(component, cause) {
 		return
 	}
-	now, due := time.Now().UnixNano(), next[component].Load()
-	if now < due || !next[component].CompareAndSwap(due, now+int64(interval)) {
-		suppressed[component].Add(1)
+	r := &records[component]
+	now, due := time.Now().UnixNano(), r.next.Load()
+	if now < due || !r.next.CompareAndSwap(due, now+int64(interval)) {
+		r.notLogged.Add(1)
 		return
 	}
-	log(component, cause, debug.Stack(), append(keysAndValues, "notLogged", suppressed[component].Swap(0)))
+	log(component, cause, debug.Stack(), append(keysAndValues, "notLogged", r.notLogged.Swap(0)))
 }
 
 // count counts a panic. It returns false for a cancelled evaluation.
@@ -80,7 +80,7 @@ func count(component Component, cause any) bool {
 	if _, cancelled := cause.(interpreter.EvalCancelledError); cancelled {
 		return false
 	}
-	counts[component].Add(1)
+	records[component].recovered.Add(1)
 	return true
 }
 
@@ -114,6 +114,6 @@ func (r *Recorder) Record(component Component, cause any, stack func() []byte) {
 // process started.
 func Counts(observe func(component Component, recovered uint64)) {
 	for c := range components {
-		observe(c, counts[c].Load())
+		observe(c, records[c].recovered.Load())
 	}
 }

@@ -49,7 +49,7 @@ func Compile(r *v1.ParamRef) *Ref {
 	return ref
 }
 
-// A selector is a label selector whose text is built only once.
+// A selector is a label selector that builds its text once. Listers identify selectors by the text.
 type selector struct {
 	labels.Selector
 	text string

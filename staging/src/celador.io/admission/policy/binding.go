@@ -34,18 +34,15 @@ type Binding struct {
 	*terms
 }
 
-// terms is the part of a binding's spec that many bindings share.
+// terms is the part of a binding that many bindings share.
 type terms struct {
-	actions []v1.ValidationAction
+	// spec has no PolicyName.
+	spec BindingSpec
 	// criteria is nil if the binding does not narrow the match constraints of its policy. It is
-	// compiled from resources, by which bindings that arrive later find the terms.
-	criteria  *matching.Criteria
-	resources *v1.MatchResources
+	// compiled from spec.MatchResources, by which bindings that arrive later find the terms.
+	criteria *matching.Criteria
 	// params is nil if the binding has no paramRef.
 	params *params.Ref
-	// fallback is set if the binding applies to a request only if no other binding of its policy
-	// does.
-	fallback bool
 }
 
 // Name implements matching.Item.
@@ -56,10 +53,10 @@ func (b *Binding) Criteria() *matching.Criteria { return b.criteria }
 
 // Actions returns the validationActions of the binding. They are Deny for a Singleton. The slice
 // must not be changed.
-func (b *Binding) Actions() []v1.ValidationAction { return b.actions }
+func (b *Binding) Actions() []v1.ValidationAction { return b.spec.Actions }
 
 // unbound is the binding of Singletons.
-var unbound = &Binding{terms: &terms{actions: []v1.ValidationAction{v1.Deny}}}
+var unbound = &Binding{terms: &terms{spec: BindingSpec{Actions: []v1.ValidationAction{v1.Deny}}}}
 
 // bindingCompiler compiles bindings. Bindings with the identical match resources share their terms.
 // Safe for concurrent use.
@@ -67,30 +64,24 @@ type bindingCompiler struct {
 	pool intern.Pool[weak.Pointer[v1.MatchResources], terms]
 }
 
-func (c *bindingCompiler) compile(name string, b BindingSpec) Binding {
-	match := b.MatchResources
+func (c *bindingCompiler) compile(name string, spec BindingSpec) Binding {
+	policyName := unique.Make(spec.PolicyName)
+	spec.PolicyName = ""
 	with := func(criteria *matching.Criteria) *terms {
-		t := &terms{actions: b.Actions, criteria: criteria, resources: match, fallback: b.Fallback}
-		if b.ParamRef != nil {
-			t.params = params.Compile(b.ParamRef)
+		t := &terms{spec: spec, criteria: criteria}
+		if spec.ParamRef != nil {
+			t.params = params.Compile(spec.ParamRef)
 		}
 		return t
 	}
-	shared := c.pool.Get(weak.Make(match), func() *terms {
-		if match == nil {
+	shared := c.pool.Get(weak.Make(spec.MatchResources), func() *terms {
+		if spec.MatchResources == nil {
 			return with(nil)
 		}
-		return with(matching.Compile(match))
+		return with(matching.Compile(spec.MatchResources))
 	})
-	if shared.fallback != b.Fallback || shared.paramRef() != b.ParamRef || !slices.Equal(shared.actions, b.Actions) {
+	if s := &shared.spec; s.Fallback != spec.Fallback || s.ParamRef != spec.ParamRef || !slices.Equal(s.Actions, spec.Actions) {
 		shared = with(shared.criteria)
 	}
-	return Binding{name, unique.Make(b.PolicyName), shared}
-}
-
-func (t *terms) paramRef() *v1.ParamRef {
-	if t.params == nil {
-		return nil
-	}
-	return t.params.ParamRef
+	return Binding{name, policyName, shared}
 }

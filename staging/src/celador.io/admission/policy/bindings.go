@@ -39,7 +39,7 @@ func (b *bindings) with(added *Binding) *bindings {
 	if b != nil {
 		*changed = *b
 	}
-	if added.fallback {
+	if added.spec.Fallback {
 		changed.regular = changed.regular.Without(added.name)
 		changed.fallbacks = changed.fallbacks.With(added)
 	} else {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"celador.io/admission/cel/expression"
@@ -19,7 +20,7 @@ import (
 // Compilation holds the compiled expressions of one policy.
 type Compilation struct {
 	anatomy *policyspec.Anatomy
-	// compiled holds the expressions of the anatomy, except variables.
+	// compiled holds the expressions of the anatomy.
 	compiled   []expression.Compiled
 	variables  []expression.Variable
 	conditions matchconditions.Conditions
@@ -33,55 +34,49 @@ func compile(compiler *expression.Compiler, anatomy *policyspec.Anatomy) *Compil
 	if anatomy.Has(policyspec.Variable) {
 		composition := compiler.Compose()
 		defer compiler.Release(composition)
-		c.declareVariables(composition)
 		reader = composition.Compiler
+		c.each(true, func(e *policyspec.Expression) (*expression.Program, *apiservercel.Error) {
+			return composition.Declare(e.Name, e.Source, anatomy.Declarations(e), environment.StoredExpressions)
+		})
+		expression.Link(c.variables)
 	}
-	for i := range anatomy.Expressions {
-		e := &anatomy.Expressions[i]
-		if e.Role == policyspec.Variable {
+	c.each(false, func(e *policyspec.Expression) (*expression.Program, *apiservercel.Error) {
+		return reader.Compile(e.Source, anatomy.Declarations(e), environment.StoredExpressions, e.Returns()...)
+	})
+	return c
+}
+
+// each compiles all variables, or all other expressions.
+func (c *Compilation) each(variables bool, compile func(*policyspec.Expression) (*expression.Program, *apiservercel.Error)) {
+	for i := range c.anatomy.Expressions {
+		e := &c.anatomy.Expressions[i]
+		if (e.Role == policyspec.Variable) != variables {
 			continue
 		}
-		program, err := reader.Compile(e.Source, anatomy.Declarations(e), environment.StoredExpressions, e.Returns()...)
+		program, err := compile(e)
 		if err != nil {
 			c.Report(e.Path, err)
 		}
 		c.compiled[i] = expression.Compiled{Program: program, Err: err}
-		if e.Role == policyspec.MatchCondition {
+		switch e.Role {
+		case policyspec.Variable:
+			c.variables = append(c.variables, expression.Variable{Name: e.Name, Program: program, Err: err})
+		case policyspec.MatchCondition:
 			c.conditions = append(c.conditions, matchconditions.Condition{Compiled: c.compiled[i], Name: e.Name})
 		}
 	}
-	return c
 }
 
-// programs returns the programs of the variables and of all expressions but messages. Expressions
-// that do not compile have none.
+// programs returns the programs of all expressions but messages. Expressions that do not compile
+// have none.
 func (c *Compilation) programs() []*expression.Program {
 	result := make([]*expression.Program, 0, len(c.compiled))
-	for i := range c.variables {
-		result = append(result, c.variables[i].Program)
-	}
 	for i := range c.compiled {
-		if c.anatomy.Expressions[i].Role != policyspec.Message {
-			result = append(result, c.compiled[i].Program)
+		if p := c.compiled[i].Program; p != nil && c.anatomy.Expressions[i].Role != policyspec.Message {
+			result = append(result, p)
 		}
 	}
-	result = slices.DeleteFunc(result, func(p *expression.Program) bool { return p == nil })
 	return slices.Clip(result)
-}
-
-func (c *Compilation) declareVariables(composition *expression.Composition) {
-	for i := range c.anatomy.Expressions {
-		e := &c.anatomy.Expressions[i]
-		if e.Role != policyspec.Variable {
-			continue
-		}
-		program, err := composition.Declare(e.Name, e.Source, c.anatomy.Declarations(e), environment.StoredExpressions)
-		if err != nil {
-			c.Report(e.Path, err)
-		}
-		c.variables = append(c.variables, expression.Variable{Name: e.Name, Program: program, Err: err})
-	}
-	expression.Link(c.variables)
 }
 
 // Expressions ranges over the expressions of the policy in the order of its anatomy. Match
@@ -90,10 +85,7 @@ func (c *Compilation) Expressions() iter.Seq2[*policyspec.Expression, expression
 	return func(yield func(*policyspec.Expression, expression.Compiled) bool) {
 		for i := range c.anatomy.Expressions {
 			e := &c.anatomy.Expressions[i]
-			if e.Role == policyspec.MatchCondition || e.Role == policyspec.Variable {
-				continue
-			}
-			if !yield(e, c.compiled[i]) {
+			if e.Role != policyspec.MatchCondition && e.Role != policyspec.Variable && !yield(e, c.compiled[i]) {
 				return
 			}
 		}
@@ -103,4 +95,18 @@ func (c *Compilation) Expressions() iter.Seq2[*policyspec.Expression, expression
 // Report adds an error that fails every request that evaluates the field.
 func (c *Compilation) Report(path *field.Path, err error) {
 	c.broken = append(c.broken, fmt.Errorf("%v: %w", path, err))
+}
+
+// announce tells the tracer of the compiler, if there is one, which program evaluates which field
+// of the policy.
+func (c *Compilation) announce(compiler *expression.Compiler, policy string) {
+	tracer := compiler.Tracer()
+	if tracer == nil {
+		return
+	}
+	for i := range c.compiled {
+		if program := c.compiled[i].Program; program != nil {
+			tracer.Compiled(policy, c.anatomy.Expressions[i].Path.String(), program)
+		}
+	}
 }

@@ -36,8 +36,8 @@ type lazy[Body any] struct {
 	compiled atomic.Pointer[Compiled[Body]]
 	// evaluated is set when a request first evaluates the policy.
 	evaluated atomic.Bool
-	lock      sync.Mutex
-	// compile is nil if there is nothing to compile, and when it has returned.
+	once      sync.Once
+	// compile is nil if there is nothing to compile, and once it has returned.
 	compile func() *Compiled[Body]
 }
 
@@ -46,18 +46,13 @@ func (l *lazy[Body]) get() *Compiled[Body] {
 	if compiled := l.compiled.Load(); compiled != nil {
 		return compiled
 	}
-	l.lock.Lock()
-	defer l.lock.Unlock()
-	compiled := l.compiled.Load()
-	if compiled != nil {
-		return compiled
-	}
-	if l.compile == nil {
-		compiled = &Compiled[Body]{}
-	} else {
-		compiled = l.compile()
-	}
-	l.compile = nil
-	l.compiled.Store(compiled)
-	return compiled
+	l.once.Do(func() {
+		compiled := &Compiled[Body]{}
+		if l.compile != nil {
+			compiled = l.compile()
+		}
+		l.compile = nil
+		l.compiled.Store(compiled)
+	})
+	return l.compiled.Load()
 }

@@ -10,7 +10,6 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/klog/v2"
 
-	"celador.io/admission/cel/expression"
 	"celador.io/admission/internal/activation"
 	"celador.io/admission/policyspec"
 )
@@ -43,9 +42,4 @@ func (p *Policy[Body]) CheckConditions(ctx context.Context, series *activation.S
 		return nil, nil
 	}
 	return &ConditionReport{Policy: p.Name, Errors: result.Errors, Elapsed: time.Since(start)}, result.Err
-}
-
-// NewSeries returns a series that evaluates expressions of the policy with the given role.
-func (p *Policy[Body]) NewSeries(ctx context.Context, s activation.Subject, role policyspec.Role, budget *expression.Budget) *expression.Series {
-	return activation.NewSeries(ctx, s, role, p.Compiled().Variables, budget)
 }

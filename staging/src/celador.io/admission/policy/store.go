@@ -69,19 +69,6 @@ func NewStore[PolicyObject, BindingObject metav1.Object, Body any](descriptor De
 	return s
 }
 
-// NewSnapshot returns a snapshot of the given policies and bindings. It has no params, and its
-// policies need no verdict.
-func NewSnapshot[PolicyObject, BindingObject metav1.Object, Body any](descriptor Descriptor[PolicyObject, BindingObject, Body], policies []PolicyObject, bindings []BindingObject) *Snapshot[Body] {
-	s := NewStore(descriptor, nil, false)
-	for _, b := range bindings {
-		s.SetBinding(b)
-	}
-	for _, p := range policies {
-		s.SetPolicy(p)
-	}
-	return s.Snapshot()
-}
-
 // Snapshot returns the policies and bindings that are in effect now.
 func (s *Store[PolicyObject, BindingObject, Body]) Snapshot() *Snapshot[Body] {
 	return s.snapshot.Load()

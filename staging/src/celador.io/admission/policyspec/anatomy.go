@@ -1,6 +1,12 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package policyspec declares the anatomy of admission policies: the expressions of a
+// policy, the fields that need a feature, and the predicates on its spec.
+//
+// API validation, the engines, type checking, the registry and the loader of manifest files
+// iterate over these declarations. None of them has a list of expressions or of gated fields
+// of its own.
 package policyspec
 
 import (
@@ -24,12 +30,10 @@ type Anatomy struct {
 	TypeChecking     *v1.TypeCheckingMode
 	// Singleton is set if the policy applies without a binding.
 	Singleton bool
-	// ComposesAlways is set if API validation declares 'variables' to expressions of a policy
-	// without variables. Kubernetes does so for mutating policies only.
-	ComposesAlways bool
-	// MixesTypes is set if lists, maps and alternatives in the policy's expressions may have
-	// values of different types, as patches do.
-	MixesTypes bool
+	// Mutates is set for mutating policies. API validation declares 'variables' to their
+	// expressions even if they have none, as Kubernetes does. Lists, maps and alternatives in their
+	// expressions may have values of different types, as patches do.
+	Mutates bool
 	// Expressions lists the expressions of the policy: match conditions, variables, and then
 	// the validations or mutations, in the order of the spec.
 	//
@@ -96,6 +100,18 @@ func (p *Anatomy) SameTypes(other *Anatomy) bool {
 			return a.Role == b.Role && a.Index == b.Index && a.Source == b.Source && a.PatchType == b.PatchType &&
 				(a.Role != Variable || a.Name == b.Name)
 		})
+}
+
+// SameConditions reports whether both policies have the same match conditions and the same
+// paramKind.
+func (p *Anatomy) SameConditions(other *Anatomy) bool {
+	return equality.Semantic.DeepEqual(p.ParamKind, other.ParamKind) && slices.EqualFunc(p.conditions(), other.conditions(), func(a, b Expression) bool {
+		return a.Name == b.Name && a.Source == b.Source
+	})
+}
+
+func (p *Anatomy) conditions() []Expression {
+	return slices.DeleteFunc(slices.Clone(p.Expressions), func(e Expression) bool { return e.Role != MatchCondition })
 }
 
 // Sources returns the distinct sources of the policy's expressions.

@@ -46,8 +46,8 @@ func transcode[T interface {
 	return to, to.Unmarshal(wire)
 }
 
-// Sort returns the policies P and bindings B among the objects, after FromKubernetes. It returns an
-// error for objects of other types.
+// Sort converts the objects with FromKubernetes, and returns the policies, which are of type P, and
+// the bindings, which are of type B. It returns an error for objects of other types.
 func Sort[P, B runtime.Object](objects []runtime.Object) (policies []P, bindings []B, err error) {
 	for _, object := range objects {
 		converted, err := FromKubernetes(object)

@@ -19,8 +19,7 @@ func Mutating(spec *v1.MutatingAdmissionPolicySpec) *Anatomy {
 		ParamKind:        spec.ParamKind,
 		MatchConstraints: spec.MatchConstraints,
 		TypeChecking:     spec.TypeChecking,
-		ComposesAlways:   true,
-		MixesTypes:       true,
+		Mutates:          true,
 	}
 	p.addConditions(spec.MatchConditions)
 	p.addVariables(spec.Variables)

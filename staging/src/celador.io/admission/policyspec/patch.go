@@ -17,7 +17,8 @@ import (
 // patch type (KEP-3962, "Return Values for Mutating Expressions").
 var patchTypes = map[v1.PatchType]struct {
 	returns []*cel.Type
-	// check is nil if any type of returns is valid.
+	// check returns an error for types that returns covers and API validation rejects. Nil accepts
+	// all.
 	check func(*cel.Type) error
 	// feature is empty for the patch types of Kubernetes.
 	feature Feature
@@ -51,25 +52,20 @@ type PatchField struct {
 
 // PatchFields returns the fields of a mutation that belong to patch types, set or not.
 func PatchFields(m *v1.Mutation) []PatchField {
-	fields := []PatchField{
-		{Type: v1.PatchTypeApplyConfiguration, Name: "applyConfiguration"},
-		{Type: v1.PatchTypeJSONPatch, Name: "jsonPatch"},
-		{Type: v1.PatchTypeJSONMergePatch, Name: "jsonMergePatch"},
-		{Type: v1.PatchTypeStrategicMergePatch, Name: "strategicMergePatch"},
+	return []PatchField{
+		{v1.PatchTypeApplyConfiguration, "applyConfiguration", expressionOf((*v1.JSONPatch)(m.ApplyConfiguration))},
+		{v1.PatchTypeJSONPatch, "jsonPatch", expressionOf(m.JSONPatch)},
+		{v1.PatchTypeJSONMergePatch, "jsonMergePatch", expressionOf((*v1.JSONPatch)(m.JSONMergePatch))},
+		{v1.PatchTypeStrategicMergePatch, "strategicMergePatch", expressionOf((*v1.JSONPatch)(m.StrategicMergePatch))},
 	}
-	if m.ApplyConfiguration != nil {
-		fields[0].Expression = &m.ApplyConfiguration.Expression
+}
+
+// expressionOf returns the expression of a patch. All patch types have the same fields.
+func expressionOf(patch *v1.JSONPatch) *string {
+	if patch == nil {
+		return nil
 	}
-	if m.JSONPatch != nil {
-		fields[1].Expression = &m.JSONPatch.Expression
-	}
-	if m.JSONMergePatch != nil {
-		fields[2].Expression = &m.JSONMergePatch.Expression
-	}
-	if m.StrategicMergePatch != nil {
-		fields[3].Expression = &m.StrategicMergePatch.Expression
-	}
-	return fields
+	return &patch.Expression
 }
 
 // checkMergePatch accepts types whose values become JSON objects.

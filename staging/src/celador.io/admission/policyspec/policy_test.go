@@ -173,10 +173,10 @@ func TestPolicy(t *testing.T) {
 			policyspec.Mutating(&v1.MutatingAdmissionPolicySpec{
 				FailurePolicy: new(v1.Ignore), ParamKind: kind, MatchConstraints: constraints, TypeChecking: new(v1.InformationalTypeChecking),
 			}),
-			&policyspec.Anatomy{FailurePolicy: v1.Ignore, ParamKind: kind, MatchConstraints: constraints, TypeChecking: new(v1.InformationalTypeChecking), ComposesAlways: true, MixesTypes: true},
+			&policyspec.Anatomy{FailurePolicy: v1.Ignore, ParamKind: kind, MatchConstraints: constraints, TypeChecking: new(v1.InformationalTypeChecking), Mutates: true},
 		},
 		"validating, unset": {policyspec.Validating(&v1.ValidatingAdmissionPolicySpec{}), &policyspec.Anatomy{FailurePolicy: v1.Fail}},
-		"mutating, unset":   {policyspec.Mutating(&v1.MutatingAdmissionPolicySpec{}), &policyspec.Anatomy{FailurePolicy: v1.Fail, ComposesAlways: true, MixesTypes: true}},
+		"mutating, unset":   {policyspec.Mutating(&v1.MutatingAdmissionPolicySpec{}), &policyspec.Anatomy{FailurePolicy: v1.Fail, Mutates: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, test.got); diff != "" {

@@ -67,12 +67,12 @@ func MutatingSpec(name string, spec v1.MutatingAdmissionPolicySpec) *v1.Mutating
 	return p
 }
 
-// JSONPatch returns a mutation of that patch type.
+// JSONPatch returns a mutation that applies the JSON patch to which the expression evaluates.
 func JSONPatch(expression string) v1.Mutation {
 	return v1.Mutation{PatchType: v1.PatchTypeJSONPatch, JSONPatch: &v1.JSONPatch{Expression: expression}}
 }
 
-// ApplyConfiguration returns a mutation of that patch type.
+// ApplyConfiguration returns a mutation that merges the object to which the expression evaluates.
 func ApplyConfiguration(expression string) v1.Mutation {
 	return v1.Mutation{PatchType: v1.PatchTypeApplyConfiguration, ApplyConfiguration: &v1.ApplyConfiguration{Expression: expression}}
 }

@@ -6,7 +6,6 @@ package typecheck
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
@@ -22,11 +21,8 @@ func (c *constructors) checkAssignments(parsed *cel.Ast, given map[int64]*cel.Ty
 	var errs []*common.Error
 	source := parsed.NativeRep().SourceInfo()
 	ast.PostOrderVisit(parsed.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if e.Kind() != ast.StructKind {
-			return
-		}
-		constructor := strings.TrimPrefix(e.AsStruct().TypeName(), ".")
-		if !isConstructor(constructor) {
+		constructor, ok := constructorOf(e)
+		if !ok {
 			return
 		}
 		for _, f := range e.AsStruct().Fields() {

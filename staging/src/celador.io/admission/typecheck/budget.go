@@ -33,15 +33,15 @@ type budget struct {
 	base, spent int
 	// types is the number of types checked.
 	types int
-	// limit is the limit of the cost. If strict is set, it holds for the first type as well.
-	limit  int
-	strict bool
+	// limit is the limit of the cost. If it is lower than maxCost, it holds for the first type as
+	// well.
+	limit int
 }
 
 func newBudget(expressions []fieldExpression, limit int) *budget {
-	b := &budget{base: 1, limit: limit, strict: limit < maxCost}
+	b := &budget{base: 1, limit: limit}
 	for i := range expressions {
-		size := len(expressions[i].source)
+		size := len(expressions[i].Source)
 		b.base += baseCost + size + size*size/longBytes
 	}
 	return b
@@ -57,11 +57,11 @@ func (b *budget) charge(assessments []assessment) {
 }
 
 // exhausted reports whether checking another type is expected to exceed the budget. The expected
-// cost of a type is the average so far. The first type is always allowed, unless the budget is
-// strict.
+// cost of a type is the average so far. The first type is always allowed, unless the limit is lower
+// than maxCost.
 func (b *budget) exhausted() bool {
 	if b.types == 0 {
-		return b.strict && b.base > b.limit
+		return b.limit < maxCost && b.base > b.limit
 	}
 	return b.types == maxPolicyTypes || b.spent+b.spent/b.types > b.limit
 }
@@ -89,6 +89,6 @@ func sizeOf(t *cel.Type, most int) int {
 	return size
 }
 
-func errBudget(types int) error {
-	return fmt.Errorf("no more than %d types of a policy with expressions of this size are checked", types)
+func (b *budget) err() error {
+	return fmt.Errorf("no more than %d types of a policy with expressions of this size are checked", b.types)
 }

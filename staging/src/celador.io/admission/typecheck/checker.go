@@ -6,7 +6,6 @@ package typecheck
 import (
 	"fmt"
 	"slices"
-	"sync"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/cel-go/cel"
@@ -86,18 +85,14 @@ func (c *Checker) CheckMutating(policy *v1.MutatingAdmissionPolicy) *Result {
 
 func (c *Checker) check(policy *policyspec.Anatomy) *Result {
 	result := &Result{}
-	expressions := expressionsOf(policy)
-	for i := range expressions {
-		e := &expressions[i]
-		e.parse = sync.OnceValues(func() (syntax, error) { return c.parse(e.source) })
-	}
+	expressions := c.expressionsOf(policy)
 	params := c.findParams(policy.ParamKind, result)
 	var checked []checkedType
 	targets := c.findTargets(policy.MatchConstraints, result)
 	budget := newBudget(expressions, c.maxCost)
 	for _, t := range targets {
 		if budget.exhausted() {
-			result.omit(Unchecked{Field: t.field, Resource: t.resource, Kind: t.kind, Reason: TooManyTypes, Err: errBudget(budget.types)})
+			result.omit(Unchecked{Field: t.field, Resource: t.resource, Kind: t.kind, Reason: TooManyTypes, Err: budget.err()})
 			continue
 		}
 		object, err := c.resolve(t.kind)
@@ -126,7 +121,7 @@ func (c *Checker) check(policy *policyspec.Anatomy) *Result {
 			if a.message == "" {
 				continue
 			}
-			f := Finding{Field: e.field, Type: t.object.kind, Message: a.message, Issues: a.issues, Guarded: a.guarded}
+			f := Finding{Field: e.Path.String(), Type: t.object.kind, Message: a.message, Issues: a.issues, Guarded: a.guarded}
 			if a.causedByParams {
 				f.Params = params.kind
 			}
@@ -145,7 +140,7 @@ func (c *Checker) findUntyped(expressions []fieldExpression, params *resolvedTyp
 	}
 	for i := range assessments {
 		if found := assessments[i].escapes; found != nil {
-			result.Findings = append(result.Findings, Finding{Field: expressions[i].field, Message: found.message, Issues: found.issues})
+			result.Findings = append(result.Findings, Finding{Field: expressions[i].Path.String(), Message: found.message, Issues: found.issues})
 		}
 	}
 }
@@ -170,7 +165,8 @@ type assessment struct {
 	causedByParams bool
 	// absent are the IDs of has() calls on fields that the type does not have.
 	absent []int64
-	// guarded is set if no subexpression with an error is evaluated when those has() are false.
+	// guarded is set if no subexpression with an error is evaluated while the has() calls in absent
+	// are false.
 	guarded bool
 }
 
@@ -202,8 +198,8 @@ func (c *Checker) checkExpressions(expressions []fieldExpression, object resolve
 			return nil, err
 		}
 		assessments[i] = a
-		if e.variable != "" {
-			s.types.variables[e.variable] = s.variables.Of(output)
+		if e.Role == policyspec.Variable {
+			s.types.variables[e.Name] = s.variables.Of(output)
 		}
 	}
 	return assessments, nil

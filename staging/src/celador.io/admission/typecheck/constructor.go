@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	"k8s.io/apiserver/pkg/cel/mutation"
 )
@@ -22,7 +23,7 @@ const maxAlternatives = 8
 type constructors struct {
 	*typeTable
 	object *cel.Type
-	// known caches typesOf.
+	// known caches the results of typesOf.
 	known map[string][]*cel.Type
 }
 
@@ -36,6 +37,16 @@ func newConstructors(others types.Provider, table *typeTable, object *cel.Type) 
 
 func isConstructor(name string) bool {
 	return name == mutation.ObjectTypeName || strings.HasPrefix(name, mutation.ObjectTypeName+".")
+}
+
+// constructorOf returns the name of the constructor that a subexpression calls, and false for other
+// subexpressions.
+func constructorOf(e ast.Expr) (string, bool) {
+	if e.Kind() != ast.StructKind {
+		return "", false
+	}
+	name := strings.TrimPrefix(e.AsStruct().TypeName(), ".")
+	return name, isConstructor(name)
 }
 
 // typesOf returns the types, as they are when read, of the values that a constructor may construct,

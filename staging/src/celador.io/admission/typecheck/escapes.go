@@ -76,14 +76,35 @@ type escapes struct {
 }
 
 func (x *escapes) visit(e ast.Expr) {
+	if operand, name, ok := selection(e); ok {
+		x.selected(e.ID(), x.given[operand.ID()], name)
+	} else if e.Kind() == ast.CallKind {
+		x.called(e)
+	} else if constructor, ok := constructorOf(e); ok {
+		x.constructed(e, constructor)
+	}
+}
+
+// selection returns the operand and the field of a selection, which may be optional.
+func selection(e ast.Expr) (operand ast.Expr, name string, ok bool) {
 	switch e.Kind() {
 	case ast.SelectKind:
-		x.selected(e.ID(), x.given[e.AsSelect().Operand().ID()], e.AsSelect().FieldName())
+		return e.AsSelect().Operand(), e.AsSelect().FieldName(), true
 	case ast.CallKind:
-		x.called(e)
-	case ast.StructKind:
-		x.constructed(e)
+		if call := e.AsCall(); call.FunctionName() == operators.OptSelect {
+			name, ok = literalText(call.Args()[1])
+			return call.Args()[0], name, ok
+		}
 	}
+	return nil, "", false
+}
+
+func literalText(e ast.Expr) (string, bool) {
+	if e.Kind() != ast.LiteralKind {
+		return "", false
+	}
+	text, ok := e.AsLiteral().(types.String)
+	return string(text), ok
 }
 
 // selected checks the selection of a field from a value of type t.
@@ -98,8 +119,8 @@ func (x *escapes) selected(id int64, t *cel.Type, name string) {
 	}
 }
 
-// called checks optional selections, as selections, and literal keys. A key such as 'a__dash__b' is
-// an error only if the type cannot have it, and has the field a-b.
+// called checks literal keys. A key such as 'a__dash__b' is an error only if the type cannot have
+// it, and has the field a-b.
 func (x *escapes) called(e ast.Expr) {
 	call := e.AsCall()
 	if len(call.Args()) != 2 {
@@ -107,24 +128,14 @@ func (x *escapes) called(e ast.Expr) {
 	}
 	operand, key := call.Args()[0], call.Args()[1]
 	switch call.FunctionName() {
-	case operators.OptSelect, operators.Index, operators.OptIndex:
+	case operators.Index, operators.OptIndex:
 	case operators.In:
 		operand, key = key, operand
 	default:
 		return
 	}
-	if key.Kind() != ast.LiteralKind {
-		return
-	}
-	text, isText := key.AsLiteral().(types.String)
-	name, t := string(text), valueType(x.given[operand.ID()])
-	if !isText {
-		return
-	}
-	if call.FunctionName() == operators.OptSelect {
-		x.selected(e.ID(), t, name)
-		return
-	}
+	name, _ := literalText(key)
+	t := x.given[operand.ID()]
 	if meant, escaped := unescaped(name); escaped && x.isClosed(t) && !x.declares(t, name) && x.declares(t, meant) {
 		x.add(e.ID(), fmt.Sprintf("%s%s': names are not escaped in policies, write '%s'", undefinedField, name, meant))
 	}
@@ -132,11 +143,7 @@ func (x *escapes) called(e ast.Expr) {
 
 // constructed checks the fields of a constructor, and the names of the fields in the constructor's
 // own name.
-func (x *escapes) constructed(e ast.Expr) {
-	constructor := strings.TrimPrefix(e.AsStruct().TypeName(), ".")
-	if !isConstructor(constructor) {
-		return
-	}
+func (x *escapes) constructed(e ast.Expr, constructor string) {
 	path := strings.Split(constructor, ".")
 	for i, name := range path {
 		if meant, escaped := unescaped(name); escaped && !x.constructs(strings.Join(path[:i], "."), name) {

@@ -53,8 +53,15 @@ func (s *scope) recheck(env *cel.Env, e syntax, issues *cel.Issues, operands map
 	if !failed(remaining) {
 		return checked.OutputType(), nil
 	}
-	still := w.originals(idsOf(remaining))
-	if full(remaining) || !w.knows(still) {
+	still, complete := map[int64]bool{}, !full(remaining)
+	for id := range idsOf(remaining) {
+		if original, ok := w.wrapped[id]; ok {
+			id = original
+		}
+		still[id] = true
+		complete = complete && w.known[id]
+	}
+	if !complete {
 		return cel.DynType, issues
 	}
 	errs := slices.DeleteFunc(slices.Clone(issues.Errors()), func(e *cel.Error) bool { return w.known[e.ExprID] && !still[e.ExprID] })
@@ -103,28 +110,6 @@ type wrapper struct {
 	known map[int64]bool
 	// wrapped maps the new ID of a wrapped subexpression to its original ID.
 	wrapped map[int64]int64
-}
-
-// originals returns the original IDs of subexpressions.
-func (w *wrapper) originals(ids map[int64]bool) map[int64]bool {
-	originals := map[int64]bool{}
-	for id := range ids {
-		if before, ok := w.wrapped[id]; ok {
-			id = before
-		}
-		originals[id] = true
-	}
-	return originals
-}
-
-// knows reports whether all IDs are IDs of the original expression.
-func (w *wrapper) knows(ids map[int64]bool) bool {
-	for id := range ids {
-		if !w.known[id] {
-			return false
-		}
-	}
-	return true
 }
 
 // VisitEntryExpr implements ast.Visitor.

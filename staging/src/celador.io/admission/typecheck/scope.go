@@ -83,7 +83,9 @@ func (s *scope) check(e fieldExpression) (output *cel.Type, a assessment, err er
 	if parsed.tree == nil {
 		return cel.DynType, assessment{message: parsed.message}, nil
 	}
-	env, err := s.env(e.declarations)
+	// Params is left out, because 'params' has the type of the params that are checked.
+	in := e.Role.Declarations(false)
+	env, err := s.env(in)
 	if err != nil {
 		return nil, a, err
 	}
@@ -99,7 +101,7 @@ func (s *scope) check(e fieldExpression) (output *cel.Type, a assessment, err er
 	} else if types = typesIn(env, parsed.tree()); types != nil {
 		output, remaining = s.recheck(env, parsed, issues, types, e.mixes)
 	}
-	if e.declarations.Patches {
+	if in.Patches {
 		remaining = remaining.Append(s.constructors.checkAssignments(parsed.tree(), types))
 	}
 	a.cost = typesCost(types)

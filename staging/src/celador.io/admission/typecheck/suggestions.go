@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 
 	"celador.io/admission/spelling"
@@ -21,12 +20,7 @@ import (
 // misspelt fields. given holds the types of subexpressions, and may be nil.
 func (s *scope) issuesOf(tree *cel.Ast, given map[int64]*cel.Type, issues *cel.Issues) []Issue {
 	suggestions := suggestions{s, given, map[int64]iter.Seq[string]{}}
-	for _, e := range issues.Errors() {
-		if _, undefined := undefinedName(e.Message); undefined {
-			ast.PostOrderVisit(tree.NativeRep().Expr(), ast.NewExprVisitor(suggestions.visit))
-			break
-		}
-	}
+	ast.PostOrderVisit(tree.NativeRep().Expr(), ast.NewExprVisitor(suggestions.visit))
 	var all []Issue
 	for _, e := range sorted(issues)[:min(len(issues.Errors()), maxShown)] {
 		message := strings.Join(strings.Fields(e.Message), " ")
@@ -59,25 +53,20 @@ type suggestions struct {
 }
 
 func (x suggestions) visit(e ast.Expr) {
-	switch e.Kind() {
-	case ast.SelectKind:
-		x.fields[e.ID()] = x.fieldsOf(x.given[e.AsSelect().Operand().ID()])
-	case ast.CallKind:
-		if call := e.AsCall(); call.FunctionName() == operators.OptSelect {
-			x.fields[e.ID()] = x.fieldsOf(x.given[call.Args()[0].ID()])
-		}
-	case ast.StructKind:
-		constructor := strings.TrimPrefix(e.AsStruct().TypeName(), ".")
-		if !isConstructor(constructor) {
-			return
-		}
-		for _, f := range e.AsStruct().Fields() {
-			x.fields[f.ID()] = func(yield func(string) bool) {
-				for _, t := range x.constructors.typesOf(constructor) {
-					for name := range x.fieldsOf(t) {
-						if !yield(name) {
-							return
-						}
+	if operand, _, ok := selection(e); ok {
+		x.fields[e.ID()] = x.fieldsOf(x.given[operand.ID()])
+		return
+	}
+	constructor, ok := constructorOf(e)
+	if !ok {
+		return
+	}
+	for _, f := range e.AsStruct().Fields() {
+		x.fields[f.ID()] = func(yield func(string) bool) {
+			for _, t := range x.constructors.typesOf(constructor) {
+				for name := range x.fieldsOf(t) {
+					if !yield(name) {
+						return
 					}
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"celador.io/admission/policy"
 	"celador.io/admission/policytest"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -173,14 +174,14 @@ func TestAbsentNamespace(t *testing.T) {
 // A policy is evaluated once for all of its bindings. All policies share the cached decisions of
 // the authorizer.
 func TestSharedEvaluation(t *testing.T) {
-	policy := v1.ValidatingAdmissionPolicySpec{
+	spec := v1.ValidatingAdmissionPolicySpec{
 		Validations:      []v1.Validation{{Expression: "authorizer.requestResource.check('write').allowed()", Message: "no"}},
 		AuditAnnotations: []v1.AuditAnnotation{{Key: "k", ValueExpression: "'noted'"}},
 	}
 	s := newServer()
 	got := evaluate(t, s, create(1), store(
-		policytest.Validating("p", policy), policytest.Binding("a", "p", v1.Deny), policytest.Binding("b", "p", v1.Warn), policytest.Binding("c", "p", v1.Audit, v1.Warn),
-		policytest.Validating("q", policy), policytest.Binding("d", "q")).Snapshot())
+		policytest.Validating("p", spec), policytest.Binding("a", "p", v1.Deny), policytest.Binding("b", "p", v1.Warn), policytest.Binding("c", "p", v1.Audit, v1.Warn),
+		policytest.Validating("q", spec), policytest.Binding("d", "q")).Snapshot())
 	var want []validating.Decision
 	for _, b := range []struct {
 		policy, name string
@@ -197,7 +198,7 @@ func TestSharedEvaluation(t *testing.T) {
 	if s.checks != 1 {
 		t.Errorf("the authorizer was asked %d times, want 1", s.checks)
 	}
-	if diff := cmp.Diff([]validating.Annotation{{Key: "p/k", Value: "noted"}, {Key: "q/k", Value: "noted"}}, got.Annotations); diff != "" {
+	if diff := cmp.Diff([]policy.Annotation{{Key: "p/k", Value: "noted"}, {Key: "q/k", Value: "noted"}}, got.Annotations); diff != "" {
 		t.Errorf("annotations differ (-want +got):\n%s", diff)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"celador.io/admission/policy"
 	"celador.io/admission/policytest"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -195,7 +196,7 @@ func TestMatchConditions(t *testing.T) {
 
 func TestAuditAnnotations(t *testing.T) {
 	type (
-		pairs     = []validating.Annotation
+		pairs     = []policy.Annotation
 		decisions = []validating.Decision
 	)
 	noKey := "expression 'string(object.missing)' resulted in error: no such key: missing"

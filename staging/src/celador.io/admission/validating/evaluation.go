@@ -10,7 +10,6 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/admission/internal/activation"
@@ -30,7 +29,7 @@ type evaluation struct {
 	// authorizer is shared by all expressions.
 	authorizer activation.Authorizer
 	// inputs has one entry for each resource and kind in which policies read the object.
-	inputs []targetInput
+	inputs []*activation.Input
 	// namespace is set when the first policy is evaluated.
 	namespace    activation.Namespace
 	hasNamespace bool
@@ -50,7 +49,7 @@ func newEvaluation(ctx context.Context, e *Engine, request *matching.Request, ob
 	result.ctx, result.engine, result.objects = ctx, e, objects
 	result.request = *request
 	result.matches = policy.NewMatches[Body](ctx, &result.request)
-	result.authorizer = *activation.NewAuthorizer(e.config.Authorizer)
+	result.authorizer = *activation.NewAuthorizer(e.Authorizer)
 	result.result.attributes = request.Attributes
 	return result
 }
@@ -58,21 +57,15 @@ func newEvaluation(ctx context.Context, e *Engine, request *matching.Request, ob
 // free clears the evaluation and makes its memory available to other requests. If evaluations are
 // traced, the memory is left to the garbage collector, because tracers keep values.
 func (e *evaluation) free() {
-	if e.engine.config.Compiler.Tracer() != nil {
+	if e.engine.Compiler.Tracer() != nil {
 		return
 	}
 	e.series.Clear()
-	e.ctx, e.engine, e.objects = nil, nil, nil
-	e.request, e.matches = matching.Request{}, policy.Matches[Body]{}
-	e.authorizer, e.namespace, e.hasNamespace = activation.Authorizer{}, activation.Namespace{}, false
 	for _, in := range e.inputs {
 		in.Free()
 	}
 	clear(e.inputs)
-	e.inputs = e.inputs[:0]
-	e.found = e.found.cleared()
-	e.param = activation.Params{}
-	e.result = e.result.cleared()
+	*e = evaluation{inputs: e.inputs[:0], series: e.series, found: e.found.cleared(), result: e.result.cleared()}
 	evaluations.Put(e)
 }
 
@@ -163,39 +156,21 @@ func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured)
 	return &e.found
 }
 
-// A targetInput is the input that all policies with the same target share.
-type targetInput struct {
-	*matching.Target
-	*activation.Input
-}
-
 // input returns the input for a target. It converts the objects of the request if no policy with
 // the same target was evaluated before.
 func (e *evaluation) input(target *matching.Target) (*activation.Input, error) {
 	for _, in := range e.inputs {
 		if in.Target == target {
-			return in.Input, nil
+			return in, nil
 		}
 	}
-	object, err := e.convert(e.request.GetObject(), target)
+	a, err := admission.NewVersionedAttributes(e.request.Attributes, target.Kind, e.objects)
 	if err != nil {
 		return nil, err
 	}
-	oldObject, err := e.convert(e.request.GetOldObject(), target)
-	if err != nil {
-		return nil, err
-	}
-	in := activation.NewInput(e.request.Attributes, target.Resource, target.Kind, object, oldObject, &e.authorizer)
-	e.inputs = append(e.inputs, targetInput{target, in})
+	in := activation.NewInput(e.request.Attributes, target, a.VersionedObject.Object(), a.VersionedOldObject.Object(), &e.authorizer)
+	e.inputs = append(e.inputs, in)
 	return in, nil
-}
-
-// convert returns an object of the request in the version of a target, and nil for nil.
-func (e *evaluation) convert(object runtime.Object, target *matching.Target) (runtime.Object, error) {
-	if object == nil {
-		return nil, nil
-	}
-	return admission.ConvertToGVK(object, target.Kind, e.objects)
 }
 
 var denyOnly = []v1.ValidationAction{v1.Deny}

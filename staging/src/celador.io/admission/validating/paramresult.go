@@ -4,6 +4,7 @@
 package validating
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -38,7 +39,7 @@ type paramResult struct {
 	violations  []Decision
 	annotations []annotationResult
 	// conditions is set if match conditions ended the evaluation.
-	conditions *ConditionReport
+	conditions *policy.ConditionReport
 	// ignored counts the failures of match conditions and audit annotations that failurePolicy
 	// ignores.
 	ignored int
@@ -145,24 +146,29 @@ func (p compiledPolicy) validate(ctx context.Context, memory *activation.Series,
 
 // explain sets the message and the reason of each denial.
 func (p compiledPolicy) explain(ctx context.Context, memory *activation.Series, s activation.Subject, found *paramResult) {
-	messages, err := p.evaluateMessages(ctx, memory, s, found.violations)
-	if err != nil {
-		p.failMessages(found, err)
-		return
-	}
+	var series *expression.Series
 	for i := range found.violations {
 		d := &found.violations[i]
 		if d.Outcome != Denied {
 			continue
 		}
-		var computed messageResult
-		if messages != nil {
-			computed = messages[i]
-		}
 		v := &p.Body.validations[d.Index]
-		d.Message, d.Reason = v.message(ctx, computed), v.reason()
+		var computed ref.Val
+		var err error
+		if !v.computedMessage.Absent() {
+			if series == nil {
+				series = memory.Continue(ctx, s, policyspec.Message, p.Variables)
+			}
+			if computed, err = v.computedMessage.Evaluate(series); expression.IsFatal(err) {
+				p.failMessages(found, err)
+				return
+			}
+		}
+		d.Message, d.Reason = v.message(ctx, computed, err), *cmp.Or(v.Reason, &defaultReason)
 	}
 }
+
+var defaultReason = metav1.StatusReasonInvalid
 
 // failMessages makes the decisions of all validations failures, because the message expressions
 // exceed the cost budget. Validations that failed by themselves keep their errors.
@@ -176,48 +182,20 @@ func (p compiledPolicy) failMessages(found *paramResult, err error) {
 		}
 		if d.Outcome != Failed {
 			// Not wrapped, because Kubernetes counts this failure as invalid, not as out of budget.
-			d = failed(d, p.FailurePolicy, fmt.Errorf("failed messageExpression: %v", err))
+			d = failed(Decision{Index: i, Elapsed: d.Elapsed}, p.FailurePolicy, fmt.Errorf("failed messageExpression: %v", err))
 		}
 		found.violations = append(found.violations, d)
 	}
 }
 
-// evaluateMessages evaluates the message expressions of the validations that are not satisfied, and
-// returns their results in the order of violations. The result is nil if there are none.
-func (p compiledPolicy) evaluateMessages(ctx context.Context, memory *activation.Series, s activation.Subject, violations []Decision) ([]messageResult, error) {
-	var messages []messageResult
-	var series *expression.Series
-	for i := range violations {
-		message := &p.Body.validations[violations[i].Index].computedMessage
-		if message.Absent() || violations[i].Outcome != Denied {
-			continue
-		}
-		if series == nil {
-			messages = make([]messageResult, len(violations))
-			series = memory.Continue(ctx, s, policyspec.Message, p.Variables)
-		}
-		value, err := message.Evaluate(series)
-		if expression.IsFatal(err) {
-			return nil, err
-		}
-		messages[i] = messageResult{value, err}
-	}
-	return messages, nil
-}
-
-type messageResult struct {
-	value ref.Val
-	err   error
-}
-
 // message returns the message of a validation that is not satisfied: the value of messageExpression
 // if it is usable, otherwise the validation's message, otherwise a message that quotes the
-// expression.
-func (v *validation) message(ctx context.Context, computed messageResult) string {
+// expression. err is the error of messageExpression.
+func (v *validation) message(ctx context.Context, computed ref.Val, err error) string {
 	logger := klog.FromContext(ctx).V(2)
-	switch text, isText := stringValue(computed.value); {
-	case computed.err != nil:
-		logger.Info("Message expression failed, using the fixed message", "messageExpression", v.MessageExpression, "err", computed.err)
+	switch text, isText := stringValue(computed); {
+	case err != nil:
+		logger.Info("Message expression failed, using the fixed message", "messageExpression", v.MessageExpression, "err", err)
 	case !isText || text == "":
 	case len(text) > celconfig.MaxEvaluatedMessageExpressionSizeBytes:
 		logger.Info("Computed message is too long, using the fixed message", "messageExpression", v.MessageExpression, "bytes", len(text))
@@ -235,13 +213,6 @@ func (v *validation) message(ctx context.Context, computed messageResult) string
 func stringValue(value ref.Val) (string, bool) {
 	text, ok := value.(types.String)
 	return strings.TrimSpace(string(text)), ok
-}
-
-func (v *validation) reason() metav1.StatusReason {
-	if v.Reason == nil {
-		return metav1.StatusReasonInvalid
-	}
-	return *v.Reason
 }
 
 // annotate evaluates the audit annotations. An error ends the evaluation of the policy.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"celador.io/admission/policy"
 	"celador.io/admission/policytest"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -258,7 +259,7 @@ func TestAnnotationsOfParams(t *testing.T) {
 		{Key: "max", ValueExpression: "string(params.max)"}, {Key: "tier", ValueExpression: "string(params.metadata.labels.tier)"},
 	}})
 	s := storeWith(policyspec.Features{}, newObjects(), p, withParams(policytest.Binding("a", "p"), selected("", "gold")), withParams(policytest.Binding("b", "p"), named("red", "low")))
-	want := []validating.Annotation{{Key: "p/max", Value: "7, 3, 2"}, {Key: "p/tier", Value: "gold"}}
+	want := []policy.Annotation{{Key: "p/max", Value: "7, 3, 2"}, {Key: "p/tier", Value: "gold"}}
 	if diff := cmp.Diff(want, evaluate(t, newServer(), create(5), s.Snapshot()).Annotations); diff != "" {
 		t.Errorf("annotations differ (-want +got):\n%s", diff)
 	}

@@ -40,10 +40,10 @@ type compiledPolicy struct {
 
 // policy returns the policy of an object, to which the policy refers.
 func (e *Engine) policy(p *v1.ValidatingAdmissionPolicy) *policy.Policy[Body] {
-	p = policyspec.Effective(p, func(p *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicySpec { return &p.Spec }, e.config.Features)
+	p = policyspec.Effective(p, func(p *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicySpec { return &p.Spec }, e.Features)
 	spec := &p.Spec
 	anatomy := policyspec.Validating(spec)
-	return policy.New(e.config.Compiler, p, anatomy, func(c *policy.Compilation) Body {
+	return policy.New(e.Compiler, p, anatomy, func(c *policy.Compilation) Body {
 		b := Body{validations: make([]validation, len(spec.Validations)), annotations: make([]annotation, len(spec.AuditAnnotations))}
 		for i := range spec.Validations {
 			v := &spec.Validations[i]
@@ -64,7 +64,7 @@ func (e *Engine) policy(p *v1.ValidatingAdmissionPolicy) *policy.Policy[Body] {
 }
 
 func (e *Engine) binding(b *v1.ValidatingAdmissionPolicyBinding) policy.BindingSpec {
-	b = policyspec.Effective(b, func(b *v1.ValidatingAdmissionPolicyBinding) *v1.ValidatingAdmissionPolicyBindingSpec { return &b.Spec }, e.config.Features)
+	b = policyspec.Effective(b, func(b *v1.ValidatingAdmissionPolicyBinding) *v1.ValidatingAdmissionPolicyBindingSpec { return &b.Spec }, e.Features)
 	return policy.BindingSpec{
 		PolicyName:     b.Spec.PolicyName,
 		ParamRef:       b.Spec.ParamRef,

@@ -31,10 +31,10 @@ type Result struct {
 	Violations []Decision
 	// Annotations holds the audit annotations of the policies, in the order of policy name and
 	// spec.auditAnnotations.
-	Annotations []Annotation
+	Annotations []policy.Annotation
 	// Conditions has an entry for each binding and param with which match conditions ended the
 	// evaluation of a policy.
-	Conditions []ConditionReport
+	Conditions []policy.ConditionReport
 	// Ignored holds the policy name of each failure of match conditions or of an audit annotation
 	// that the policy's failurePolicy ignores.
 	Ignored []string
@@ -81,12 +81,6 @@ type Decision struct {
 	// Evaluating messages does not count. It is 0 for Admitted.
 	Elapsed time.Duration
 }
-
-// Annotation is an audit annotation of a request.
-type Annotation = policy.Annotation
-
-// ConditionReport describes match conditions that ended the evaluation of a policy.
-type ConditionReport = policy.ConditionReport
 
 // bindingDecisions describes the decisions of a policy through a binding. Only decisions that are
 // not Admitted are stored, because almost all are Admitted.
@@ -236,7 +230,7 @@ type failure struct {
 // AuditAnnotations returns the annotations of the request's audit event: Annotations, and one that
 // lists the decisions with action Audit. omitted is the number of decisions that the list leaves
 // out, because it has at most 50.
-func (r Result) AuditAnnotations() (annotations []Annotation, omitted int) {
+func (r Result) AuditAnnotations() (annotations []policy.Annotation, omitted int) {
 	audited := r.enforced(v1.Audit)
 	if len(audited) == 0 {
 		return r.Annotations, 0
@@ -269,10 +263,10 @@ func (a *annotations) add(key, value string) {
 	}
 }
 
-func (a *annotations) named(policy string) []Annotation {
-	var result []Annotation
+func (a *annotations) named(policyName string) []policy.Annotation {
+	var result []policy.Annotation
 	for _, key := range a.keys {
-		result = append(result, Annotation{Key: policy + "/" + key, Value: strings.Join(a.values[key], ", ")})
+		result = append(result, policy.Annotation{Key: policyName + "/" + key, Value: strings.Join(a.values[key], ", ")})
 	}
 	return result
 }

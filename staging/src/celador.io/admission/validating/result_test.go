@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"celador.io/admission/policy"
 	"celador.io/admission/policyspec"
 	"celador.io/admission/policytest"
 	"celador.io/admission/validating"
@@ -124,7 +125,7 @@ func TestResultAnnotations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			result := resultOf(t, spec(test.failures), test.actions...)
-			want := []validating.Annotation{{Key: "p/k", Value: "v"}}
+			want := []policy.Annotation{{Key: "p/k", Value: "v"}}
 			if test.reported > 0 {
 				var failures []map[string]any
 				for i := range test.reported {
@@ -134,7 +135,7 @@ func TestResultAnnotations(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				want = append(want, validating.Annotation{Key: "validation.policy.admission.k8s.io/validation_failure", Value: string(wire)})
+				want = append(want, policy.Annotation{Key: "validation.policy.admission.k8s.io/validation_failure", Value: string(wire)})
 			}
 			for range 2 { // The result must not change.
 				got, omitted := result.AuditAnnotations()
@@ -153,7 +154,7 @@ func TestResultAnnotations(t *testing.T) {
 }
 
 // canonical decodes values that are JSON.
-func canonical(t *testing.T, annotations []validating.Annotation) map[string]any {
+func canonical(t *testing.T, annotations []policy.Annotation) map[string]any {
 	t.Helper()
 	values := map[string]any{}
 	for _, a := range annotations {

@@ -16,6 +16,9 @@ import (
 const maxMatchConditions = 64
 
 func checkMatchConditions(path *field.Path, conditions []v1.MatchCondition, expressions expressionErrors) field.ErrorList {
+	if expressions.sameConditions {
+		return nil
+	}
 	unique := once[string]()
 	return slices.Concat(
 		when(len(conditions) > maxMatchConditions, field.TooMany(path, len(conditions), maxMatchConditions)),

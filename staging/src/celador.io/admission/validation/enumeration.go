@@ -30,6 +30,14 @@ func (e enumeration[T]) required(path *field.Path, value *T) field.ErrorList {
 	return e.check(path, value)
 }
 
+// unlessEmpty returns nil for an empty value, which then counts as missing.
+func unlessEmpty[T ~string](value *T) *T {
+	if value == nil || *value == "" {
+		return nil
+	}
+	return value
+}
+
 // missing returns the error for a required value that is missing. Kubernetes' error does not list
 // the values.
 func (e enumeration[T]) missing(path *field.Path) field.ErrorList {

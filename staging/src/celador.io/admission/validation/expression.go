@@ -44,14 +44,19 @@ var texts = map[policyspec.Role]struct {
 	policyspec.Patch:             {trims: true, quotesTrimmed: true},
 }
 
-// expressionErrors holds the errors of the expressions of a policy by field path, until the check
-// of the surrounding object takes them. That keeps errors in the order of the fields.
-type expressionErrors map[string]field.ErrorList
+// expressionErrors holds the errors of the expressions of a policy, until the check of the
+// surrounding object takes them. That keeps errors in the order of the fields.
+type expressionErrors struct {
+	byField map[string]field.ErrorList
+	// sameConditions is set if match conditions that were valid are still valid, because neither
+	// they nor the declaration of 'params' changed.
+	sameConditions bool
+}
 
 // take returns and removes the errors of the expression in a field.
 func (e expressionErrors) take(path *field.Path) field.ErrorList {
-	errs := e[path.String()]
-	delete(e, path.String())
+	errs := e.byField[path.String()]
+	delete(e.byField, path.String())
 	return errs
 }
 
@@ -66,22 +71,22 @@ func (e expressionErrors) rest(policy *policyspec.Anatomy) field.ErrorList {
 
 // checkExpressions compiles the expressions of a policy. Expressions that the stored policy
 // contains may use every CEL feature. Others may use the features that a rollback leaves
-// available. The match conditions of a policy are checked only if checkConditions is set.
-func checkExpressions(policy, stored *policyspec.Anatomy, checkConditions bool) expressionErrors {
+// available. Match conditions are checked only if they or paramKind change.
+func checkExpressions(policy, stored *policyspec.Anatomy) expressionErrors {
 	plain := expression.Default()
 	composed := plain
 	var composition *expression.Composition // nil if the policy has no variables to declare
-	if policy.ComposesAlways || policy.Has(policyspec.Variable) {
+	if policy.Mutates || policy.Has(policyspec.Variable) {
 		composition = plain.Compose()
 		defer plain.Release(composition)
 		composed = composition.Compiler
 	}
 
 	known := stored.Sources()
-	found := expressionErrors{}
+	found := expressionErrors{map[string]field.ErrorList{}, policy.SameConditions(stored)}
 	for i := range policy.Expressions {
 		e := &policy.Expressions[i]
-		if e.Role == policyspec.MatchCondition && !checkConditions {
+		if e.Role == policyspec.MatchCondition && found.sameConditions {
 			continue
 		}
 		source, quoted, errs := checkText(e)
@@ -103,7 +108,7 @@ func checkExpressions(policy, stored *policyspec.Anatomy, checkConditions bool) 
 			errs = compileErrors(e, quoted, program, err)
 		}
 		if len(errs) > 0 {
-			found[e.Path.String()] = errs
+			found.byField[e.Path.String()] = errs
 		}
 	}
 	return found

@@ -33,38 +33,26 @@ func checkMutatingPolicy(policy, old *v1.MutatingAdmissionPolicy, features polic
 	if old != nil {
 		stored = &old.Spec
 	}
-	checkConditions := old == nil || !sameMatchConditions(spec.ParamKind, stored.ParamKind, spec.MatchConditions, stored.MatchConditions)
 	anatomy := policyspec.Mutating(spec)
-	expressions := checkExpressions(anatomy, policyspec.Mutating(stored), checkConditions)
+	expressions := checkExpressions(anatomy, policyspec.Mutating(stored))
 	constraints, mutations := path.Child("matchConstraints"), path.Child("mutations")
-	errs := slices.Concat(
+	return slices.Concat(
 		checkMetadata(&policy.ObjectMeta),
-		oneOf(v1.Fail, v1.Ignore).required(path.Child("failurePolicy"), spec.FailurePolicy),
+		knownFailurePolicy.required(path.Child("failurePolicy"), spec.FailurePolicy),
 		checkTypeCheckingMode(path.Child("typeChecking"), spec.TypeChecking, stored.TypeChecking),
 		optional(path.Child("paramKind"), spec.ParamKind, checkParamKind),
 		required(constraints, spec.MatchConstraints, checkMatchConstraints),
 		optional(constraints, spec.MatchConstraints, checkMutableOperations),
-	)
-	if checkConditions {
-		errs = append(errs, checkMatchConditions(path.Child("matchConditions"), spec.MatchConditions, expressions)...)
-	}
-	return slices.Concat(errs,
+		checkMatchConditions(path.Child("matchConditions"), spec.MatchConditions, expressions),
 		checkVariables(path.Child("variables"), spec.Variables, expressions),
 		when(len(spec.Mutations) == 0, field.Required(mutations, "mutations must contain at least one item")),
 		checkMutations(mutations, spec.Mutations, stored.Mutations, policyspec.PatchTypes(policyspec.InUse(stored, features)), expressions),
-		checkReinvocationPolicy(path.Child("reinvocationPolicy"), spec.ReinvocationPolicy),
+		knownReinvocation.required(path.Child("reinvocationPolicy"), unlessEmpty(&spec.ReinvocationPolicy)),
 		expressions.rest(anatomy),
 	)
 }
 
 var knownReinvocation = oneOf(v1.IfNeededReinvocationPolicy, v1.NeverReinvocationPolicy)
-
-func checkReinvocationPolicy(path *field.Path, policy v1.ReinvocationPolicyType) field.ErrorList {
-	if policy == "" {
-		return knownReinvocation.missing(path)
-	}
-	return knownReinvocation.check(path, &policy)
-}
 
 // checkMutableOperations rejects rules for DELETE, which has no object to change. The path of the
 // error does not name the rule, as in Kubernetes.

@@ -68,14 +68,6 @@ func checkParamRef(path *field.Path, ref *v1.ParamRef) field.ErrorList {
 		optional(selector, ref.Selector, checkSelector),
 		when(named && selected, field.Forbidden(selector, exclusive)),
 		when(!named && !selected, field.Required(path, "one of name or selector must be specified")),
-		checkNotFoundAction(path.Child("parameterNotFoundAction"), ref.ParameterNotFoundAction),
+		oneOf(v1.DenyAction, v1.AllowAction).required(path.Child("parameterNotFoundAction"), unlessEmpty(ref.ParameterNotFoundAction)),
 	)
-}
-
-func checkNotFoundAction(path *field.Path, action *v1.ParameterNotFoundActionType) field.ErrorList {
-	known := oneOf(v1.DenyAction, v1.AllowAction)
-	if action == nil || *action == "" {
-		return known.missing(path)
-	}
-	return known.check(path, action)
 }

@@ -40,21 +40,18 @@ func checkPolicy(policy, old *v1.ValidatingAdmissionPolicy) field.ErrorList {
 	if old != nil {
 		stored = &old.Spec
 	}
-	checkConditions := old == nil || !sameMatchConditions(spec.ParamKind, stored.ParamKind, spec.MatchConditions, stored.MatchConditions)
 	anatomy := policyspec.Validating(spec)
-	expressions := checkExpressions(anatomy, policyspec.Validating(stored), checkConditions)
+	expressions := checkExpressions(anatomy, policyspec.Validating(stored))
 	errs := slices.Concat(
 		checkMetadata(&policy.ObjectMeta),
-		oneOf(v1.Fail, v1.Ignore).required(path.Child("failurePolicy"), spec.FailurePolicy),
+		knownFailurePolicy.required(path.Child("failurePolicy"), spec.FailurePolicy),
 		checkPolicyType(path, spec, stored),
 		checkTypeCheckingMode(path.Child("typeChecking"), spec.TypeChecking, stored.TypeChecking),
 		optional(path.Child("paramKind"), spec.ParamKind, checkParamKind),
 		required(path.Child("matchConstraints"), spec.MatchConstraints, checkMatchConstraints),
+		checkMatchConditions(path.Child("matchConditions"), spec.MatchConditions, expressions),
+		checkVariables(path.Child("variables"), spec.Variables, expressions),
 	)
-	if checkConditions {
-		errs = append(errs, checkMatchConditions(path.Child("matchConditions"), spec.MatchConditions, expressions)...)
-	}
-	errs = append(errs, checkVariables(path.Child("variables"), spec.Variables, expressions)...)
 
 	validations, annotations := path.Child("validations"), path.Child("auditAnnotations")
 	if len(spec.Validations)+len(spec.AuditAnnotations) == 0 {
@@ -62,12 +59,13 @@ func checkPolicy(policy, old *v1.ValidatingAdmissionPolicy) field.ErrorList {
 		errs = slices.Concat(errs, missing(validations, empty), missing(annotations, empty))
 	}
 	return slices.Concat(errs,
-		checkValidations(validations, spec.Validations, expressions),
-		checkFailurePolicies(validations, spec, stored),
+		checkValidations(validations, spec.Validations, stored.Validations, expressions),
 		checkAuditAnnotations(annotations, policy.Name, spec.AuditAnnotations, expressions),
 		expressions.rest(anatomy),
 	)
 }
+
+var knownFailurePolicy = oneOf(v1.Fail, v1.Ignore)
 
 // checkPolicyType checks spec.policyType. A Singleton has no binding to select params.
 func checkPolicyType(path *field.Path, spec, stored *v1.ValidatingAdmissionPolicySpec) field.ErrorList {
@@ -90,12 +88,6 @@ func checkVariables(path *field.Path, variables []v1.Variable, expressions expre
 			expressions.take(path.Child("expression")),
 		)
 	})
-}
-
-// sameMatchConditions reports whether match conditions that were valid in old are still valid,
-// because neither they nor the declaration of 'params' changed.
-func sameMatchConditions(kind, oldKind *v1.ParamKind, conditions, old []v1.MatchCondition) bool {
-	return equality.Semantic.DeepEqual(kind, oldKind) && equality.Semantic.DeepEqual(conditions, old)
 }
 
 func checkMetadata(meta *metav1.ObjectMeta) field.ErrorList {

@@ -13,14 +13,18 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// checkValidations checks spec.validations, except the fields of features.
-func checkValidations(path *field.Path, validations []v1.Validation, expressions expressionErrors) field.ErrorList {
+func checkValidations(path *field.Path, validations, stored []v1.Validation, expressions expressionErrors) field.ErrorList {
+	var failurePolicies []*v1.FailurePolicyType
+	for _, validation := range stored {
+		failurePolicies = append(failurePolicies, validation.FailurePolicy)
+	}
 	return each(path, validations, func(path *field.Path, validation *v1.Validation) field.ErrorList {
 		return slices.Concat(
 			expressions.take(path.Child("expression")),
 			expressions.take(path.Child("messageExpression")),
 			checkMessage(path.Child("message"), validation.Message),
 			optional(path.Child("reason"), validation.Reason, knownReason.check),
+			optional(path.Child("failurePolicy"), validation.FailurePolicy, unlessStored(knownFailurePolicy.check, failurePolicies...)),
 		)
 	})
 }
@@ -30,18 +34,6 @@ var knownReason = oneOf(
 	metav1.StatusReasonInvalid,
 	metav1.StatusReasonRequestEntityTooLarge,
 )
-
-// checkFailurePolicies checks spec.validations[].failurePolicy.
-func checkFailurePolicies(path *field.Path, spec, stored *v1.ValidatingAdmissionPolicySpec) field.ErrorList {
-	var known []*v1.FailurePolicyType
-	for _, validation := range stored.Validations {
-		known = append(known, validation.FailurePolicy)
-	}
-	supported := unlessStored(oneOf(v1.Fail, v1.Ignore).check, known...)
-	return each(path, spec.Validations, func(path *field.Path, validation *v1.Validation) field.ErrorList {
-		return optional(path.Child("failurePolicy"), validation.FailurePolicy, supported)
-	})
-}
 
 func checkMessage(path *field.Path, message string) field.ErrorList {
 	trimmed := strings.TrimSpace(message)

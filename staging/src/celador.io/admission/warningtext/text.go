@@ -5,10 +5,14 @@
 package warningtext
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
+
+// brokenSpace matches white space with a control character.
+var brokenSpace = regexp.MustCompile(`[\t-\r\x{85}\pZ]*[\t-\r\x{85}][\t-\r\x{85}\pZ]*`)
 
 // Of returns a text that a Warning header can carry. API servers drop a warning with a control
 // character, such as a line break or a tab, or with invalid UTF-8, and do not tell anybody. Of
@@ -18,29 +22,10 @@ func Of(text string) string {
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl) {
 		return text
 	}
-	var result strings.Builder
-	for len(text) > 0 {
-		if end := strings.IndexFunc(text, notSpace); end != 0 {
-			if end < 0 {
-				end = len(text)
-			}
-			space := text[:end]
-			if strings.ContainsFunc(space, unicode.IsControl) {
-				space = " "
-			}
-			result.WriteString(space)
-			text = text[end:]
-			continue
-		}
-		// DecodeRune returns U+FFFD for an invalid byte.
-		r, size := utf8.DecodeRuneInString(text)
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
-			r = utf8.RuneError
+			return utf8.RuneError
 		}
-		result.WriteRune(r)
-		text = text[size:]
-	}
-	return strings.TrimSpace(result.String())
+		return r // utf8.RuneError for an invalid byte
+	}, brokenSpace.ReplaceAllString(text, " ")))
 }
-
-func notSpace(r rune) bool { return !unicode.IsSpace(r) }

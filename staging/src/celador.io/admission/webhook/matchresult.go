@@ -59,11 +59,8 @@ func (r *Request) Match(c matching.Candidate) (decision MatchResult, err error) 
 		}
 		target = &found
 	}
-	if !matches {
-		return MatchResult{Target: *target}, nil
-	}
-	if len(w.matchConditions) == 0 {
-		return MatchResult{Matches: true, Target: *target}, nil
+	if decision = (MatchResult{Matches: matches, Target: *target}); !matches || len(w.matchConditions) == 0 {
+		return decision, nil
 	}
 	version, err := r.version(&target.Kind)
 	if err != nil {
@@ -72,7 +69,7 @@ func (r *Request) Match(c matching.Candidate) (decision MatchResult, err error) 
 	start := time.Now()
 	result := w.conditions().Check(r.series(version))
 	if !result.Excluded && result.Err == nil {
-		return MatchResult{Matches: true, Target: *target}, nil
+		return decision, nil
 	}
 	decision = MatchResult{Excluded: true, Condition: result.Condition, Errors: result.Errors, Err: result.Err, Elapsed: time.Since(start)}
 	// failurePolicy Ignore does not cover interruptions: the request would be admitted although

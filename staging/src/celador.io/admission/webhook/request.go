@@ -143,7 +143,11 @@ func (r *Request) series(v *version) *expression.Series {
 		r.authorizer, r.memory = activation.NewAuthorizer(r.config.Authorizer), &activation.Series{}
 	}
 	if a := v.attributes; v.input == nil {
-		v.input = activation.NewInput(r.attributes, r.attributes.GetResource(), a.VersionedKind, a.VersionedObject.Object(), a.VersionedOldObject.Object(), r.authorizer)
+		target := &r.own
+		if a.VersionedKind != r.own.Kind {
+			target = &matching.Target{Resource: r.own.Resource, Kind: a.VersionedKind}
+		}
+		v.input = activation.NewInput(r.attributes, target, a.VersionedObject.Object(), a.VersionedOldObject.Object(), r.authorizer)
 	}
 	return r.memory.Begin(r.ctx, activation.Subject{Input: v.input}, policyspec.MatchCondition, nil, celconfig.RuntimeCELCostBudgetMatchConditions)
 }

@@ -62,7 +62,7 @@ func (c *Cluster) checkTypes(policy runtime.Object) (TypeCheck, error) {
 	case *v1.ValidatingAdmissionPolicy:
 		result, compileErrors = checker.CheckValidating(p), validating.NewEngine(validating.Config{Features: c.backend.Features()}).Errors(p)
 	case *v1.MutatingAdmissionPolicy:
-		result, compileErrors = checker.CheckMutating(p), mutating.NewEngine(mutating.Config{Features: c.backend.Features()}).Errors(p)
+		result, compileErrors = checker.CheckMutating(p), mutating.NewEngine(mutating.Config{Config: validating.Config{Features: c.backend.Features()}}).Errors(p)
 	default:
 		return TypeCheck{}, fmt.Errorf("%T is not a policy", policy)
 	}

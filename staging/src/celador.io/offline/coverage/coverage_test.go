@@ -9,14 +9,11 @@ import (
 	"testing"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/interpreter"
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/json"
-	"k8s.io/apiserver/pkg/admission"
-	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/openapi"
 	"k8s.io/kube-openapi/pkg/validation/spec"
@@ -24,7 +21,6 @@ import (
 
 	"celador.io/admission/cel/expression"
 	"celador.io/admission/cel/schemaexpression"
-	"celador.io/admission/policytest"
 
 	"celador.io/offline/coverage"
 )
@@ -49,8 +45,11 @@ func evaluate(t *testing.T, source string, objects ...string) (*coverage.Plan, [
 	}
 	var all [][]expression.Step
 	for _, text := range objects {
-		object := parse(t, text)
-		_, _ = program.Evaluate(policytest.NewSeries(t.Context(), policytest.Subject{Attributes: attributes(object)}, nil, expression.NewBudget(1e6)))
+		activation, err := interpreter.NewActivation(map[string]any{expression.Object: types.DefaultTypeAdapter.NativeToValue(parse(t, text).Object)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = program.Evaluate(expression.NewSeries(t.Context(), activation, nil, expression.NewBudget(1e6)))
 		all = append(all, r.steps)
 	}
 	return coverage.NewPlan(program.Traced()), all
@@ -68,15 +67,6 @@ func parse(t *testing.T, text string) *unstructured.Unstructured {
 		t.Fatal(err)
 	}
 	return object
-}
-
-func attributes(object runtime.Object) *admission.VersionedAttributes {
-	kind := appsv1.SchemeGroupVersion.WithKind("Deployment")
-	a := admission.NewAttributesRecord(object, nil, kind, "default", "web", appsv1.SchemeGroupVersion.WithResource("deployments"), "",
-		admission.Create, &metav1.CreateOptions{}, false, &user.DefaultInfo{Name: "jane"})
-	versioned := &admission.VersionedAttributes{Attributes: a, VersionedKind: kind}
-	versioned.VersionedObject.Set(object)
-	return versioned
 }
 
 func TestBranches(t *testing.T) {

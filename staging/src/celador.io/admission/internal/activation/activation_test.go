@@ -21,6 +21,7 @@ import (
 
 	"celador.io/admission/cel/expression"
 	"celador.io/admission/internal/activation"
+	"celador.io/admission/matching"
 	"celador.io/admission/policyspec"
 )
 
@@ -41,7 +42,7 @@ func subject(authz authorizer.UnconditionalAuthorizer) activation.Subject {
 	meta := metav1.ObjectMeta{Name: "web"}
 	converted := extensionsv1beta1.SchemeGroupVersion
 	return activation.Subject{
-		Input: activation.NewInput(a, converted.WithResource("deployments"), converted.WithKind("Deployment"),
+		Input: activation.NewInput(a, &matching.Target{Resource: converted.WithResource("deployments"), Kind: converted.WithKind("Deployment")},
 			&extensionsv1beta1.Deployment{ObjectMeta: meta, Spec: extensionsv1beta1.DeploymentSpec{Replicas: new(int32(5))}},
 			&extensionsv1beta1.Deployment{ObjectMeta: meta, Spec: extensionsv1beta1.DeploymentSpec{Replicas: new(int32(3))}},
 			activation.NewAuthorizer(authz)),
@@ -56,7 +57,7 @@ func subject(authz authorizer.UnconditionalAuthorizer) activation.Subject {
 // It returns the last value, or the text of the error.
 func evaluate(t *testing.T, s activation.Subject, role policyspec.Role, sources ...string) any {
 	t.Helper()
-	series := activation.NewSeries(t.Context(), s, role, nil, expression.NewBudget(1000000))
+	series := new(activation.Series).Begin(t.Context(), s, role, nil, 1000000)
 	var result any
 	for _, source := range sources {
 		program, err := expression.Default().Compile(source, expression.Declarations{Params: true, Authorizer: true}, environment.StoredExpressions, cel.AnyType)

@@ -16,6 +16,7 @@ import (
 
 	"celador.io/admission/cel/expression"
 	"celador.io/admission/cel/values"
+	"celador.io/admission/matching"
 	"celador.io/admission/policyspec"
 )
 
@@ -23,9 +24,10 @@ import (
 // its objects. Values are created and cached when they are read, so an Input is not safe for
 // concurrent use.
 type Input struct {
+	// Target is the resource and kind of the objects. All policies with the same target share an
+	// Input.
+	Target     *matching.Target
 	attributes admission.Attributes
-	resource   schema.GroupVersionResource
-	kind       schema.GroupVersionKind
 	authorizer *Authorizer
 
 	object, oldObject ref.Val
@@ -35,15 +37,15 @@ type Input struct {
 	// results is nil until a second series begins. Free returns its memory.
 	results *expression.Results
 	series  int
-	// changes is set once the objects change between series.
+	// changes is set once Show was called: series may then read different objects.
 	changes bool
 }
 
-// NewInput returns the input for objects of the given kind and resource. object and oldObject may
-// be nil. If authorizer is nil, expressions that read 'authorizer' fail.
-func NewInput(a admission.Attributes, resource schema.GroupVersionResource, kind schema.GroupVersionKind, object, oldObject runtime.Object, authorizer *Authorizer) *Input {
+// NewInput returns the input for objects of the given target. object and oldObject may be nil. If
+// authorizer is nil, expressions that read 'authorizer' fail.
+func NewInput(a admission.Attributes, target *matching.Target, object, oldObject runtime.Object, authorizer *Authorizer) *Input {
 	return &Input{
-		attributes: a, resource: resource, kind: kind, authorizer: authorizer,
+		Target: target, attributes: a, authorizer: authorizer,
 		object: ObjectValue(object, Typed), oldObject: ObjectValue(oldObject, Typed),
 	}
 }
@@ -59,7 +61,7 @@ func (in *Input) Show(object, oldObject ref.Val) {
 // returns nil if there are no other series, or if they may have other values of 'object' or
 // 'request'.
 func (in *Input) resultsFor(role policyspec.Role) *expression.Results {
-	if in.changes || role == policyspec.MatchCondition && in.resource != in.attributes.GetResource() {
+	if in.changes || role == policyspec.MatchCondition && in.Target.Resource != in.attributes.GetResource() {
 		return nil
 	}
 	if in.series++; in.series == 2 {
@@ -83,7 +85,7 @@ func (in *Input) Free() {
 
 func (in *Input) requestValue() ref.Val {
 	if in.request == nil {
-		in.request = in.admissionRequest(in.resource)
+		in.request = in.admissionRequest(in.Target.Resource)
 	}
 	return in.request
 }
@@ -92,7 +94,7 @@ func (in *Input) requestValue() ref.Val {
 // but with the resource of the original request.
 func (in *Input) conditionRequestValue() ref.Val {
 	if in.conditionRequest == nil {
-		if in.resource == in.attributes.GetResource() {
+		if in.Target.Resource == in.attributes.GetResource() {
 			in.conditionRequest = in.requestValue()
 		} else {
 			in.conditionRequest = in.admissionRequest(in.attributes.GetResource())
@@ -102,7 +104,7 @@ func (in *Input) conditionRequestValue() ref.Val {
 }
 
 func (in *Input) admissionRequest(resource schema.GroupVersionResource) ref.Val {
-	return values.Of(plugincel.CreateAdmissionRequest(in.attributes, metav1.GroupVersionResource(resource), metav1.GroupVersionKind(in.kind)))
+	return values.Of(plugincel.CreateAdmissionRequest(in.attributes, metav1.GroupVersionResource(resource), metav1.GroupVersionKind(in.Target.Kind)))
 }
 
 func (in *Input) authorizerVal() ref.Val {

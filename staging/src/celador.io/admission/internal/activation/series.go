@@ -10,13 +10,6 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// NewSeries returns a series that evaluates expressions of the given role on a subject, with the
-// given variables and budget.
-func NewSeries(ctx context.Context, subject Subject, role policyspec.Role, variables []expression.Variable, budget *expression.Budget) *expression.Series {
-	s := &Series{}
-	return s.begin(ctx, subject, role, variables, budget)
-}
-
 // Series is memory for one series of evaluations at a time. The zero value is ready for use. Not
 // safe for concurrent use.
 type Series struct {
@@ -25,8 +18,9 @@ type Series struct {
 	budget     expression.Budget
 }
 
-// Begin returns a series as NewSeries does, with a budget of the given number of CEL cost units.
-// The series before it must not be used any more.
+// Begin returns a series that evaluates expressions of the given role on a subject, with the given
+// variables and a budget of the given number of CEL cost units. The series before it must not be
+// used any more.
 func (s *Series) Begin(ctx context.Context, subject Subject, role policyspec.Role, variables []expression.Variable, units int64) *expression.Series {
 	s.budget = *expression.NewBudget(units)
 	return s.Continue(ctx, subject, role, variables)
@@ -35,12 +29,8 @@ func (s *Series) Begin(ctx context.Context, subject Subject, role policyspec.Rol
 // Continue is like Begin, but the returned series spends the rest of the budget of the series
 // before it.
 func (s *Series) Continue(ctx context.Context, subject Subject, role policyspec.Role, variables []expression.Variable) *expression.Series {
-	return s.begin(ctx, subject, role, variables, &s.budget)
-}
-
-func (s *Series) begin(ctx context.Context, subject Subject, role policyspec.Role, variables []expression.Variable, budget *expression.Budget) *expression.Series {
 	s.activation.Subject, s.activation.role = subject, role
-	s.series.Begin(ctx, &s.activation, variables, budget)
+	s.series.Begin(ctx, &s.activation, variables, &s.budget)
 	s.series.Share(subject.resultsFor(role))
 	return &s.series
 }

@@ -19,6 +19,7 @@ import (
 	"celador.io/admission/cel/expression"
 	"celador.io/admission/internal/activation"
 	"celador.io/admission/internal/matchconditions"
+	"celador.io/admission/matching"
 	"celador.io/admission/policyspec"
 )
 
@@ -27,8 +28,8 @@ func series(ctx context.Context, budget int64) *expression.Series {
 	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 	kind, resource := pod.GroupVersionKind(), corev1.SchemeGroupVersion.WithResource("pods")
 	a := admission.NewAttributesRecord(pod, nil, kind, "blue", "web", resource, "", admission.Create, nil, false, &user.DefaultInfo{Name: "jane"})
-	input := activation.NewInput(a, resource, kind, pod, nil, nil)
-	return activation.NewSeries(ctx, activation.Subject{Input: input}, policyspec.MatchCondition, nil, expression.NewBudget(budget))
+	input := activation.NewInput(a, &matching.Target{Resource: resource, Kind: kind}, pod, nil, nil)
+	return new(activation.Series).Begin(ctx, activation.Subject{Input: input}, policyspec.MatchCondition, nil, budget)
 }
 
 func TestCheck(t *testing.T) {

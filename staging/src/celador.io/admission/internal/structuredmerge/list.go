@@ -20,16 +20,12 @@ import (
 // empty one.
 func (m *merger) mergeList(s *listShape, into reflect.Value, list traits.Lister, at place) bool {
 	m.bytes += ScalarBytes
-	elements, literal := list.Value().([]ref.Val)
-	n := len(elements)
-	if !literal {
-		size, ok := list.Size().(types.Int)
-		if !ok {
-			return false
-		}
-		n = int(size)
+	_, literal := list.Value().([]ref.Val)
+	size, ok := list.Size().(types.Int)
+	if !ok {
+		return false
 	}
-	existing := into.Len()
+	n, existing := int(size), into.Len()
 	if n == 0 {
 		return existing > 0
 	}
@@ -38,12 +34,7 @@ func (m *merger) mergeList(s *listShape, into reflect.Value, list traits.Lister,
 	reflect.Copy(copied, into)
 	for i, last := 0, -1; i < n; i++ {
 		m.bytes += SeparatorBytes
-		var element ref.Val
-		if literal {
-			element = elements[i]
-		} else {
-			element = list.Get(types.Int(i))
-		}
+		element := list.Get(types.Int(i))
 		position, ok := s.find(copied, element)
 		if !ok || position <= last || position >= existing && position < copied.Len() {
 			return false

@@ -134,8 +134,8 @@ func (m *merger) mergePointer(pointed *shape, into reflect.Value, v ref.Val, at 
 	return true
 }
 
-// mergeObject merges an object that the expression constructed. The name of its type must be its
-// path.
+// mergeObject merges an object that the expression constructed. It supports only objects whose type
+// is named after the path of the field, such as Object.spec for the field spec.
 func (m *merger) mergeObject(s *shape, into reflect.Value, object *constructed.Object, at place) bool {
 	name := object.TypeName()
 	if len(name) != len(at.owner)+1+len(at.field) || name[:len(at.owner)] != at.owner || name[len(at.owner)] != '.' || name[len(at.owner)+1:] != at.field {
@@ -179,9 +179,9 @@ func (m *merger) mergeEntries(s *shape, into reflect.Value, entries traits.Mappe
 	return true
 }
 
-// open prepares a struct or map for mergeField. Structs need no copy: they are part of one. merge
-// does not support empty configurations of either, because structured-merge-diff keeps some of them
-// and drops others.
+// open copies a map, so that mergeField may write to it. A struct is a part of the copied object
+// and needs no copy. Callers do not merge empty configurations into either, because
+// structured-merge-diff keeps some of them and drops others.
 func (m *merger) open(s *shape, into reflect.Value) bool {
 	m.bytes += ScalarBytes
 	if s.entries != nil {
@@ -207,16 +207,12 @@ func copyMap(into reflect.Value) {
 	into.Set(copied)
 }
 
-// mergeField merges a value into a field of a struct, or under a key of an open map.
+// mergeField merges a value into a field of a struct, or under a key of a map that open has copied.
 func (m *merger) mergeField(s *shape, into reflect.Value, name string, v ref.Val, at place) bool {
 	m.bytes += len(name) + SeparatorBytes
 	if s.fields != nil {
 		field, known := s.fields[name]
 		return known && m.merge(field.shape, into.FieldByIndex(field.index), v, at)
-	}
-	of := s.entries.element
-	if named, ok := s.entries.named[name]; ok {
-		of = named
 	}
 	key := reflect.ValueOf(name).Convert(into.Type().Key())
 	element := reflect.New(into.Type().Elem()).Elem()
@@ -224,7 +220,7 @@ func (m *merger) mergeField(s *shape, into reflect.Value, name string, v ref.Val
 	if existing.IsValid() {
 		element.Set(existing)
 	}
-	if !m.merge(of, element, v, at) {
+	if !m.merge(s.entries, element, v, at) {
 		return false
 	}
 	m.changed = m.changed || !existing.IsValid()

@@ -4,14 +4,13 @@
 package structuredmerge
 
 import (
+	"bytes"
+	"encoding/json"
 	"reflect"
-	"sync"
 
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
-	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
 // setScalar sets a field to a scalar. It reports whether the schema has such scalars and the Go
@@ -67,38 +66,25 @@ func equalsScalar(field reflect.Value, v ref.Val) (equal, ok bool) {
 	}
 }
 
-// set converts a JSON value to the Go type of a field and sets the field.
-func (m *merger) set(into reflect.Value, v any) bool {
-	holder := reflect.New(holderOf(into.Type()))
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(map[string]any{"value": v}, holder.Interface()); err != nil {
+// set decodes a field from the JSON of a scalar.
+func (m *merger) set(into reflect.Value, scalar any) bool {
+	decoded := reflect.New(into.Type())
+	text, err := json.Marshal(scalar)
+	if err != nil || json.Unmarshal(text, decoded.Interface()) != nil {
 		return false
 	}
-	set := holder.Elem().Field(0)
-	m.changed = m.changed || !sameInJSON(into, set)
-	into.Set(set)
+	m.changed = m.changed || !sameInJSON(into.Addr().Interface(), decoded.Interface())
+	into.Set(decoded.Elem())
 	return true
 }
 
-// sameInJSON reports whether two addressable values of one type have the same JSON. Equal
-// quantities may have different formats.
-func sameInJSON(a, b reflect.Value) bool {
-	before, err := value.NewValueReflect(a.Addr().Interface())
+// sameInJSON reports whether two values have the same JSON. Equal quantities may have different
+// formats.
+func sameInJSON(a, b any) bool {
+	before, err := json.Marshal(a)
 	if err != nil {
 		return false
 	}
-	after, err := value.NewValueReflect(b.Addr().Interface())
-	return err == nil && reflect.DeepEqual(before.Unstructured(), after.Unstructured())
-}
-
-var holders sync.Map // of reflect.Type by reflect.Type
-
-// holderOf returns the type of a struct with one field of the given type.
-// DefaultUnstructuredConverter converts only structs.
-func holderOf(t reflect.Type) reflect.Type {
-	if known, ok := holders.Load(t); ok {
-		return known.(reflect.Type)
-	}
-	holder := reflect.StructOf([]reflect.StructField{{Name: "Value", Type: t, Tag: `json:"value"`}})
-	holders.Store(t, holder)
-	return holder
+	after, err := json.Marshal(b)
+	return err == nil && bytes.Equal(before, after)
 }

@@ -23,8 +23,8 @@ type shape struct {
 	pointed *shape
 	// fields holds the fields of a struct by their JSON names.
 	fields map[string]fieldShape
-	// entries holds the keys and values of a map.
-	entries *mapShape
+	// entries is the shape of the values of a map with string keys.
+	entries *shape
 	// list holds the elements of a set or of a list with keys.
 	list *listShape
 	// scalar holds the type of scalars.
@@ -36,13 +36,6 @@ type fieldShape struct {
 	// index is the argument of reflect.Value.FieldByIndex.
 	index []int
 	*shape
-}
-
-// A mapShape is the shape of a map with string keys.
-type mapShape struct {
-	// named holds the values of keys that the schema names, element the other values.
-	named   map[string]*shape
-	element *shape
 }
 
 // A listShape is the shape of an associative list.
@@ -140,8 +133,8 @@ func (b *shapeBuilder) build(t reflect.Type, ref schema.TypeRef) *shape {
 		switch {
 		case t.Kind() == reflect.Struct:
 			s.fields = b.fields(t, atom.Map)
-		case t.Kind() == reflect.Map && t.Key().Kind() == reflect.String:
-			s.entries = b.entries(t, atom.Map)
+		case t.Kind() == reflect.Map && t.Key().Kind() == reflect.String && len(atom.Map.Fields) == 0:
+			s.entries = b.build(t.Elem(), atom.Map.ElementType)
 		}
 	}
 	if atom.List != nil && atom.List.ElementRelationship == schema.Associative && t.Kind() == reflect.Slice {
@@ -164,32 +157,18 @@ func (b *shapeBuilder) fields(t reflect.Type, of *schema.Map) map[string]fieldSh
 	return fields
 }
 
-func (b *shapeBuilder) entries(t reflect.Type, of *schema.Map) *mapShape {
-	s := &mapShape{named: map[string]*shape{}, element: b.build(t.Elem(), of.ElementType)}
-	for _, field := range of.Fields {
-		s.named[field.Name] = b.build(t.Elem(), field.Type)
-	}
-	return s
-}
-
 // list returns nil if merge cannot compare the keys of the list.
 func (b *shapeBuilder) list(t reflect.Type, of *schema.List) *listShape {
 	s := &listShape{element: b.build(t.Elem(), of.ElementType)}
-	switch {
-	case hasCustomJSON(t.Elem()):
-		return nil
-	case len(of.Keys) == 0:
-		return s
-	case t.Elem().Kind() != reflect.Struct:
+	if hasCustomJSON(t.Elem()) {
 		return nil
 	}
-	indexes, ok := jsonFields(t.Elem())
 	for _, name := range of.Keys {
-		index, known := indexes[name]
-		if !ok || !known {
+		field, known := s.element.fields[name]
+		if !known {
 			return nil
 		}
-		s.keys = append(s.keys, keyShape{name, index})
+		s.keys = append(s.keys, keyShape{name, field.index})
 	}
 	return s
 }

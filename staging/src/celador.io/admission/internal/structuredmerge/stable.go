@@ -40,7 +40,7 @@ func stabilityOf(t reflect.Type) stability {
 	}
 	known := map[reflect.Type]stability{}
 	check := makeStability(t, known)
-	// Types may refer to each other, so their stabilities are published together.
+	// Types may refer to each other, so none is published before all are complete.
 	for t, check := range known {
 		stabilities.Store(t, check)
 	}
@@ -64,10 +64,8 @@ func newStability(t reflect.Type, known map[reflect.Type]stability) stability {
 		return func(v reflect.Value) bool { return stableResources(v.Interface().(corev1.ResourceList)) }
 	case reflect.TypeFor[resource.Quantity]():
 		return func(v reflect.Value) bool { return stableQuantity(as[resource.Quantity](v)) }
-	case reflect.TypeFor[metav1.Time]():
-		return func(v reflect.Value) bool { return stableTime(as[metav1.Time](v).Time) }
-	case reflect.TypeFor[metav1.MicroTime]():
-		return func(v reflect.Value) bool { return stableTime(as[metav1.MicroTime](v).Time) }
+	case reflect.TypeFor[metav1.Time](), reflect.TypeFor[metav1.MicroTime]():
+		return func(v reflect.Value) bool { return stableTime(as[time.Time](v.Field(0))) }
 	case reflect.TypeFor[metav1.Duration](), reflect.TypeFor[intstr.IntOrString]():
 		return nil
 	}
@@ -77,30 +75,19 @@ func newStability(t reflect.Type, known map[reflect.Type]stability) stability {
 	switch t.Kind() {
 	case reflect.Pointer:
 		return stablePointer(t, known)
-	case reflect.Slice:
-		if check := makeStability(t.Elem(), known); check != nil {
-			return func(v reflect.Value) bool {
-				for i := range v.Len() {
-					if !check(v.Index(i)) {
-						return false
-					}
-				}
-				return true
-			}
+	case reflect.Slice, reflect.Map:
+		check := makeStability(t.Elem(), known)
+		if check == nil {
+			return nil
 		}
-		return nil
-	case reflect.Map:
-		if check := makeStability(t.Elem(), known); check != nil {
-			return func(v reflect.Value) bool {
-				for entries := v.MapRange(); entries.Next(); {
-					if !check(entries.Value()) {
-						return false
-					}
+		return func(v reflect.Value) bool {
+			for _, element := range v.Seq2() {
+				if !check(element) {
+					return false
 				}
-				return true
 			}
+			return true
 		}
-		return nil
 	case reflect.Struct:
 		return stableStruct(t, known)
 	case reflect.Interface:
@@ -126,21 +113,16 @@ func hasCustomJSON(t reflect.Type) bool {
 // stablePointer returns the stability of a pointer type. A pointer to a value that is null in
 // JSON is not stable, because the conversion turns the pointer into nil.
 func stablePointer(t reflect.Type, known map[reflect.Type]stability) stability {
-	check := makeStability(t.Elem(), known)
-	var null func(reflect.Value) bool
 	switch t.Elem().Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Interface:
-		null = reflect.Value.IsNil
-	default:
-		if hasCustomJSON(t.Elem()) {
-			null = nullInJSON
-		}
+		return reflect.Value.IsNil // no built-in type has such a field
 	}
-	if check == nil && null == nil {
+	check, custom := makeStability(t.Elem(), known), hasCustomJSON(t.Elem())
+	if check == nil && !custom {
 		return nil
 	}
 	return func(v reflect.Value) bool {
-		return v.IsNil() || (null == nil || !null(v.Elem())) && (check == nil || check(v.Elem()))
+		return v.IsNil() || !(custom && nullInJSON(v.Elem())) && (check == nil || check(v.Elem()))
 	}
 }
 

@@ -1,0 +1,75 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+
+	"celador.io/admission/cel/expression"
+	"celador.io/admission/matching"
+	"celador.io/admission/params"
+	"celador.io/admission/policyspec"
+)
+
+// Config configures an engine. The zero value suffices for policies that use neither namespaces,
+// params nor the authorizer.
+type Config struct {
+	// Features are the enabled features. Fields that need another feature are ignored.
+	Features policyspec.Features
+	// Compiler compiles expressions. Nil means expression.Default().
+	Compiler *expression.Compiler
+	// Namespaces looks up the namespaces of requests. Without it, requests for namespaced objects
+	// fail if a policy with a namespaceSelector may match or an expression is evaluated.
+	Namespaces matching.NamespaceGetter
+	// Params gives access to param objects. Without it, policies with a paramKind fail the requests
+	// that they match.
+	Params params.Source
+	// Authorizer answers expressions that read 'authorizer'. Without it, such expressions fail.
+	Authorizer authorizer.UnconditionalAuthorizer
+}
+
+// Object is a policy or binding.
+type Object interface {
+	metav1.Object
+	runtime.Object
+}
+
+// Engine is the part of an engine that all kinds of policies have. Its fields must not be changed
+// once it is in use. Safe for concurrent use.
+type Engine[PolicyObject, BindingObject Object, Body any] struct {
+	Config
+	Descriptor Descriptor[PolicyObject, BindingObject, Body]
+}
+
+// NewStore returns an empty store. Objects that are put into it must not be changed afterwards.
+func (e *Engine[PolicyObject, BindingObject, Body]) NewStore() *Store[PolicyObject, BindingObject, Body] {
+	return NewStore(e.Descriptor, e.Params, e.Features[policyspec.TypeEnforcement])
+}
+
+// NewSnapshot returns a snapshot of the given policies and bindings of version v1, which must not
+// be changed afterwards. Their Go types are those of celador.io/api or of k8s.io/api. NewSnapshot
+// returns an error for objects of other types. A snapshot has no params, and its policies need no
+// verdict.
+func (e *Engine[PolicyObject, BindingObject, Body]) NewSnapshot(objects ...runtime.Object) (*Snapshot[Body], error) {
+	policies, bindings, err := policyspec.Sort[PolicyObject, BindingObject](objects)
+	if err != nil {
+		return nil, err
+	}
+	s := NewStore(e.Descriptor, nil, false)
+	for _, b := range bindings {
+		s.SetBinding(b)
+	}
+	for _, p := range policies {
+		s.SetPolicy(p)
+	}
+	return s.Snapshot(), nil
+}
+
+// Errors returns the errors with which the policy fails requests of any kind, such as compilation
+// errors. The error of a field begins with the field's path. Errors does not change the policy.
+func (e *Engine[PolicyObject, BindingObject, Body]) Errors(p PolicyObject) []error {
+	return e.Descriptor.Policy(p).Errors()
+}
