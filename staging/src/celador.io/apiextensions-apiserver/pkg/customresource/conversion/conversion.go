@@ -206,8 +206,7 @@ func (c *conversion) assign(rule *plannedRule, at rulepath.Path, evaluation sche
 		path = at.Join(rule.field)
 	}
 	existing, _, err := path.Get(c.target)
-	null := nullParent(path, c.target, err)
-	if err != nil && null == nil {
+	if err != nil {
 		return err
 	}
 	value, set, err := c.results.Assign(existing, evaluation.Value, rule.target)
@@ -220,31 +219,7 @@ func (c *conversion) assign(rule *plannedRule, at rulepath.Path, evaluation sche
 	if !set {
 		return path.Delete(c.target)
 	}
-	if null != nil {
-		if err := null.Set(c.target, map[string]any{}); err != nil {
-			return err
-		}
-	}
 	return path.Set(c.target, value)
-}
-
-// nullParent returns the path of the null that is the reason why there is no value at a path. A
-// rule that sets a field in a null object replaces it. The result is nil if there is no error or it
-// has another reason.
-func nullParent(path rulepath.Path, object map[string]any, err error) rulepath.Path {
-	if err == nil {
-		return nil
-	}
-	for i := 1; i < len(path); i++ {
-		value, found, err := path[:i].Get(object)
-		if err != nil || !found {
-			return nil
-		}
-		if value == nil && !path[i].Item {
-			return path[:i]
-		}
-	}
-	return nil
 }
 
 // assignRoot makes the result of a rule for the whole object the target. If the rule returns null

@@ -166,17 +166,10 @@ func (w *walk) apply(s *scope, r *rule) {
 // holder returns the object that has the field of the rule and the name of the field in it, or nil
 // if there is none.
 func (r *rule) holder(self any) (map[string]any, string) {
-	object, ok := self.(map[string]any)
 	last := len(r.field) - 1
-	for _, step := range r.field[:last] {
-		if !ok {
-			return nil, ""
-		}
-		object, ok = object[step.Name].(map[string]any)
-	}
-	if !ok {
-		return nil, ""
-	}
+	// A value that is no object has no fields to set. Validation by the schema reports it.
+	value, _, _ := r.field[:last].Get(self)
+	object, _ := value.(map[string]any)
 	return object, r.field[last].Name
 }
 
