@@ -6,6 +6,7 @@ package defaulting
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -61,7 +62,7 @@ func explain(at *place, text string, err error) string {
 // describe names the value at a path in self, for errors: self by its own path in the object.
 func (p *place) describe(path rulepath.Path) string {
 	if len(path) == 0 {
-		return selfName(p.path.Tokens())
+		return selfName(p.location)
 	}
 	return path.String()
 }
@@ -122,10 +123,9 @@ func variableHint(name string, scope *place) string {
 
 // fieldHint returns the hint for a field that does not exist, or nothing.
 func fieldHint(name string, scope *place) string {
-	tokens := scope.path.Tokens()
 	switch {
-	case len(tokens) > 0 && tokens[len(tokens)-1] == name:
-		return fmt.Sprintf("self is %s already: write self.a instead of self.%s.a", selfName(tokens), name)
+	case name == scope.property && name != "":
+		return fmt.Sprintf("self is %s already: write self.a instead of self.%s.a", selfName(scope.location), name)
 	case name == "metadata" && !scope.resource, hiddenMetadata.Has(name):
 		return "Of metadata, default expressions can read name and generateName, in the schema of the root"
 	case isOutside(name, scope):
@@ -135,7 +135,7 @@ func fieldHint(name string, scope *place) string {
 		return fmt.Sprintf("Did you mean %q instead of %q?", near, name)
 	}
 	if fields := scope.selfType().Fields; len(fields) > 0 {
-		return fmt.Sprintf("self is %s, with the fields %s", selfName(scope.path.Tokens()), fieldNames(fields))
+		return fmt.Sprintf("self is %s, with the fields %s", selfName(scope.location), fieldNames(fields))
 	}
 	return ""
 }
@@ -143,7 +143,7 @@ func fieldHint(name string, scope *place) string {
 // fieldNames lists the first names of fields.
 func fieldNames(fields map[string]*apiservercel.DeclField) string {
 	const listed = 10
-	names := sortedKeys(fields)
+	names := slices.Sorted(maps.Keys(fields))
 	if len(names) > listed {
 		names = append(names[:listed], "...")
 	}
@@ -161,7 +161,7 @@ func isOutside(name string, scope *place) bool {
 }
 
 func outsideHint(name string, scope *place) string {
-	return fmt.Sprintf("self is %s and has no %s. To read it, move the rule to the schema around both, and write the path from there into field", selfName(scope.path.Tokens()), name)
+	return fmt.Sprintf("self is %s and has no %s. To read it, move the rule to the schema around both, and write the path from there into field", selfName(scope.location), name)
 }
 
 // nearest returns the name of a field in self that the name was probably meant to be.
