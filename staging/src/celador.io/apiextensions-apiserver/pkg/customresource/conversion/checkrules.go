@@ -126,8 +126,12 @@ func (c *checkedRules) costWarnings() []string {
 	return warnings
 }
 
-// maxListed bounds the names in an error.
-const maxListed = 5
+const (
+	// maxListed bounds the values or rules that an error names.
+	maxListed = 5
+	// maxWarned bounds the fields or rules that a warning names.
+	maxWarned = 10
+)
 
 // unlimited names the lists, maps and strings without limits that an expression reads, and those
 // that lead to its scope.
@@ -146,12 +150,7 @@ func (c *checkedRules) unlimited(scope rulepath.Path, expression *schemaexpressi
 	if len(missing) == 0 {
 		return ""
 	}
-	more := ""
-	if len(missing) > maxListed {
-		more = fmt.Sprintf(", and %d more", len(missing)-maxListed)
-		missing = missing[:maxListed]
-	}
-	return fmt.Sprintf(": the rule reads values without limits; in version %s, set %s%s", c.edge.from.name, strings.Join(missing, ", "), more)
+	return fmt.Sprintf(": the rule reads values without limits; in version %s, set %s", c.edge.from.name, ruleerror.List(missing, maxListed, ", ", ""))
 }
 
 // A sourceRead is a part of the source that an expression reads.

@@ -141,8 +141,8 @@ func (h hints) namespaced(name, detail string) (string, bool) {
 		if near := spelling.Nearest(name, namespace.fields); near != "" {
 			return fmt.Sprintf("Did you mean %s.%s instead of %s.%s?", namespace.name, near, namespace.name, name), true
 		}
-		if known := slices.Sorted(namespace.fields); len(known) > 0 {
-			return fmt.Sprintf("There is no %s %s: the expression can read %s", namespace.what, name, strings.Join(known[:min(len(known), maxListed)], ", ")), true
+		if known := rulepath.ListNames(namespace.fields); known != "" {
+			return fmt.Sprintf("There is no %s %s: the expression can read %s", namespace.what, name, known), true
 		}
 		return fmt.Sprintf("There is no %s that the expression can read", namespace.what), true
 	}

@@ -10,6 +10,7 @@ import (
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
@@ -51,7 +52,7 @@ func (c *checkedRules) losses() []string {
 	}
 	return []string{fmt.Sprintf("%s: converting an object from %s to %s loses %s: %s cannot hold them, and no rule reads them. "+
 		"If they matter, add rules that set other fields from them, or keep them in an annotation, such as {field: \"metadata.annotations['example.com/%s']\", rule: \"json.encode(...)\"}",
-		c.path, c.edge.from.name, c.edge.to.name, listed(l.lost, ", ", "fields"), c.edge.to.name, c.edge.from.name)}
+		c.path, c.edge.from.name, c.edge.to.name, ruleerror.List(l.lost, maxWarned, ", ", " fields"), c.edge.to.name, c.edge.from.name)}
 }
 
 // readFields are the fields that rules read, as a tree of names.

@@ -9,6 +9,7 @@ import (
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
@@ -60,5 +61,5 @@ func (c *checkedRules) openings() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s: version %s allows values of any type in %s: objects with a value of another type cannot be converted. Add rules that convert these values",
-		c.path, c.edge.from.name, listed(unset, ", in ", "fields"))}
+		c.path, c.edge.from.name, ruleerror.List(unset, maxWarned, ", in ", " fields"))}
 }

@@ -135,19 +135,9 @@ func fieldHint(name string, scope *place) string {
 		return fmt.Sprintf("Did you mean %q instead of %q?", near, name)
 	}
 	if fields := scope.selfType().Fields; len(fields) > 0 {
-		return fmt.Sprintf("self is %s, with the fields %s", selfName(scope.location), fieldNames(fields))
+		return fmt.Sprintf("self is %s, with the fields %s", selfName(scope.location), rulepath.ListNames(maps.Keys(fields)))
 	}
 	return ""
-}
-
-// fieldNames lists the first names of fields.
-func fieldNames(fields map[string]*apiservercel.DeclField) string {
-	const listed = 10
-	names := slices.Sorted(maps.Keys(fields))
-	if len(names) > listed {
-		names = append(names[:listed], "...")
-	}
-	return strings.Join(names, ", ")
 }
 
 // isOutside reports whether an object around self has the property, and self does not.

@@ -55,6 +55,14 @@ func Abbreviate(text string) string {
 	return strings.ToValidUTF8(text[:limit], "") + "..."
 }
 
+// List joins at most a number of texts, and says how many more there are of a kind, such as " fields".
+func List(texts []string, most int, separator, kind string) string {
+	if len(texts) <= most {
+		return strings.Join(texts, separator)
+	}
+	return fmt.Sprintf("%s and %d more%s", strings.Join(texts[:most], separator), len(texts)-most, kind)
+}
+
 // shortenLines cuts messages, and the line of the expression that an error repeats with the dots
 // below it that lead to the position.
 func shortenLines(text string) string {

@@ -19,17 +19,14 @@ const listed = 3
 // Reads lists values, in the spelling of paths.
 func Reads(values []rulepath.UnsetValue) string {
 	var texts []string
-	for _, value := range values[:min(len(values), listed)] {
+	for _, value := range values {
 		text := inVariable(value)
 		if value.Shared != "" {
 			text += fmt.Sprintf(" in %s.%s", schemaexpression.Variables, value.Shared)
 		}
 		texts = append(texts, text)
 	}
-	if more := len(values) - listed; more > 0 {
-		texts = append(texts, fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(texts, " and ")
+	return List(texts, listed, " and ", "")
 }
 
 func inVariable(value rulepath.UnsetValue) string {
