@@ -94,7 +94,7 @@ func (c *checker) checkObject(t *cel.Type, to *structuralschema.Structural) *mis
 		}
 		if !isMap && !PreservesUnknown(to) && !c.leavesOpen(t) && len(fields) > 0 && len(to.Properties) > 0 && !haveCommon(fields, to) {
 			m := c.mismatch(t, to)
-			m.want, m.advice = "an object with other fields ("+listFields(to)+")", "construct the object with "+c.constructor(to)+"{...}, for the items of a list in .map(i, ...)"
+			m.want, m.advice = "an object with other fields ("+rulepath.ListNames(maps.Keys(to.Properties))+")", "construct the object with "+c.constructor(to)+"{...}, for the items of a list in .map(i, ...)"
 			return m
 		}
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
