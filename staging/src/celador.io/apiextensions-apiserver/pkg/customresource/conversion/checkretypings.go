@@ -19,7 +19,7 @@ import (
 func (c *checkedRules) checkRetypings() field.ErrorList {
 	var errs field.ErrorList
 	for _, r := range compareIdentity(c.edge.from.schema, c.edge.to.schema).retypings {
-		if slices.ContainsFunc(c.rules, func(rule checkedRule) bool { return rule.determines(&r) }) {
+		if slices.ContainsFunc(c.rules, func(rule *compiledRule) bool { return rule.determines(&r) }) {
 			continue
 		}
 		unset := "; the rule null leaves the field unset"
@@ -35,9 +35,9 @@ func (c *checkedRules) checkRetypings() field.ErrorList {
 // determines reports whether the rule sets the retyped field. An object that the rule constructs
 // above the field sets it if it names the field: otherwise the object is merged, and the field,
 // which cannot keep its value, is lost.
-func (c checkedRule) determines(r *retyping) bool {
-	path := c.path()
-	return r.covers(path) && (len(path) >= len(r.path) || c.expression.SetsField(names(r.path[len(path):])))
+func (r *compiledRule) determines(retyped *retyping) bool {
+	path := r.path()
+	return retyped.covers(path) && (len(path) >= len(retyped.path) || r.expression.SetsField(names(retyped.path[len(path):])))
 }
 
 // names returns the names of the steps of a path. [*] has none, and constructed objects have no

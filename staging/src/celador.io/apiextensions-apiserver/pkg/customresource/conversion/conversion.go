@@ -110,20 +110,11 @@ func (c *conversion) apply(ctx context.Context, rule *plannedRule) *Error {
 	for i := range values.matches {
 		at := values.matches[i].Path
 		evaluation := rule.program.Evaluate(ctx, c.activation(values, i))
-		cost := max(evaluation.Cost, rulelimit.MinEvaluationCost)
-		if cost > c.budget {
+		if !c.charge(evaluation) {
 			return rule.fail(ReasonCost, at, errObjectCost)
 		}
-		c.budget -= cost
 		if evaluation.Err != nil {
-			reason, cause := ReasonEvaluation, explainFailure(evaluation.Err, rule.readsTable)
-			var variable *variableError
-			switch {
-			case errors.As(evaluation.Err, &variable):
-				reason, cause = variable.reason, variable
-			case evaluation.HasCost && evaluation.Cost > maxObjectCost:
-				reason = ReasonCost
-			}
+			reason, cause := causeOf(evaluation, rule.readsTable)
 			if c.partial && reason == ReasonEvaluation {
 				c.applyDefaulted(ctx, rule, at)
 				continue
@@ -142,6 +133,30 @@ func (c *conversion) apply(ctx context.Context, rule *plannedRule) *Error {
 }
 
 var errObjectCost = fmt.Errorf("the rules exceed the cost that the conversion of one object may have (%d)", maxObjectCost)
+
+// charge subtracts the cost of an evaluation from the budget. It returns false if the budget is
+// smaller.
+func (c *conversion) charge(evaluation schemaexpression.Evaluation) bool {
+	cost := max(evaluation.Cost, rulelimit.MinEvaluationCost)
+	if cost > c.budget {
+		return false
+	}
+	c.budget -= cost
+	return true
+}
+
+// causeOf returns why the evaluation of a rule or variable failed.
+func causeOf(evaluation schemaexpression.Evaluation, readsTable bool) (Reason, error) {
+	var variable *variableError
+	switch {
+	case errors.As(evaluation.Err, &variable):
+		return variable.reason, variable
+	case evaluation.HasCost && evaluation.Cost > maxObjectCost:
+		return ReasonCost, evaluation.Err
+	default:
+		return ReasonEvaluation, explainFailure(evaluation.Err, readsTable)
+	}
+}
 
 // valuesAt returns the source's values at a scope.
 func (c *conversion) valuesAt(scope int) (*scopeValues, error) {
@@ -187,8 +202,6 @@ func (c *conversion) activation(v *scopeValues, match int) *schemaexpression.Act
 	return a
 }
 
-var errRoot = errors.New("the result is not an object")
-
 // assign sets the rule's field in the target to the result of an evaluation. at is the path of the
 // value that the rule was evaluated for.
 func (c *conversion) assign(rule *plannedRule, at rulepath.Path, evaluation schemaexpression.Evaluation) error {
@@ -213,27 +226,19 @@ func (c *conversion) assign(rule *plannedRule, at rulepath.Path, evaluation sche
 	if err != nil {
 		return err
 	}
-	if len(path) == 0 {
-		return c.assignRoot(value, set)
-	}
-	if !set {
+	switch object, isObject := value.(map[string]any); {
+	case len(path) > 0 && set:
+		return path.Set(c.target, value)
+	case len(path) > 0:
 		return path.Delete(c.target)
-	}
-	return path.Set(c.target, value)
-}
-
-// assignRoot makes the result of a rule for the whole object the target. If the rule returns null
-// or optional.none(), the target stays as it is.
-func (c *conversion) assignRoot(value any, set bool) error {
-	if !set {
+	case !set:
+		return nil // The object itself cannot be unset.
+	case !isObject:
+		return errors.New("the result is not an object")
+	default:
+		c.target = object
 		return nil
 	}
-	object, ok := value.(map[string]any)
-	if !ok {
-		return errRoot
-	}
-	c.target = object
-	return nil
 }
 
 // prune returns a copy of the object without what the plan's target version does not specify.

@@ -49,7 +49,7 @@ func (c *conversion) checkOpenings() *Error {
 func (c *checkedRules) openings() []string {
 	var unset []string
 	for _, o := range compareIdentity(c.edge.from.schema, c.edge.to.schema).openings {
-		isSet := slices.ContainsFunc(c.rules, func(rule checkedRule) bool {
+		isSet := slices.ContainsFunc(c.rules, func(rule *compiledRule) bool {
 			path := rule.path()
 			return len(path) <= len(o.path) && slices.Equal(path, o.path[:len(path)])
 		})

@@ -12,7 +12,6 @@ import (
 
 	"celador.io/admission/cel/schemaexpression"
 
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
@@ -73,12 +72,7 @@ func (c *conversion) evaluateDefaulted(ctx context.Context, rule *plannedRule, a
 	}
 	values := &scopeValues{matches: []rulepath.Location{{Path: at, Value: value}}, scope: &c.plan.scopes[rule.scopeIndex], activations: make([]schemaexpression.Activation, 1)}
 	evaluation := rule.program.Evaluate(ctx, c.defaults.activation(values, 0))
-	cost := max(evaluation.Cost, rulelimit.MinEvaluationCost)
-	if evaluation.Err != nil || cost > c.defaults.budget {
-		return schemaexpression.Evaluation{}, false
-	}
-	c.defaults.budget -= cost
-	return evaluation, true
+	return evaluation, evaluation.Err == nil && c.defaults.charge(evaluation)
 }
 
 // readsAny reports whether an object has one of the values that the rule reads for the value at a

@@ -262,7 +262,7 @@ func TestValidateRules(t *testing.T) {
 		name: "cost of all rules", from: text + "list: {type: array, maxItems: 1000, items: {type: string, maxLength: 1}}", to: text,
 		rules: "[" + repeat("{field: spec.text, rule: \"self.spec.list.all(a, self.spec.list.exists(b, a == b)) ? 'x' : 'y'\"}, ", 20) + "]",
 		errs: []string{
-			rules + ": Forbidden: estimated cost of all rules of the converter exceeds budget by factor of 1.24x for an object of 64 KiB whose lists have 256 items (try looping over fewer lists for each item of another one, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared). The most expensive rules are rules[0], rules[1], rules[2], rules[3], rules[4]",
+			rules + ": Forbidden: estimated cost of all rules of the converter exceeds budget by factor of 1.24x for an object of 64 KiB whose lists have 256 items (try looping over fewer lists for each item of another one, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared). The most expensive expressions are " + strings.Join([]string{rules + "[0].rule", rules + "[1].rule", rules + "[2].rule", rules + "[3].rule", rules + "[4].rule"}, ", "),
 		},
 	}, {
 		name: "retyped integer", from: "size: {type: integer}", to: "size: {type: string}", rules: "[]",
