@@ -13,6 +13,7 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
 // checkRetypings checks that rules set the fields of the same name whose types differ.
@@ -27,7 +28,7 @@ func (c *checkedRules) checkRetypings() field.ErrorList {
 			unset = "" // Items cannot be unset.
 		}
 		errs = append(errs, field.Required(c.path, fmt.Sprintf("%s is %s in version %s and %s in version %s, and no rule sets it. Add a rule that converts the value%s%s",
-			r.path, describe(r.source), c.edge.from.name, describe(r.target), c.edge.to.name, r.example(), unset)))
+			r.path, ruleresult.Describe(r.source), c.edge.from.name, ruleresult.Describe(r.target), c.edge.to.name, r.example(), unset)))
 	}
 	return errs
 }
@@ -48,22 +49,6 @@ func names(path rulepath.Path) []string {
 		names[i] = step.Name
 	}
 	return names
-}
-
-// describe names the type that a schema declares.
-func describe(s *structuralschema.Structural) string {
-	switch {
-	case s.XIntOrString:
-		return "an integer or a string"
-	case s.Type == "array":
-		return "a list"
-	case s.Type == "object" && rulepath.Values(s) != nil:
-		return "a map"
-	case s.Type == "integer" || s.Type == "object":
-		return "an " + s.Type
-	default:
-		return "a " + s.Type
-	}
 }
 
 // scalarConversions holds expressions that convert v, by the types of the source and the target.

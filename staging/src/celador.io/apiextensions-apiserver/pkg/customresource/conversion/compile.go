@@ -109,11 +109,7 @@ func (e *edge) isList(path rulepath.Path) bool {
 }
 
 func mayBeUnset(output *types.Type) bool {
-	return output.Kind() == types.NullTypeKind || isOptional(output)
-}
-
-func isOptional(t *types.Type) bool {
-	return t.Kind() == types.OpaqueKind && t.TypeName() == types.OptionalType.TypeName()
+	return output.Kind() == types.NullTypeKind || output != ruleresult.Held(output)
 }
 
 // resolve sets the paths of a compiled rule and the schemas that they lead to in both versions.

@@ -20,6 +20,14 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
+const (
+	// maxObjectCost bounds the cost of converting one object with all converters of a chain.
+	maxObjectCost = rulelimit.MaxObjectCost
+	// maxMatches bounds the values of one object at one scope. It bounds the memory that conversion
+	// takes before rules cost anything.
+	maxMatches = 100_000
+)
+
 // A conversion converts one object with one converter.
 type conversion struct {
 	plan *plan

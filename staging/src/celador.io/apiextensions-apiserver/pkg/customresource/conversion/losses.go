@@ -12,6 +12,7 @@ import (
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
 // overwritten returns a warning for each rule whose result a later rule replaces.
@@ -113,7 +114,7 @@ func (l *losses) compare(path rulepath.Path, source, target *structuralschema.St
 	case target == nil || !keepsType(source, target):
 		l.missing(path, source, reads)
 		return
-	case isUntyped(target):
+	case ruleresult.IsAny(target):
 		return
 	}
 	each := rulepath.Segment{Each: true}

@@ -54,7 +54,7 @@ func (c *checkedRules) openings() []string {
 			return len(path) <= len(o.path) && slices.Equal(path, o.path[:len(path)])
 		})
 		if !isSet {
-			unset = append(unset, fmt.Sprintf("%s, which is %s in version %s", o.path, describe(o.target), c.edge.to.name))
+			unset = append(unset, fmt.Sprintf("%s, which is %s in version %s", o.path, ruleresult.Describe(o.target), c.edge.to.name))
 		}
 	}
 	if len(unset) == 0 {

@@ -282,12 +282,12 @@ func TestValidateRules(t *testing.T) {
 	}, {
 		name: "a scalar becomes a list", from: "a-b: {type: string}", to: "a-b: {type: array, items: {type: string}}", rules: "[]",
 		errs: []string{
-			rules + `: Required value: spec.a-b is a string in version v1 and a list in version v2, and no rule sets it. Add a rule that converts the value, such as {field: "spec.a-b", rule: "self.?spec.?a__dash__b.optMap(v, [v])"}; the rule null leaves the field unset`,
+			rules + `: Required value: spec.a-b is a string in version v1 and a list of strings in version v2, and no rule sets it. Add a rule that converts the value, such as {field: "spec.a-b", rule: "self.?spec.?a__dash__b.optMap(v, [v])"}; the rule null leaves the field unset`,
 		},
 	}, {
 		name: "a list becomes a map", from: items, to: "list: {type: object, additionalProperties: {type: string}}", rules: "[]",
 		errs: []string{
-			rules + ": Required value: spec.list is a list in version v1 and a map in version v2, and no rule sets it. Add a rule that converts the value; the rule null leaves the field unset",
+			rules + ": Required value: spec.list is a list of objects in version v1 and a map of strings in version v2, and no rule sets it. Add a rule that converts the value; the rule null leaves the field unset",
 		},
 	}, {
 		name: "int or string becomes an integer", from: "port: {x-kubernetes-int-or-string: true}", to: "port: {type: integer}", rules: "[]",

@@ -124,10 +124,10 @@ func (r *Results) value(existing, v any, to *structuralschema.Structural) (any, 
 	case *types.Err:
 		return nil, &mismatch{reason: v.Error()}
 	case types.Null:
-		if to.Nullable || isAny(to) {
+		if to.Nullable || IsAny(to) {
 			return nil, nil
 		}
-		return nil, &mismatch{got: "null", want: describeSchema(to), advice: "only optional fields can be left out with null"}
+		return nil, &mismatch{got: "null", want: Describe(to), advice: "only optional fields can be left out with null"}
 	case *object:
 		return r.object(existing, v, to)
 	case []any:
@@ -186,15 +186,15 @@ func textOf(v any) int {
 	}
 }
 
-// isAny reports whether a schema allows every JSON value.
-func isAny(to *structuralschema.Structural) bool {
+// IsAny reports whether a schema allows every JSON value.
+func IsAny(to *structuralschema.Structural) bool {
 	return to.Type == "" && !to.XIntOrString
 }
 
 // object converts a constructed object. It changes existing, if that is an object.
 func (r *Results) object(existing any, v *object, to *structuralschema.Structural) (any, *mismatch) {
-	if to.Type != "object" && !isAny(to) {
-		return nil, &mismatch{got: describeType(v.objectType.celType), want: describeSchema(to), advice: advice(v.objectType.celType, to)}
+	if to.Type != "object" && !IsAny(to) {
+		return nil, &mismatch{got: describeType(v.objectType.celType), want: Describe(to), advice: advice(v.objectType.celType, to)}
 	}
 	fields, ok := existing.(map[string]any)
 	if !ok {
@@ -216,7 +216,7 @@ func (r *Results) object(existing any, v *object, to *structuralschema.Structura
 		if field == nil {
 			continue
 		}
-		if field == types.NullValue && !schema.Nullable && !isAny(schema) {
+		if field == types.NullValue && !schema.Nullable && !IsAny(schema) {
 			delete(fields, property)
 			continue
 		}
@@ -245,7 +245,7 @@ func fieldSchema(to *structuralschema.Structural, name string) (*structuralschem
 	if values := rulepath.Values(to); values != nil {
 		return values, true
 	}
-	if PreservesUnknown(to) || isAny(to) {
+	if PreservesUnknown(to) || IsAny(to) {
 		return &anyJSON, true
 	}
 	return nil, false
@@ -256,7 +256,7 @@ var anyJSON = structuralschema.Structural{Extensions: structuralschema.Extension
 
 // itemSchema returns the schema of the items of a list, or nil if the schema describes no list.
 func itemSchema(to *structuralschema.Structural) *structuralschema.Structural {
-	if isAny(to) {
+	if IsAny(to) {
 		return &anyJSON
 	}
 	return to.Items
@@ -281,7 +281,7 @@ func (r *Results) list(size int, item func(int) any, to *structuralschema.Struct
 
 // source converts a map of the source, or of json.decode. It leaves out what pruning would.
 func (r *Results) source(entries map[string]any, to *structuralschema.Structural) (any, *mismatch) {
-	if to.Type != "object" && !isAny(to) {
+	if to.Type != "object" && !IsAny(to) {
 		return nil, noCollection(types.MapType, to)
 	}
 	converted := make(map[string]any, len(entries))
@@ -293,7 +293,7 @@ func (r *Results) source(entries map[string]any, to *structuralschema.Structural
 			continue
 		}
 		_, declared := to.Properties[name]
-		if entry == nil && declared && !schema.Nullable && !isAny(schema) {
+		if entry == nil && declared && !schema.Nullable && !IsAny(schema) {
 			continue // An optional field of an object may be null in the source.
 		}
 		r.text += len(name)
@@ -325,7 +325,7 @@ func (r *Results) exceeded() bool {
 
 // entries converts a map that the expression made, such as a map literal.
 func (r *Results) entries(v traits.Mapper, to *structuralschema.Structural) (any, *mismatch) {
-	if to.Type != "object" && !isAny(to) {
+	if to.Type != "object" && !IsAny(to) {
 		return nil, noCollection(types.MapType, to)
 	}
 	size, m := r.sizeOf(v)
@@ -336,7 +336,7 @@ func (r *Results) entries(v traits.Mapper, to *structuralschema.Structural) (any
 	for it := v.Iterator(); it.HasNext() == types.True; {
 		key, isText := it.Next().(types.String)
 		if !isText {
-			return nil, &mismatch{got: "a map whose keys are not strings", want: describeSchema(to), advice: "write string(...) for the keys"}
+			return nil, &mismatch{got: "a map whose keys are not strings", want: Describe(to), advice: "write string(...) for the keys"}
 		}
 		name := string(key)
 		step := rulepath.Segment{Name: name}
@@ -385,5 +385,5 @@ func itemOf(list traits.Lister, i int) ref.Val {
 
 // noCollection returns the mismatch for a list or a map where the schema has neither.
 func noCollection(t *types.Type, to *structuralschema.Structural) *mismatch {
-	return &mismatch{got: t.TypeName(), want: describeSchema(to), advice: advice(t, to)}
+	return &mismatch{got: t.TypeName(), want: Describe(to), advice: advice(t, to)}
 }

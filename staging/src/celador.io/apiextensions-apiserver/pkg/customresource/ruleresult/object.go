@@ -164,7 +164,7 @@ func (o *object) Find(key ref.Val) (ref.Val, bool) {
 		name = types.String(escaped)
 	}
 	schema, known := o.objectType.field(string(name))
-	if value = valueOf(value); value == nil || value == types.NullValue && !(known && (schema == nil || schema.Nullable || isAny(schema))) {
+	if value = valueOf(value); value == nil || value == types.NullValue && !(known && (schema == nil || schema.Nullable || IsAny(schema))) {
 		return nil, false
 	}
 	if schema != nil {
