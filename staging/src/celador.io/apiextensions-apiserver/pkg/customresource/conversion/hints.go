@@ -21,8 +21,6 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-var unselected = regexp.MustCompile(`type '[^']*' does not support field selection`)
-
 // hints says what to write instead of names that the type checker does not know.
 type hints struct {
 	// scope is the text of the rule's scope, self the type there.
@@ -38,40 +36,13 @@ type hints struct {
 	tables *tables
 }
 
-// of returns the hints for the errors that the type checker has about an expression, each as a
-// sentence without a full stop.
+// of returns the hints for the errors that the type checker has about an expression.
 func (h hints) of(detail, expression string) []string {
-	if unknown := ruleerror.UnknownFunctions(detail, expression); len(unknown) > 0 {
-		return unknown
+	names := ruleerror.Names{Variable: h.variable, Field: func(name string) string { return h.field(name, detail) }}
+	if h.scope != "" {
+		names.Selection = h.notRoot()
 	}
-	var all []string
-	add := func(hint string) {
-		if hint != "" && !slices.Contains(all, hint) {
-			all = append(all, hint)
-		}
-	}
-	for _, match := range ruleerror.Undeclared.FindAllStringSubmatch(detail, -1) {
-		add(h.variable(match[1]))
-	}
-	for _, match := range ruleerror.Undefined.FindAllStringSubmatch(detail, -1) {
-		if hiddenMetadata[match[1]] && strings.Contains(detail, "metadata."+match[1]) {
-			add("Of metadata, rules can read name, generateName, namespace, labels and annotations")
-			continue
-		}
-		if hint, ok := h.namespaced(match[1], detail); ok {
-			add(hint)
-			continue
-		}
-		add(h.field(match[1]))
-	}
-	if h.scope != "" && len(all) == 0 && unselected.MatchString(detail) {
-		add(h.notRoot())
-		return all
-	}
-	for _, hint := range ruleerror.Hints(detail) {
-		add(hint)
-	}
-	return all
+	return ruleerror.Hints(detail, expression, names)
 }
 
 // variable returns a hint for a variable, or a constructor, that does not exist, or "".
@@ -98,8 +69,15 @@ func (h hints) variable(name string) string {
 	return ""
 }
 
-// field returns a hint for a field that does not exist, or "".
-func (h hints) field(name string) string {
+// field returns a hint for a field that does not exist, or "". detail is the error of the type
+// checker, which repeats the line of the expression.
+func (h hints) field(name, detail string) string {
+	if hiddenMetadata[name] && strings.Contains(detail, "metadata."+name) {
+		return "Of metadata, rules can read name, generateName, namespace, labels and annotations"
+	}
+	if hint, ok := h.namespaced(name, detail); ok {
+		return hint
+	}
 	if _, ok := h.root.FindField(name); ok && h.scope != "" {
 		return h.notRoot()
 	}
@@ -131,7 +109,6 @@ func (h hints) namespaced(name, detail string) (string, bool) {
 		{tablesName, "table", maps.Keys(h.tables.forward.Fields)},
 		{invertedName, "table", maps.Keys(h.tables.inverted.Fields)},
 	} {
-		// The error repeats the line of the expression.
 		if !regexp.MustCompile(`\b` + namespace.name + `\s*\.\s*` + regexp.QuoteMeta(name) + `\b`).MatchString(detail) {
 			continue
 		}

@@ -4,7 +4,6 @@
 package defaulting
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -12,7 +11,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/sets"
-	apiservercel "k8s.io/apiserver/pkg/cel"
 
 	"celador.io/admission/cel/schemaexpression"
 	"celador.io/admission/spelling"
@@ -72,29 +70,12 @@ var hiddenMetadata = sets.New("labels", "annotations", "namespace", "uid", "owne
 
 // hints returns what to write instead of the names that the type checker does not know, each as a
 // line.
-func hints(failure *apiservercel.Error, source string, scope *place) string {
-	var compilation *apiservercel.CompilationError
-	if !errors.As(failure.Cause, &compilation) {
-		return ""
+func hints(detail, source string, scope *place) string {
+	names := ruleerror.Names{
+		Variable: func(name string) string { return variableHint(name, scope) },
+		Field:    func(name string) string { return fieldHint(name, scope) },
 	}
-	if unknown := ruleerror.UnknownFunctions(failure.Detail, source); len(unknown) > 0 {
-		return "\n" + strings.Join(unknown, "\n")
-	}
-	var text strings.Builder
-	for _, issue := range compilation.Issues.Errors() {
-		hint := ""
-		if match := ruleerror.Undeclared.FindStringSubmatch(issue.Message); match != nil {
-			hint = variableHint(match[1], scope)
-		} else if match := ruleerror.Undefined.FindStringSubmatch(issue.Message); match != nil {
-			hint = fieldHint(match[1], scope)
-		} else if general := ruleerror.Hints(issue.Message); len(general) > 0 {
-			hint = general[0]
-		}
-		if hint != "" && !strings.Contains(text.String(), hint) {
-			text.WriteString("\n" + hint)
-		}
-	}
-	return text.String()
+	return strings.Join(append([]string{""}, ruleerror.Hints(detail, source, names)...), "\n")
 }
 
 // variableHint returns the hint for a variable or type that does not exist, or nothing.

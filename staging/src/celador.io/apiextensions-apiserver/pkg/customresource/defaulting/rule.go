@@ -189,7 +189,7 @@ func (c *compiler) check(r *rule, path *field.Path) *field.Error {
 	}
 	expression, failure := env.Compile(r.source)
 	if failure != nil {
-		return field.Invalid(path, r.source, ruleerror.Shorten(failure.Detail)+hints(failure, r.source, r.scope))
+		return field.Invalid(path, r.source, ruleerror.Shorten(failure.Detail)+hints(failure.Detail, r.source, r.scope))
 	}
 	if err := env.types.Assignable(expression.OutputType(), self, r.target); err != nil {
 		return field.Invalid(path, r.source, fmt.Sprintf("the result cannot be the value of %s: %v", r.field, err))
