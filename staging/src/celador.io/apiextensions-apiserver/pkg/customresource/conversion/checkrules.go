@@ -61,15 +61,10 @@ func (c *checkedRules) estimate(path *field.Path, what string, scope rulepath.Pa
 // has none.
 func (c *checkedRules) check(i int, rule *v1.ConversionRule, origin environment.Type) field.ErrorList {
 	path := c.path.Index(i)
-	var errs field.ErrorList
-	for _, text := range []struct {
-		name, value string
-		limit       int
-	}{{"scope", rule.Scope, rulelimit.MaxPathLength}, {"field", rule.Field, rulelimit.MaxPathLength}, {"rule", rule.Rule, rulelimit.MaxRuleLength}} {
-		if len(text.value) > text.limit {
-			errs = append(errs, field.TooLong(path.Child(text.name), "", text.limit))
-		}
-	}
+	errs := slices.Concat(
+		rulelimit.CheckLength(path.Child("scope"), rule.Scope, rulelimit.MaxPathLength),
+		rulelimit.CheckLength(path.Child("field"), rule.Field, rulelimit.MaxPathLength),
+		rulelimit.CheckLength(path.Child("rule"), rule.Rule, rulelimit.MaxRuleLength))
 	if strings.TrimSpace(rule.Rule) == "" {
 		errs = append(errs, field.Required(path.Child("rule"), "must be an expression; null leaves the field unset"))
 	}

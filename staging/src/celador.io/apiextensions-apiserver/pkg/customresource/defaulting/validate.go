@@ -5,13 +5,13 @@ package defaulting
 
 import (
 	"fmt"
+	"slices"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/cel/environment"
 
-	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 )
@@ -55,7 +55,9 @@ func Validate(root *structuralschema.Structural, defaults, stored apiextensions.
 	top.each(func(at *place) {
 		for i, source := range at.sources {
 			rulePath := at.path.Field(path).Child(keyword).Index(i)
-			if failures := tooLong(source, rulePath); len(failures) > 0 {
+			if failures := slices.Concat(
+				rulelimit.CheckLength(rulePath.Child("field"), source.Field, rulelimit.MaxPathLength),
+				rulelimit.CheckLength(rulePath.Child("rule"), source.Rule, rulelimit.MaxRuleLength)); len(failures) > 0 {
 				errs = append(errs, failures...)
 				continue
 			}
@@ -81,15 +83,4 @@ func Validate(root *structuralschema.Structural, defaults, stored apiextensions.
 		return errs, nil
 	}
 	return nil, unguarded(valid)
-}
-
-func tooLong(source v1.DefaultRule, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	if len(source.Field) > rulelimit.MaxPathLength {
-		errs = append(errs, field.TooLong(path.Child("field"), "", rulelimit.MaxPathLength))
-	}
-	if len(source.Rule) > rulelimit.MaxRuleLength {
-		errs = append(errs, field.TooLong(path.Child("rule"), "", rulelimit.MaxRuleLength))
-	}
-	return errs
 }

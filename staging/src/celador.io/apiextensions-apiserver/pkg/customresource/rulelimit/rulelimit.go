@@ -5,6 +5,7 @@
 package rulelimit
 
 import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"celador.io/admission/cel/schemaexpression"
@@ -50,3 +51,11 @@ const (
 	// MaxPathLength bounds the lengths of scope and field in bytes.
 	MaxPathLength = 1024
 )
+
+// CheckLength returns an error if a text is longer than a limit in bytes.
+func CheckLength(path *field.Path, text string, limit int) field.ErrorList {
+	if len(text) <= limit {
+		return nil
+	}
+	return field.ErrorList{field.TooLong(path, "", limit)}
+}
