@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
@@ -72,14 +71,7 @@ func newConversion(plan *plan, source map[string]any, apiVersion string, budget 
 
 // run returns the converted object. The error lacks the versions and the object.
 func (c *conversion) run(ctx context.Context) (map[string]any, *Error) {
-	target, ok := c.plan.edits.copy(c.source).(map[string]any)
-	if !ok {
-		return nil, &Error{Reason: ReasonInternal, Err: errInternal}
-	}
-	if c.plan.edits.isEmpty() {
-		target = maps.Clone(target)
-	}
-	c.target = target
+	c.target = c.plan.edits.copy(c.source).(map[string]any)
 	c.shared.ctx = ctx
 	if c.defaults != nil {
 		c.defaults.shared.ctx = ctx

@@ -162,6 +162,7 @@ func lastEach(path rulepath.Path) int {
 }
 
 func (p *plan) planEdits() {
+	p.edits.fields = map[string]*edits{} // Every conversion sets apiVersion in a copy of the object.
 	paths := make([]rulepath.Path, len(p.rules))
 	for i := range p.rules {
 		rule := &p.rules[i]

@@ -42,20 +42,18 @@ func (spec *Spec) Identical(from, to string) bool {
 	if from == to {
 		return true
 	}
-	schemas := map[string]Version{}
-	var names []string
+	schemas := map[string]*structuralschema.Structural{}
 	for _, v := range spec.Versions {
-		schemas[v.Name] = v
-		names = append(names, v.Name)
+		schemas[v.Name] = v.Schema
 	}
-	g := newGraph(names, spec.Converters)
+	g := newGraph(spec)
 	chains := g.chains(from)[to]
-	if len(chains) != 1 || schemas[from].Schema == nil {
+	if len(chains) != 1 || schemas[from] == nil {
 		return false
 	}
 	for i, next := range chains[0][1:] {
 		converter := spec.Converters[g.converters[pair{chains[0][i], next}]]
-		if len(converter.Rules) > 0 || !equality.Semantic.DeepEqual(schemas[from].Schema, schemas[next].Schema) {
+		if len(converter.Rules) > 0 || !equality.Semantic.DeepEqual(schemas[from], schemas[next]) {
 			return false
 		}
 	}

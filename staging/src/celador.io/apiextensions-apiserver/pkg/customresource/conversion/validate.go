@@ -209,7 +209,7 @@ func (v *validator) checkChains() {
 		v.errs = append(v.errs, field.Required(v.path, "the strategy ConversionRules needs a converter for each pair of versions, or chains of converters; 'rules: []' keeps all fields that both versions have"))
 		return
 	}
-	g := newGraph(v.names, v.spec.Converters)
+	g := newGraph(v.spec)
 	var errs field.ErrorList
 	for _, from := range v.names {
 		chains := g.chains(from)

@@ -117,9 +117,7 @@ func declaresAll(declared *apiservercel.DeclType, schema *structuralschema.Struc
 func Target(root *structuralschema.Structural) *structuralschema.Structural {
 	target := *root
 	target.Properties = make(map[string]structuralschema.Structural, len(root.Properties)+1)
-	for name, property := range root.Properties {
-		target.Properties[name] = property
-	}
+	maps.Copy(target.Properties, root.Properties)
 	delete(target.Properties, "apiVersion")
 	delete(target.Properties, "kind")
 	// Kubernetes handles the other fields of metadata. Schemas do not describe them.
