@@ -38,11 +38,6 @@ type Results struct {
 	elements, text, depth int
 }
 
-// Assign converts the only result for an object. See Results.Assign.
-func Assign(existing any, result ref.Val, to *structuralschema.Structural) (value any, set bool, err error) {
-	return new(Results).Assign(existing, result, to)
-}
-
 // Assign returns the unstructured value that a field with the schema to has after a rule has
 // returned result, and false if the field is left unset, because the result is null or
 // optional.none(). existing is the value before, or nil. A constructed object is merged into
