@@ -90,7 +90,7 @@ func (r *retyping) example() string {
 	}
 	var fields []string
 	if len(scope) > 0 {
-		fields = append(fields, fmt.Sprintf("scope: %s", yamlText(scope.String())))
+		fields = append(fields, fmt.Sprintf("scope: %q", scope))
 	}
 	rule := strings.ReplaceAll(conversion, "v", "self")
 	if len(name) > 0 {
@@ -98,15 +98,12 @@ func (r *retyping) example() string {
 		if !ok {
 			return ""
 		}
-		fields = append(fields, fmt.Sprintf("field: %s", yamlText(name.String())))
+		fields = append(fields, fmt.Sprintf("field: %q", name))
 		rule = fmt.Sprintf("%s.optMap(v, %s)", read, conversion)
 	}
-	fields = append(fields, fmt.Sprintf("rule: %s", yamlText(rule)))
+	fields = append(fields, fmt.Sprintf("rule: %q", rule))
 	return fmt.Sprintf(", such as {%s}", strings.Join(fields, ", "))
 }
-
-// yamlText quotes a text for YAML.
-func yamlText(text string) string { return fmt.Sprintf("%q", text) }
 
 // optionalRead returns an expression that reads a field of self that may be missing.
 func optionalRead(path rulepath.Path) (string, bool) {

@@ -62,8 +62,8 @@ type edge struct {
 	shared *schemaexpression.Shared
 	// environments holds the environments of the scopes, which rules share.
 	environments map[environmentKey]*schemaexpression.Environment
-	// constructed holds the types that rules construct. Nil until types is called.
-	constructed *ruleresult.Types
+	// types returns the types that rules construct.
+	types func() *ruleresult.Types
 }
 
 type environmentKey struct {
@@ -72,7 +72,10 @@ type environmentKey struct {
 }
 
 func newEdge(from, to *typedVersion, tables *tables) *edge {
-	return &edge{from: from, to: to, tables: tables, shared: schemaexpression.NewShared(), environments: map[environmentKey]*schemaexpression.Environment{}}
+	return &edge{
+		from: from, to: to, tables: tables, shared: schemaexpression.NewShared(), environments: map[environmentKey]*schemaexpression.Environment{},
+		types: sync.OnceValue(func() *ruleresult.Types { return to.target().types.ReadFrom(from.source().self) }),
+	}
 }
 
 // compile checks a rule. Exactly one of the results is set.
@@ -81,13 +84,9 @@ func (e *edge) compile(rule *v1.ConversionRule, origin environment.Type) (*compi
 	if p := e.resolve(rule, compiled); p != nil {
 		return nil, p
 	}
-	env, err := e.environment(compiled, origin)
-	if err != nil {
-		return nil, &problem{"rule", err.Error()}
-	}
-	expression, celErr := env.Compile(rule.Rule)
-	if celErr != nil {
-		return nil, &problem{"rule", e.explain(celErr, rule.Rule, compiled, origin)}
+	expression, p := e.compileAt(compiled, "rule", rule.Rule, origin)
+	if p != nil {
+		return nil, p
 	}
 	compiled.expression = expression
 
@@ -100,6 +99,19 @@ func (e *edge) compile(rule *v1.ConversionRule, origin environment.Type) (*compi
 			"Set the whole list instead, with field %q and filter()", path[:len(path)-1], path[:len(path)-1])}
 	}
 	return compiled, nil
+}
+
+// compileAt compiles an expression at the scope of a rule. field is the name of its field.
+func (e *edge) compileAt(r *compiledRule, field, text string, origin environment.Type) (*schemaexpression.Expression, *problem) {
+	env, err := e.environment(r, origin)
+	if err != nil {
+		return nil, &problem{field, err.Error()}
+	}
+	expression, celErr := env.Compile(text)
+	if celErr != nil {
+		return nil, &problem{field, e.explain(celErr, text, r, origin)}
+	}
+	return expression, nil
 }
 
 // isList reports whether the target has a list at the path.
@@ -219,14 +231,6 @@ func (e *edge) environment(r *compiledRule, origin environment.Type) (*schemaexp
 	}
 	e.environments[key] = env
 	return env, nil
-}
-
-// types returns the types that rules construct.
-func (e *edge) types() *ruleresult.Types {
-	if e.constructed == nil {
-		e.constructed = e.to.target().types.ReadFrom(e.from.source().self)
-	}
-	return e.constructed
 }
 
 // indexName is the name of the index or key of the entry that the last [*] of a scope stands for.

@@ -112,8 +112,8 @@ func (h hints) namespaced(name, detail string) (string, bool) {
 		if !regexp.MustCompile(`\b` + namespace.name + `\s*\.\s*` + regexp.QuoteMeta(name) + `\b`).MatchString(detail) {
 			continue
 		}
-		if ambiguous := h.tables.ambiguity(name); ambiguous != "" && namespace.name == invertedName {
-			return ambiguous, true
+		if keys, ok := h.tables.shared[name]; ok && namespace.name == invertedName {
+			return fmt.Sprintf("The table %s cannot be inverted, because its keys %q and %q have the same value: give them different values, or write a conditional", name, keys[0], keys[1]), true
 		}
 		if near := spelling.Nearest(name, namespace.fields); near != "" {
 			return fmt.Sprintf("Did you mean %s.%s instead of %s.%s?", namespace.name, near, namespace.name, name), true
@@ -153,21 +153,22 @@ var hiddenMetadata = map[string]bool{
 func (h hints) nearest(name string, constructors bool) string {
 	fields := ruleerror.FieldNames(h.self)
 	if constructors {
-		visitProperties(h.target, func(field string) { fields = append(fields, field) })
+		fields = append(fields, constructorFields(h.target)...)
 	}
 	return spelling.Nearest(name, slices.Values(fields))
 }
 
-func visitProperties(s *structuralschema.Structural, visit func(name string)) {
+// constructorFields returns the names of all properties in a schema, as expressions write them.
+func constructorFields(s *structuralschema.Structural) []string {
 	if s == nil {
-		return
+		return nil
 	}
-	visitProperties(s.Items, visit)
-	visitProperties(rulepath.Values(s), visit)
+	names := append(constructorFields(s.Items), constructorFields(rulepath.Values(s))...)
 	for name, property := range s.Properties {
 		if escaped, ok := apiservercel.Escape(name); ok {
-			visit(escaped)
+			names = append(names, escaped)
 		}
-		visitProperties(&property, visit)
+		names = append(names, constructorFields(&property)...)
 	}
+	return names
 }

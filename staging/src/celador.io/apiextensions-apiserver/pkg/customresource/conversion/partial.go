@@ -51,28 +51,20 @@ func (p *part) next(ctx context.Context, c *conversion) {
 	}
 }
 
-// applyDefaulted sets the field of a rule that has failed for the value at a path, or leaves it
-// unset.
+// applyDefaulted evaluates a rule that has failed for the value at a path with the defaults of the
+// source. It leaves the field of the rule unset if the rule fails again or reads nothing but
+// defaults.
 func (c *conversion) applyDefaulted(ctx context.Context, rule *plannedRule, at rulepath.Path) {
-	evaluation, ok := c.evaluateDefaulted(ctx, rule, at)
-	if !ok || c.assign(rule, at, evaluation) != nil {
-		c.unset(rule, at)
+	if c.defaults != nil && rule.readsAny(c.source, at) {
+		if value, found, err := at.Get(c.defaults.source); found && err == nil {
+			values := &scopeValues{matches: []rulepath.Location{{Path: at, Value: value}}, scope: &c.plan.scopes[rule.scopeIndex], activations: make([]schemaexpression.Activation, 1)}
+			evaluation := rule.program.Evaluate(ctx, c.defaults.activation(values, 0))
+			if evaluation.Err == nil && c.defaults.charge(evaluation) && c.assign(rule, at, evaluation) == nil {
+				return
+			}
+		}
 	}
-}
-
-// evaluateDefaulted evaluates a rule for the value at a path in the source with its defaults. It
-// returns false if the rule fails or reads nothing but defaults.
-func (c *conversion) evaluateDefaulted(ctx context.Context, rule *plannedRule, at rulepath.Path) (schemaexpression.Evaluation, bool) {
-	if c.defaults == nil || !rule.readsAny(c.source, at) {
-		return schemaexpression.Evaluation{}, false
-	}
-	value, found, err := at.Get(c.defaults.source)
-	if !found || err != nil {
-		return schemaexpression.Evaluation{}, false
-	}
-	values := &scopeValues{matches: []rulepath.Location{{Path: at, Value: value}}, scope: &c.plan.scopes[rule.scopeIndex], activations: make([]schemaexpression.Activation, 1)}
-	evaluation := rule.program.Evaluate(ctx, c.defaults.activation(values, 0))
-	return evaluation, evaluation.Err == nil && c.defaults.charge(evaluation)
+	c.unset(rule, at)
 }
 
 // readsAny reports whether an object has one of the values that the rule reads for the value at a

@@ -23,23 +23,11 @@ import (
 // are checked afterwards. If the expression is invalid, the variable has the dynamic type, and
 // declare returns the error.
 func (e *edge) declare(variable *v1.ConversionVariable, origin environment.Type) (*schemaexpression.Expression, *problem) {
-	expression, p := e.compileVariable(variable, origin)
-	e.shared.Declare(variable.Name, expression)
-	return expression, p
-}
-
-func (e *edge) compileVariable(variable *v1.ConversionVariable, origin environment.Type) (*schemaexpression.Expression, *problem) {
 	// Variables are evaluated as rules for the whole object.
 	whole := &compiledRule{source: e.from.source().schema, self: e.from.source().self}
-	env, err := e.environment(whole, origin)
-	if err != nil {
-		return nil, &problem{"expression", err.Error()}
-	}
-	expression, celErr := env.Compile(variable.Expression)
-	if celErr != nil {
-		return nil, &problem{"expression", e.explain(celErr, variable.Expression, whole, origin)}
-	}
-	return expression, nil
+	expression, p := e.compileAt(whole, "expression", variable.Expression, origin)
+	e.shared.Declare(variable.Name, expression)
+	return expression, p
 }
 
 const (

@@ -52,17 +52,9 @@ func explain(at *place, text string, err error) string {
 		if len(inside) == 0 {
 			return "entries of lists and maps are never unset: write the rule for a field in them, in the schema of the entries"
 		}
-		return fmt.Sprintf("the path must not lead into a list or into every value of a map: move the rule to x-kubernetes-default in the schema of the entries of %s, and write %q", at.describe(path[:i]), inside)
+		return fmt.Sprintf("the path must not lead into a list or into every value of a map: move the rule to x-kubernetes-default in the schema of the entries of %s, and write %q", selfName(at.location.Join(path[:i])), inside)
 	}
 	return err.Error()
-}
-
-// describe names the value at a path in self, for errors: self by its own path in the object.
-func (p *place) describe(path rulepath.Path) string {
-	if len(path) == 0 {
-		return selfName(p.location)
-	}
-	return path.String()
 }
 
 // hiddenMetadata are the fields of metadata that self does not have.
