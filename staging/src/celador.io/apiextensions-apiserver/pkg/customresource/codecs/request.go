@@ -5,6 +5,8 @@
 package codecs
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
@@ -39,13 +41,9 @@ func (s Serializer) SupportedMediaTypes() []runtime.SerializerInfo { return s.me
 // ResourceMediaTypes returns the media types of custom resources themselves. Protobuf is not among
 // them; it is only for Status, Table and PartialObjectMetadata.
 func (s Serializer) ResourceMediaTypes() []runtime.SerializerInfo {
-	var infos []runtime.SerializerInfo
-	for _, info := range s.mediaTypes {
-		if info.MediaType != runtime.ContentTypeProtobuf {
-			infos = append(infos, info)
-		}
-	}
-	return infos
+	return slices.DeleteFunc(slices.Clone(s.mediaTypes), func(info runtime.SerializerInfo) bool {
+		return info.MediaType == runtime.ContentTypeProtobuf
+	})
 }
 
 // EncoderForVersion implements runtime.NegotiatedSerializer.

@@ -71,12 +71,6 @@ func effectsAlong(c chain, each map[pair]effects, steps, metadataSteps map[pair]
 	return e, metadata
 }
 
-// keepsMetadata reports whether a rule writes neither labels nor annotations.
-func keepsMetadata(rule *v1.ConversionRule) bool {
-	_, metadata := writesMetadata(rule)
-	return !metadata
-}
-
 // writesMetadata reports whether a rule may write labels, and whether it may write metadata at all.
 // A rule for the whole object may.
 func writesMetadata(rule *v1.ConversionRule) (labels, metadata bool) {

@@ -94,13 +94,10 @@ func innermostReads(from *typedVersion, rule *compiledRule) []sourceRead {
 
 // isIdentifying reports whether a path leads to the type or the name of an object.
 func isIdentifying(path rulepath.Path) bool {
-	switch {
-	case len(path) == 0:
-		return false
-	case typeFields[path[0].Name]:
-		return true
+	if len(path) == 2 && path[0].Name == "metadata" {
+		return slices.Contains([]string{"name", "generateName", "namespace"}, path[1].Name)
 	}
-	return len(path) == 2 && path[0].Name == "metadata" && (path[1].Name == "name" || path[1].Name == "generateName" || path[1].Name == "namespace")
+	return len(path) > 0 && typeFields[path[0].Name]
 }
 
 // unset leaves the field of a rule unset, as the result null does. An item of a list, and the

@@ -97,7 +97,7 @@ func newPlan(from, to *typedVersion, tables *tables, converter *v1.Converter, in
 	scopes := map[string]int{}
 	for i := range converter.Rules {
 		rule := &converter.Rules[i]
-		if onlyMetadata && keepsMetadata(rule) {
+		if _, metadata := writesMetadata(rule); onlyMetadata && !metadata {
 			continue
 		}
 		id := Rule{Converter: index, Index: i, Scope: rule.Scope, Field: rule.Field}

@@ -22,7 +22,7 @@ func (r *Rules) Default(object map[string]any) {
 		return
 	}
 	// ObjectDefaulter has no context. The cost limits end the evaluations.
-	w := &walk{ctx: context.Background(), budget: objectBudget, failed: func(f failure) { countError(r.crd, f.reason) }}
+	w := &walk{ctx: context.Background(), budget: objectBudget, failed: func(f failure) { errorsTotal.WithLabelValues(r.crd, string(f.reason)).Inc() }}
 	w.visit(&scope{place: r.root(), value: object})
 }
 

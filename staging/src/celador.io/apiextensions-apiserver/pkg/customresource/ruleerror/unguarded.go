@@ -5,7 +5,6 @@ package ruleerror
 
 import (
 	"fmt"
-	"strings"
 
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
@@ -20,21 +19,13 @@ const listed = 3
 func Reads(values []rulepath.UnsetValue) string {
 	var texts []string
 	for _, value := range values {
-		text := inVariable(value)
+		text := rulepath.Path{{Name: value.Variable}}.Join(value.Path).String()
 		if value.Shared != "" {
 			text += fmt.Sprintf(" in %s.%s", schemaexpression.Variables, value.Shared)
 		}
 		texts = append(texts, text)
 	}
 	return List(texts, listed, " and ", "")
-}
-
-func inVariable(value rulepath.UnsetValue) string {
-	text := value.Path.String()
-	if strings.HasPrefix(text, "[") {
-		return value.Variable + text
-	}
-	return value.Variable + "." + text
 }
 
 // GuardAdvice says how an expression reads a value that may be unset.
