@@ -44,7 +44,8 @@ type interned struct{ runtime.Decoder }
 // Decode implements runtime.Decoder.
 func (i interned) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	object, gvk, err := i.Decoder.Decode(data, defaults, into)
-	// The storage layer decodes into the object or list of a request, and events into nothing.
+	// The storage layer passes the object or list of a request as into, and nil for the events of a
+	// watch.
 	if u, ok := object.(*unstructured.Unstructured); ok && err == nil && into == nil {
 		interning.Intern(u.Object)
 	}

@@ -57,8 +57,7 @@ func (c *checkedRules) estimate(path *field.Path, what string, scope rulepath.Pa
 	return nil
 }
 
-// check returns the errors that a rule has whatever other rules do, and adds it to the rules if it
-// has none.
+// check returns the errors that a rule has by itself, and adds it to the rules if it has none.
 func (c *checkedRules) check(i int, rule *v1.ConversionRule, origin environment.Type) field.ErrorList {
 	path := c.path.Index(i)
 	errs := slices.Concat(
@@ -196,8 +195,8 @@ func absolute(start rulepath.Path, schema *structuralschema.Structural, read []s
 	return path, true
 }
 
-// unlimitedOnPath calls add for the lists and maps without limits on a path and, with whole, for
-// the value at its end.
+// unlimitedOnPath calls add for the lists and maps without limits on a path. If whole is set, it
+// also does so for a string without maxLength at the end.
 func unlimitedOnPath(schema *structuralschema.Structural, path rulepath.Path, whole bool, add func(limit string, path rulepath.Path)) {
 	for i := 0; ; i++ {
 		limits := schema.ValueValidation

@@ -49,7 +49,7 @@ func (r *compiledRule) path() rulepath.Path { return r.scope.Join(r.field) }
 
 // A problem is an error in one field of a rule.
 type problem struct {
-	// field is the name of the field: scope, field or rule.
+	// field is the name of the field with the error: scope, field, rule or expression.
 	field  string
 	detail string
 }

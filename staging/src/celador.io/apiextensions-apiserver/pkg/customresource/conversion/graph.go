@@ -20,8 +20,8 @@ type graph struct {
 	converters map[pair]int
 }
 
-// newGraph returns the graph of the converters of a Spec. It ignores converters of unknown versions,
-// of one version to itself and, for each pair, all but the first.
+// newGraph returns the graph of the converters of a Spec. It ignores converters of unknown
+// versions, of one version to itself and, for each pair, all but the first.
 func newGraph(spec *Spec) *graph {
 	g := &graph{next: map[string][]string{}, converters: map[pair]int{}}
 	for _, v := range spec.Versions {

@@ -22,9 +22,10 @@ import (
 var index = regexp.MustCompile(`\[[0-9]+\]`)
 
 // explain returns the text for a field that is not a path in the schema of the rule. err is the
-// error of rulepath, which also speaks to authors of conversion rules.
+// error of rulepath, whose advice may be for conversion rules.
 func explain(at *place, text string, err error) string {
-	// Scopes of conversion rules are all paths that rulepath knows. An index is as wrong as [*].
+	// ParseScope reads [*], which fields must not have, so that the path shows which list or map it
+	// leads into. An index leads into a list, too.
 	path, malformed := rulepath.ParseScope(index.ReplaceAllString(text, "[*]"))
 	if malformed != nil {
 		return err.Error()

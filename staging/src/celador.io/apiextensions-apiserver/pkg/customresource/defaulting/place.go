@@ -19,8 +19,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// A place is a schema that has default rules, or that contains one that has. The places of a version
-// form a tree, which does not change once it is built.
+// A place is a schema that has default rules, or that contains one that has. The places of a
+// version form a tree, which does not change once it is built.
 type place struct {
 	path   apiextensions.SchemaPath
 	schema *structuralschema.Structural
@@ -46,7 +46,7 @@ type place struct {
 	// rules and own are the compiled sources: rules name a field in a value of the schema, which is
 	// their self, and own set the value itself. The self of own is the object around the value.
 	rules, own []*rule
-	// self describes the self of rules.
+	// self is the schema by which rules read their self.
 	self *schemaexpression.Schema
 }
 
@@ -69,8 +69,8 @@ func newPlaces(root *structuralschema.Structural, defaults apiextensions.SchemaD
 	return top, outside
 }
 
-// below returns the place that the first tokens lead to and the other tokens, or nil if they lead
-// out of the structural schema.
+// below returns the place one level below to which the first tokens lead, and the remaining tokens.
+// The place is nil if the tokens lead out of the structural schema.
 func (p *place) below(tokens []string) (*place, []string) {
 	switch keyword := tokens[0]; {
 	case keyword == "properties" && len(tokens) > 1:

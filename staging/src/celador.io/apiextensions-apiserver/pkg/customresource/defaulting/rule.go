@@ -41,10 +41,10 @@ type rule struct {
 	cost    rulelimit.Cost
 	// reads holds the fields of self that the expression reads.
 	reads []string
-	// readsAll is set if it reads self as a whole.
+	// readsAll is set if the expression reads self as a whole.
 	readsAll bool
-	// unguarded holds the values in self that it reads without asking whether they are set. Only a
-	// validating compiler finds them.
+	// unguarded holds the values in self that the expression reads without asking whether they are
+	// set. It is empty unless the compiler is validating.
 	unguarded []rulepath.UnsetValue
 }
 

@@ -70,8 +70,8 @@ type scope struct {
 	changes    int
 }
 
-// self returns the variables of the scope's rules. A value of CEL may cache what it has read, so a
-// change needs a new one.
+// self returns the variables of the scope's rules. CEL values may cache what they have read, so
+// self is made anew after each change of the object.
 func (s *scope) self(w *walk) *schemaexpression.Activation {
 	if s.activation == nil || s.changes != w.changes {
 		s.activation = &schemaexpression.Activation{Self: schemaexpression.Value(s.value, s.place.self), StopAtCostLimit: true}

@@ -71,7 +71,7 @@ func Hints(detail, expression string, names Names) []string {
 
 // unknownFunctions returns what to write instead of functions that expressions do not have, each as
 // a sentence without a full stop. The type checker reports a function, its namespace and the
-// variables of a macro as names that do not exist; they are no misspelt fields then.
+// variables of a macro as names that do not exist, which must not be taken for misspelt fields.
 func unknownFunctions(detail, expression string) []string {
 	unknown := map[string]bool{}
 	for _, match := range undeclared.FindAllStringSubmatch(detail, -1) {

@@ -55,7 +55,8 @@ func Abbreviate(text string) string {
 	return strings.ToValidUTF8(text[:limit], "") + "..."
 }
 
-// List joins at most a number of texts, and says how many more there are of a kind, such as " fields".
+// List joins at most a number of texts, and says how many more there are of a kind, such as
+// " fields".
 func List(texts []string, most int, separator, kind string) string {
 	if len(texts) <= most {
 		return strings.Join(texts, separator)

@@ -16,8 +16,8 @@ import (
 // ends when it has cost as much.
 const MaxObjectCost = celconfig.RuntimeCELCostBudget
 
-// MinEvaluationCost is what an evaluation costs at least: a constant rule costs time for each value
-// at its scope, too.
+// MinEvaluationCost is the least cost that an evaluation counts with. Even a rule that returns a
+// constant takes time for each value at its scope.
 const MinEvaluationCost = 20
 
 // typicalEntry is the size of a list item or map entry that estimates assume, in bytes.

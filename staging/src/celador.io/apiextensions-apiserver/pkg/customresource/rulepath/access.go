@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// Get returns the value at the path in an unstructured value, and false if an object, map or list on
-// the way has no such entry or is null. It returns an error if the path leads through a scalar, or
-// a list without an index. The path must not contain [*].
+// Get returns the value at the path in an unstructured value, and false if an object, map or list
+// on the way has no such entry or is null. It returns an error if the path leads through a scalar,
+// or a list without an index. The path must not contain [*].
 func (p Path) Get(value any) (_ any, found bool, err error) {
 	for i := range p {
 		value, found, err = enter(p, i, value)

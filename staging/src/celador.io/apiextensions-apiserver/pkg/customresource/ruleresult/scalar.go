@@ -93,8 +93,8 @@ func integer(v ref.Val) (any, bool) {
 	}
 }
 
-// number converts finite numbers. Like JSON decoders, it returns an int64 for numbers without a
-// fraction that all float64 between them can tell apart.
+// number converts finite numbers. Like JSON decoders, it returns an int64 for whole numbers, as far
+// as a float64 holds all of them exactly.
 func number(v ref.Val) (any, bool) {
 	switch v := v.(type) {
 	case types.Int:
