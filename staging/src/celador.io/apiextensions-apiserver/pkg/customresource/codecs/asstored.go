@@ -6,14 +6,11 @@ package codecs
 import (
 	"fmt"
 
-	"k8s.io/apiextensions-apiserver/pkg/crdserverscheme"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer/versioning"
 	"k8s.io/apiserver/pkg/registry/generic"
 
-	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions/scheme"
 	"celador.io/apiextensions-apiserver/pkg/customresource/interning"
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
@@ -35,12 +32,7 @@ func (s AsStored) GetRESTOptions(resource schema.GroupResource, _ runtime.Object
 		return options, err
 	}
 	c := options.StorageConfig.Codec
-	decoder := versioning.NewCodec(c,
-		s.Schemas.Decoder(c, schemas.Coercion{Repair: true}),
-		unconverted{},
-		Creater{}, crdserverscheme.NewUnstructuredObjectTyper(),
-		s.Schemas.Defaulter(scheme.Scheme),
-		nil, nil, "customResourceAsStored")
+	decoder := storageCodec(c, s.Schemas, unconverted{}, nil, nil, "customResourceAsStored")
 	options.StorageConfig.Codec = runtime.NewCodec(c, interned{decoder})
 	return options, nil
 }
@@ -52,7 +44,8 @@ type interned struct{ runtime.Decoder }
 // Decode implements runtime.Decoder.
 func (i interned) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	object, gvk, err := i.Decoder.Decode(data, defaults, into)
-	// The storage layer decodes into the object or list of a request, and events into nothing.
+	// The storage layer passes the object or list of a request as into, and nil for the events of a
+	// watch.
 	if u, ok := object.(*unstructured.Unstructured); ok && err == nil && into == nil {
 		interning.Intern(u.Object)
 	}

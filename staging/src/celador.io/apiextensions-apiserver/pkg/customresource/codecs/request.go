@@ -5,13 +5,17 @@
 package codecs
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/runtime/serializer/versioning"
 	"k8s.io/apiserver/pkg/features"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/scale"
 
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions/scheme"
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
@@ -37,13 +41,9 @@ func (s Serializer) SupportedMediaTypes() []runtime.SerializerInfo { return s.me
 // ResourceMediaTypes returns the media types of custom resources themselves. Protobuf is not among
 // them; it is only for Status, Table and PartialObjectMetadata.
 func (s Serializer) ResourceMediaTypes() []runtime.SerializerInfo {
-	var infos []runtime.SerializerInfo
-	for _, info := range s.mediaTypes {
-		if info.MediaType != runtime.ContentTypeProtobuf {
-			infos = append(infos, info)
-		}
-	}
-	return infos
+	return slices.DeleteFunc(slices.Clone(s.mediaTypes), func(info runtime.SerializerInfo) bool {
+		return info.MediaType == runtime.ContentTypeProtobuf
+	})
 }
 
 // EncoderForVersion implements runtime.NegotiatedSerializer.
@@ -56,8 +56,8 @@ func (s Serializer) EncoderForVersion(encoder runtime.Encoder, gv runtime.GroupV
 func (s Serializer) DecoderToVersion(decoder runtime.Decoder, gv runtime.GroupVersioner) runtime.Decoder {
 	// As in Kubernetes, field validation does not apply to CBOR: unknown fields are dropped without
 	// an error or warning.
-	serializer, ok := decoder.(*json.Serializer)
-	coercion := schemas.Coercion{ReportUnknownFields: ok && serializer.IsStrict()}
+	jsonDecoder, ok := decoder.(*json.Serializer)
+	coercion := schemas.Coercion{ReportUnknownFields: ok && jsonDecoder.IsStrict()}
 
 	// The scheme converts and defaults the options of a request. It does not change custom
 	// resources.
@@ -108,3 +108,16 @@ func mediaTypes(typer Typer) []runtime.SerializerInfo {
 }
 
 var _ runtime.NegotiatedSerializer = Serializer{}
+
+// NewScaleSerializer returns a serializer of Scale objects, which have Go types. Serializer is for
+// unstructured objects.
+func NewScaleSerializer() runtime.NegotiatedSerializer {
+	options := []serializer.CodecFactoryOptionsMutator{
+		serializer.WithStreamingCollectionEncodingToJSON(),
+		serializer.WithStreamingCollectionEncodingToProtobuf(),
+	}
+	if utilfeature.DefaultFeatureGate.Enabled(features.CBORServingAndStorage) {
+		options = append(options, serializer.WithSerializer(cbor.NewSerializerInfo))
+	}
+	return serializer.NewCodecFactory(scale.NewScaleConverter().Scheme(), options...)
+}

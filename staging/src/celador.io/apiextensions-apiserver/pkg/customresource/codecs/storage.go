@@ -42,12 +42,14 @@ func (s StorageOptionsGetter) GetRESTOptions(resource schema.GroupResource, _ ru
 // conversion, because conversion webhooks expect pruned and defaulted objects.
 func (s StorageOptionsGetter) codec(c runtime.Codec) runtime.Codec {
 	with := func(converter runtime.ObjectConvertor) runtime.Codec {
-		return versioning.NewCodec(c,
-			s.Schemas.Decoder(c, schemas.Coercion{Repair: true}),
-			converter,
-			Creater{}, crdserverscheme.NewUnstructuredObjectTyper(),
-			s.Schemas.Defaulter(scheme.Scheme),
-			s.Stored, s.Served, "customResourceStorage")
+		return storageCodec(c, s.Schemas, converter, s.Stored, s.Served, "customResourceStorage")
 	}
 	return runtime.NewCodec(with(s.Encoding), with(s.Decoding))
+}
+
+// storageCodec returns a codec that converts with the converter after it has decoded, coerced and
+// defaulted an object with c, and before it encodes one. The name identifies the codec.
+func storageCodec(c runtime.Codec, s *schemas.Schemas, converter runtime.ObjectConvertor, encode, decode runtime.GroupVersioner, name string) runtime.Codec {
+	return versioning.NewCodec(c, s.Decoder(c, schemas.Coercion{Repair: true}), converter, Creater{}, crdserverscheme.NewUnstructuredObjectTyper(),
+		s.Defaulter(scheme.Scheme), encode, decode, name)
 }

@@ -82,7 +82,7 @@ func (c *checkedRules) replacedMetadata() []string {
 
 // replacesMetadata reports whether a rule sets metadata.labels or metadata.annotations as a whole,
 // and not from themselves.
-func (c *checkedRules) replacesMetadata(rule checkedRule, name string) bool {
+func (c *checkedRules) replacesMetadata(rule *compiledRule, name string) bool {
 	whole := []string{"metadata", name}
 	path := names(rule.path())
 	if len(path) > len(whole) || !slices.Equal(path, whole[:len(path)]) {

@@ -13,13 +13,14 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
 // checkRetypings checks that rules set the fields of the same name whose types differ.
 func (c *checkedRules) checkRetypings() field.ErrorList {
 	var errs field.ErrorList
 	for _, r := range compareIdentity(c.edge.from.schema, c.edge.to.schema).retypings {
-		if slices.ContainsFunc(c.rules, func(rule checkedRule) bool { return rule.determines(&r) }) {
+		if slices.ContainsFunc(c.rules, func(rule *compiledRule) bool { return rule.determines(&r) }) {
 			continue
 		}
 		unset := "; the rule null leaves the field unset"
@@ -27,7 +28,7 @@ func (c *checkedRules) checkRetypings() field.ErrorList {
 			unset = "" // Items cannot be unset.
 		}
 		errs = append(errs, field.Required(c.path, fmt.Sprintf("%s is %s in version %s and %s in version %s, and no rule sets it. Add a rule that converts the value%s%s",
-			r.path, describe(r.source), c.edge.from.name, describe(r.target), c.edge.to.name, r.example(), unset)))
+			r.path, ruleresult.Describe(r.source), c.edge.from.name, ruleresult.Describe(r.target), c.edge.to.name, r.example(), unset)))
 	}
 	return errs
 }
@@ -35,9 +36,9 @@ func (c *checkedRules) checkRetypings() field.ErrorList {
 // determines reports whether the rule sets the retyped field. An object that the rule constructs
 // above the field sets it if it names the field: otherwise the object is merged, and the field,
 // which cannot keep its value, is lost.
-func (c checkedRule) determines(r *retyping) bool {
-	path := c.path()
-	return r.covers(path) && (len(path) >= len(r.path) || c.expression.SetsField(names(r.path[len(path):])))
+func (r *compiledRule) determines(retyped *retyping) bool {
+	path := r.path()
+	return retyped.covers(path) && (len(path) >= len(retyped.path) || r.expression.SetsField(names(retyped.path[len(path):])))
 }
 
 // names returns the names of the steps of a path. [*] has none, and constructed objects have no
@@ -48,22 +49,6 @@ func names(path rulepath.Path) []string {
 		names[i] = step.Name
 	}
 	return names
-}
-
-// describe names the type that a schema declares.
-func describe(s *structuralschema.Structural) string {
-	switch {
-	case s.XIntOrString:
-		return "an integer or a string"
-	case s.Type == "array":
-		return "a list"
-	case s.Type == "object" && rulepath.Values(s) != nil:
-		return "a map"
-	case s.Type == "integer" || s.Type == "object":
-		return "an " + s.Type
-	default:
-		return "a " + s.Type
-	}
 }
 
 // scalarConversions holds expressions that convert v, by the types of the source and the target.
@@ -105,7 +90,7 @@ func (r *retyping) example() string {
 	}
 	var fields []string
 	if len(scope) > 0 {
-		fields = append(fields, fmt.Sprintf("scope: %s", yamlText(scope.String())))
+		fields = append(fields, fmt.Sprintf("scope: %q", scope))
 	}
 	rule := strings.ReplaceAll(conversion, "v", "self")
 	if len(name) > 0 {
@@ -113,15 +98,12 @@ func (r *retyping) example() string {
 		if !ok {
 			return ""
 		}
-		fields = append(fields, fmt.Sprintf("field: %s", yamlText(name.String())))
+		fields = append(fields, fmt.Sprintf("field: %q", name))
 		rule = fmt.Sprintf("%s.optMap(v, %s)", read, conversion)
 	}
-	fields = append(fields, fmt.Sprintf("rule: %s", yamlText(rule)))
+	fields = append(fields, fmt.Sprintf("rule: %q", rule))
 	return fmt.Sprintf(", such as {%s}", strings.Join(fields, ", "))
 }
-
-// yamlText quotes a text for YAML.
-func yamlText(text string) string { return fmt.Sprintf("%q", text) }
 
 // optionalRead returns an expression that reads a field of self that may be missing.
 func optionalRead(path rulepath.Path) (string, bool) {

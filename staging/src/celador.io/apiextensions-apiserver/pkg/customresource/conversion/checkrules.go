@@ -27,32 +27,43 @@ type checkedRules struct {
 	edge *edge
 	// path is the path of the converter's rules.
 	path  *field.Path
-	rules []checkedRule
+	rules []*compiledRule
 	// variablesPath is the path of the converter's variables.
 	variablesPath *field.Path
 	variables     []checkedVariable
+	// estimates holds the estimated costs of the variables and rules.
+	estimates []estimate
 }
 
-type checkedRule struct {
-	*compiledRule
-	// cost is the estimated cost of evaluating the rule for all values that one object has at its
-	// scope.
-	cost rulelimit.Cost
+// An estimate is the estimated cost of a rule or variable, for all values that one object has at
+// the scope.
+type estimate struct {
+	path *field.Path
+	// what names the cost in errors.
+	what       string
+	cost       rulelimit.Cost
+	scope      rulepath.Path
+	expression *schemaexpression.Expression
 }
 
-// check returns the errors that a rule has whatever other rules do, and adds it to the rules if it
-// has none.
+// estimate estimates the cost of an expression that has a scope, within lists and maps of the given
+// limits.
+func (c *checkedRules) estimate(path *field.Path, what string, scope rulepath.Path, repetitions []int64, expression *schemaexpression.Expression) field.ErrorList {
+	cost, err := rulelimit.Estimate(expression, repetitions)
+	if err != nil {
+		return field.ErrorList{field.InternalError(path, fmt.Errorf("the cost of the expression cannot be estimated: %w", err))}
+	}
+	c.estimates = append(c.estimates, estimate{path, what, cost, scope, expression})
+	return nil
+}
+
+// check returns the errors that a rule has by itself, and adds it to the rules if it has none.
 func (c *checkedRules) check(i int, rule *v1.ConversionRule, origin environment.Type) field.ErrorList {
 	path := c.path.Index(i)
-	var errs field.ErrorList
-	for _, text := range []struct {
-		name, value string
-		limit       int
-	}{{"scope", rule.Scope, rulelimit.MaxPathLength}, {"field", rule.Field, rulelimit.MaxPathLength}, {"rule", rule.Rule, rulelimit.MaxRuleLength}} {
-		if len(text.value) > text.limit {
-			errs = append(errs, field.TooLong(path.Child(text.name), "", text.limit))
-		}
-	}
+	errs := slices.Concat(
+		rulelimit.CheckLength(path.Child("scope"), rule.Scope, rulelimit.MaxPathLength),
+		rulelimit.CheckLength(path.Child("field"), rule.Field, rulelimit.MaxPathLength),
+		rulelimit.CheckLength(path.Child("rule"), rule.Rule, rulelimit.MaxRuleLength))
 	if strings.TrimSpace(rule.Rule) == "" {
 		errs = append(errs, field.Required(path.Child("rule"), "must be an expression; null leaves the field unset"))
 	}
@@ -67,42 +78,28 @@ func (c *checkedRules) check(i int, rule *v1.ConversionRule, origin environment.
 		value := map[string]string{"scope": rule.Scope, "field": rule.Field, "rule": rule.Rule}[problem.field]
 		return field.ErrorList{field.Invalid(path.Child(problem.field), ruleerror.Abbreviate(value), problem.detail)}
 	}
-	cost, err := rulelimit.Estimate(compiled.expression, compiled.repetitions)
-	if err != nil {
-		return field.ErrorList{field.InternalError(path.Child("rule"), fmt.Errorf("the cost of the rule cannot be estimated: %w", err))}
-	}
-	c.rules = append(c.rules, checkedRule{compiled, cost})
-	return nil
+	c.rules = append(c.rules, compiled)
+	return c.estimate(path.Child("rule"), "estimated rule cost", compiled.scope, compiled.repetitions, compiled.expression)
 }
 
 // checkCosts checks the estimated costs of the variables and rules.
 func (c *checkedRules) checkCosts() field.ErrorList {
 	var errs field.ErrorList
 	var total rulelimit.Cost
-	for i, variable := range c.variables {
-		total = total.Add(variable.cost)
-		if variable.cost.Exceeds() {
-			errs = append(errs, field.Forbidden(c.variablesPath.Index(i).Child("expression"), variable.cost.Excess("estimated cost of the variable")+c.unlimited(nil, variable.expression)))
-		}
-	}
-	for i, rule := range c.rules {
-		total = total.Add(rule.cost)
-		if rule.cost.Exceeds() {
-			errs = append(errs, field.Forbidden(c.path.Index(i).Child("rule"), rule.cost.Excess("estimated rule cost")+c.unlimited(rule.scope, rule.expression)))
+	for _, e := range c.estimates {
+		total = total.Add(e.cost)
+		if e.cost.Exceeds() {
+			errs = append(errs, field.Forbidden(e.path, e.cost.Excess(e.what)+c.unlimited(e.scope, e.expression)))
 		}
 	}
 	if total.Exceeds() && len(errs) == 0 {
+		byCost := slices.SortedStableFunc(slices.Values(c.estimates), func(a, b estimate) int { return cmp.Compare(b.cost.Typical, a.cost.Typical) })
 		var expensive []string
-		byCost := make([]int, len(c.rules))
-		for i := range byCost {
-			byCost[i] = i
-		}
-		slices.SortStableFunc(byCost, func(a, b int) int { return cmp.Compare(c.rules[b].cost.Typical, c.rules[a].cost.Typical) })
-		for _, i := range byCost[:min(len(byCost), maxListed)] {
-			expensive = append(expensive, fmt.Sprintf("rules[%d]", i))
+		for _, e := range byCost[:min(len(byCost), maxListed)] {
+			expensive = append(expensive, e.path.String())
 		}
 		errs = append(errs, field.Forbidden(c.path, total.Excess("estimated cost of all rules of the converter")+
-			". The most expensive rules are "+strings.Join(expensive, ", ")))
+			". The most expensive expressions are "+strings.Join(expensive, ", ")))
 	}
 	return errs
 }
@@ -111,23 +108,21 @@ func (c *checkedRules) checkCosts() field.ErrorList {
 // cost.
 func (c *checkedRules) costWarnings() []string {
 	var warnings []string
-	add := func(path *field.Path, cost rulelimit.Cost, scope rulepath.Path, expression *schemaexpression.Expression) {
-		if cost.MayExceed() {
+	for _, e := range c.estimates {
+		if e.cost.MayExceed() {
 			warnings = append(warnings, fmt.Sprintf("%s: objects with long lists are refused if converting them costs more than %d units, because the rule loops over one list for each item of another%s",
-				path, maxObjectCost, c.unlimited(scope, expression)))
+				e.path, maxObjectCost, c.unlimited(e.scope, e.expression)))
 		}
-	}
-	for i, variable := range c.variables {
-		add(c.variablesPath.Index(i).Child("expression"), variable.cost, nil, variable.expression)
-	}
-	for i, rule := range c.rules {
-		add(c.path.Index(i).Child("rule"), rule.cost, rule.scope, rule.expression)
 	}
 	return warnings
 }
 
-// maxListed bounds the names in an error.
-const maxListed = 5
+const (
+	// maxListed bounds the values or rules that an error names.
+	maxListed = 5
+	// maxWarned bounds the fields or rules that a warning names.
+	maxWarned = 10
+)
 
 // unlimited names the lists, maps and strings without limits that an expression reads, and those
 // that lead to its scope.
@@ -146,12 +141,7 @@ func (c *checkedRules) unlimited(scope rulepath.Path, expression *schemaexpressi
 	if len(missing) == 0 {
 		return ""
 	}
-	more := ""
-	if len(missing) > maxListed {
-		more = fmt.Sprintf(", and %d more", len(missing)-maxListed)
-		missing = missing[:maxListed]
-	}
-	return fmt.Sprintf(": the rule reads values without limits; in version %s, set %s%s", c.edge.from.name, strings.Join(missing, ", "), more)
+	return fmt.Sprintf(": the rule reads values without limits; in version %s, set %s", c.edge.from.name, ruleerror.List(missing, maxListed, ", ", ""))
 }
 
 // A sourceRead is a part of the source that an expression reads.
@@ -205,8 +195,8 @@ func absolute(start rulepath.Path, schema *structuralschema.Structural, read []s
 	return path, true
 }
 
-// unlimitedOnPath calls add for the lists and maps without limits on a path and, with whole, for
-// the value at its end.
+// unlimitedOnPath calls add for the lists and maps without limits on a path. If whole is set, it
+// also does so for a string without maxLength at the end.
 func unlimitedOnPath(schema *structuralschema.Structural, path rulepath.Path, whole bool, add func(limit string, path rulepath.Path)) {
 	for i := 0; ; i++ {
 		limits := schema.ValueValidation

@@ -49,7 +49,7 @@ func (r *compiledRule) path() rulepath.Path { return r.scope.Join(r.field) }
 
 // A problem is an error in one field of a rule.
 type problem struct {
-	// field is the name of the field: scope, field or rule.
+	// field is the name of the field with the error: scope, field, rule or expression.
 	field  string
 	detail string
 }
@@ -62,8 +62,8 @@ type edge struct {
 	shared *schemaexpression.Shared
 	// environments holds the environments of the scopes, which rules share.
 	environments map[environmentKey]*schemaexpression.Environment
-	// constructed holds the types that rules construct. Nil until types is called.
-	constructed *ruleresult.Types
+	// types returns the types that rules construct.
+	types func() *ruleresult.Types
 }
 
 type environmentKey struct {
@@ -72,7 +72,10 @@ type environmentKey struct {
 }
 
 func newEdge(from, to *typedVersion, tables *tables) *edge {
-	return &edge{from: from, to: to, tables: tables, shared: schemaexpression.NewShared(), environments: map[environmentKey]*schemaexpression.Environment{}}
+	return &edge{
+		from: from, to: to, tables: tables, shared: schemaexpression.NewShared(), environments: map[environmentKey]*schemaexpression.Environment{},
+		types: sync.OnceValue(func() *ruleresult.Types { return to.target().types.ReadFrom(from.source().self) }),
+	}
 }
 
 // compile checks a rule. Exactly one of the results is set.
@@ -81,13 +84,9 @@ func (e *edge) compile(rule *v1.ConversionRule, origin environment.Type) (*compi
 	if p := e.resolve(rule, compiled); p != nil {
 		return nil, p
 	}
-	env, err := e.environment(compiled, origin)
-	if err != nil {
-		return nil, &problem{"rule", err.Error()}
-	}
-	expression, celErr := env.Compile(rule.Rule)
-	if celErr != nil {
-		return nil, &problem{"rule", e.explain(celErr, rule.Rule, compiled, origin)}
+	expression, p := e.compileAt(compiled, "rule", rule.Rule, origin)
+	if p != nil {
+		return nil, p
 	}
 	compiled.expression = expression
 
@@ -102,6 +101,19 @@ func (e *edge) compile(rule *v1.ConversionRule, origin environment.Type) (*compi
 	return compiled, nil
 }
 
+// compileAt compiles an expression at the scope of a rule. field is the name of its field.
+func (e *edge) compileAt(r *compiledRule, field, text string, origin environment.Type) (*schemaexpression.Expression, *problem) {
+	env, err := e.environment(r, origin)
+	if err != nil {
+		return nil, &problem{field, err.Error()}
+	}
+	expression, celErr := env.Compile(text)
+	if celErr != nil {
+		return nil, &problem{field, e.explain(celErr, text, r, origin)}
+	}
+	return expression, nil
+}
+
 // isList reports whether the target has a list at the path.
 func (e *edge) isList(path rulepath.Path) bool {
 	s, err := path.Resolve(e.to.target().schema)
@@ -109,11 +121,7 @@ func (e *edge) isList(path rulepath.Path) bool {
 }
 
 func mayBeUnset(output *types.Type) bool {
-	return output.Kind() == types.NullTypeKind || isOptional(output)
-}
-
-func isOptional(t *types.Type) bool {
-	return t.Kind() == types.OpaqueKind && t.TypeName() == types.OptionalType.TypeName()
+	return output.Kind() == types.NullTypeKind || output != ruleresult.Held(output)
 }
 
 // resolve sets the paths of a compiled rule and the schemas that they lead to in both versions.
@@ -223,14 +231,6 @@ func (e *edge) environment(r *compiledRule, origin environment.Type) (*schemaexp
 	}
 	e.environments[key] = env
 	return env, nil
-}
-
-// types returns the types that rules construct.
-func (e *edge) types() *ruleresult.Types {
-	if e.constructed == nil {
-		e.constructed = e.to.target().types.ReadFrom(e.from.source().self)
-	}
-	return e.constructed
 }
 
 // indexName is the name of the index or key of the entry that the last [*] of a scope stands for.

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
@@ -18,6 +17,14 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
+)
+
+const (
+	// maxObjectCost bounds the cost of converting one object with all converters of a chain.
+	maxObjectCost = rulelimit.MaxObjectCost
+	// maxMatches bounds the values of one object at one scope. It bounds the memory that conversion
+	// takes before rules cost anything.
+	maxMatches = 100_000
 )
 
 // A conversion converts one object with one converter.
@@ -64,14 +71,7 @@ func newConversion(plan *plan, source map[string]any, apiVersion string, budget 
 
 // run returns the converted object. The error lacks the versions and the object.
 func (c *conversion) run(ctx context.Context) (map[string]any, *Error) {
-	target, ok := c.plan.edits.copy(c.source).(map[string]any)
-	if !ok {
-		return nil, &Error{Reason: ReasonInternal, Err: errInternal}
-	}
-	if c.plan.edits.isEmpty() {
-		target = maps.Clone(target)
-	}
-	c.target = target
+	c.target = c.plan.edits.copy(c.source).(map[string]any)
 	c.shared.ctx = ctx
 	if c.defaults != nil {
 		c.defaults.shared.ctx = ctx
@@ -110,20 +110,11 @@ func (c *conversion) apply(ctx context.Context, rule *plannedRule) *Error {
 	for i := range values.matches {
 		at := values.matches[i].Path
 		evaluation := rule.program.Evaluate(ctx, c.activation(values, i))
-		cost := max(evaluation.Cost, rulelimit.MinEvaluationCost)
-		if cost > c.budget {
+		if !c.charge(evaluation) {
 			return rule.fail(ReasonCost, at, errObjectCost)
 		}
-		c.budget -= cost
 		if evaluation.Err != nil {
-			reason, cause := ReasonEvaluation, explainFailure(evaluation.Err, rule.readsTable)
-			var variable *variableError
-			switch {
-			case errors.As(evaluation.Err, &variable):
-				reason, cause = variable.reason, variable
-			case evaluation.HasCost && evaluation.Cost > maxObjectCost:
-				reason = ReasonCost
-			}
+			reason, cause := causeOf(evaluation, rule.readsTable)
 			if c.partial && reason == ReasonEvaluation {
 				c.applyDefaulted(ctx, rule, at)
 				continue
@@ -142,6 +133,30 @@ func (c *conversion) apply(ctx context.Context, rule *plannedRule) *Error {
 }
 
 var errObjectCost = fmt.Errorf("the rules exceed the cost that the conversion of one object may have (%d)", maxObjectCost)
+
+// charge subtracts the cost of an evaluation from the budget. It returns false if the budget is
+// smaller.
+func (c *conversion) charge(evaluation schemaexpression.Evaluation) bool {
+	cost := max(evaluation.Cost, rulelimit.MinEvaluationCost)
+	if cost > c.budget {
+		return false
+	}
+	c.budget -= cost
+	return true
+}
+
+// causeOf returns why the evaluation of a rule or variable failed.
+func causeOf(evaluation schemaexpression.Evaluation, readsTable bool) (Reason, error) {
+	var variable *variableError
+	switch {
+	case errors.As(evaluation.Err, &variable):
+		return variable.reason, variable
+	case evaluation.HasCost && evaluation.Cost > maxObjectCost:
+		return ReasonCost, evaluation.Err
+	default:
+		return ReasonEvaluation, explainFailure(evaluation.Err, readsTable)
+	}
+}
 
 // valuesAt returns the source's values at a scope.
 func (c *conversion) valuesAt(scope int) (*scopeValues, error) {
@@ -187,8 +202,6 @@ func (c *conversion) activation(v *scopeValues, match int) *schemaexpression.Act
 	return a
 }
 
-var errRoot = errors.New("the result is not an object")
-
 // assign sets the rule's field in the target to the result of an evaluation. at is the path of the
 // value that the rule was evaluated for.
 func (c *conversion) assign(rule *plannedRule, at rulepath.Path, evaluation schemaexpression.Evaluation) error {
@@ -206,59 +219,26 @@ func (c *conversion) assign(rule *plannedRule, at rulepath.Path, evaluation sche
 		path = at.Join(rule.field)
 	}
 	existing, _, err := path.Get(c.target)
-	null := nullParent(path, c.target, err)
-	if err != nil && null == nil {
+	if err != nil {
 		return err
 	}
 	value, set, err := c.results.Assign(existing, evaluation.Value, rule.target)
 	if err != nil {
 		return err
 	}
-	if len(path) == 0 {
-		return c.assignRoot(value, set)
-	}
-	if !set {
+	switch object, isObject := value.(map[string]any); {
+	case len(path) > 0 && set:
+		return path.Set(c.target, value)
+	case len(path) > 0:
 		return path.Delete(c.target)
-	}
-	if null != nil {
-		if err := null.Set(c.target, map[string]any{}); err != nil {
-			return err
-		}
-	}
-	return path.Set(c.target, value)
-}
-
-// nullParent returns the path of the null that is the reason why there is no value at a path. A
-// rule that sets a field in a null object replaces it. The result is nil if there is no error or it
-// has another reason.
-func nullParent(path rulepath.Path, object map[string]any, err error) rulepath.Path {
-	if err == nil {
+	case !set:
+		return nil // The object itself cannot be unset.
+	case !isObject:
+		return errors.New("the result is not an object")
+	default:
+		c.target = object
 		return nil
 	}
-	for i := 1; i < len(path); i++ {
-		value, found, err := path[:i].Get(object)
-		if err != nil || !found {
-			return nil
-		}
-		if value == nil && !path[i].Item {
-			return path[:i]
-		}
-	}
-	return nil
-}
-
-// assignRoot makes the result of a rule for the whole object the target. If the rule returns null
-// or optional.none(), the target stays as it is.
-func (c *conversion) assignRoot(value any, set bool) error {
-	if !set {
-		return nil
-	}
-	object, ok := value.(map[string]any)
-	if !ok {
-		return errRoot
-	}
-	c.target = object
-	return nil
 }
 
 // prune returns a copy of the object without what the plan's target version does not specify.

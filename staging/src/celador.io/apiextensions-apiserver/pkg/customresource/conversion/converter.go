@@ -49,13 +49,11 @@ var (
 // be converted; Validate reports such pairs of versions.
 func New(spec *Spec) *Converter {
 	versions := map[string]*typedVersion{}
-	var names []string
 	for _, v := range spec.Versions {
 		versions[v.Name] = newTypedVersion(v, spec.ClusterScoped)
-		names = append(names, v.Name)
 	}
 	tables := newTables(spec.Tables)
-	g := newGraph(names, spec.Converters)
+	g := newGraph(spec)
 	steps, metadataSteps, each := map[pair]step{}, map[pair]step{}, map[pair]effects{}
 	for p, index := range g.converters {
 		planned := func(onlyMetadata bool) step {
@@ -67,9 +65,9 @@ func New(spec *Spec) *Converter {
 	}
 	c := &Converter{kind: spec.Kind, chains: map[pair]route{}, effects: map[pair]effects{}}
 	c.metadata = &Converter{kind: spec.Kind, chains: map[pair]route{}}
-	for _, from := range names {
+	for _, from := range g.versions {
 		found := g.chains(from)
-		for _, to := range names {
+		for _, to := range g.versions {
 			if from == to {
 				continue
 			}

@@ -100,6 +100,3 @@ func (e *edits) copyEntry(value any) any {
 	}
 	return e.copy(value)
 }
-
-// isEmpty reports whether nothing is edited.
-func (e *edits) isEmpty() bool { return e.fields == nil && e.entries == nil && !e.merged }

@@ -6,8 +6,6 @@ package conversion
 import (
 	"slices"
 	"strings"
-
-	v1 "celador.io/api/apiextensions/v1"
 )
 
 // A pair holds the versions from and to which objects are converted.
@@ -22,13 +20,16 @@ type graph struct {
 	converters map[pair]int
 }
 
-// newGraph returns the graph of the converters. It ignores converters of unknown versions, of one
-// version to itself and, for each pair, all but the first.
-func newGraph(versions []string, converters []v1.Converter) *graph {
-	g := &graph{versions: versions, next: map[string][]string{}, converters: map[pair]int{}}
-	for i, c := range converters {
+// newGraph returns the graph of the converters of a Spec. It ignores converters of unknown
+// versions, of one version to itself and, for each pair, all but the first.
+func newGraph(spec *Spec) *graph {
+	g := &graph{next: map[string][]string{}, converters: map[pair]int{}}
+	for _, v := range spec.Versions {
+		g.versions = append(g.versions, v.Name)
+	}
+	for i, c := range spec.Converters {
 		p := pair{c.FromVersion, c.ToVersion}
-		if _, ok := g.converters[p]; ok || p.from == p.to || !slices.Contains(versions, p.from) || !slices.Contains(versions, p.to) {
+		if _, ok := g.converters[p]; ok || p.from == p.to || !slices.Contains(g.versions, p.from) || !slices.Contains(g.versions, p.to) {
 			continue
 		}
 		g.converters[p] = i

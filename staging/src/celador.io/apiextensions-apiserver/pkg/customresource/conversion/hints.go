@@ -21,8 +21,6 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-var unselected = regexp.MustCompile(`type '[^']*' does not support field selection`)
-
 // hints says what to write instead of names that the type checker does not know.
 type hints struct {
 	// scope is the text of the rule's scope, self the type there.
@@ -38,40 +36,13 @@ type hints struct {
 	tables *tables
 }
 
-// of returns the hints for the errors that the type checker has about an expression, each as a
-// sentence without a full stop.
+// of returns the hints for the errors that the type checker has about an expression.
 func (h hints) of(detail, expression string) []string {
-	if unknown := ruleerror.UnknownFunctions(detail, expression); len(unknown) > 0 {
-		return unknown
+	names := ruleerror.Names{Variable: h.variable, Field: func(name string) string { return h.field(name, detail) }}
+	if h.scope != "" {
+		names.Selection = h.notRoot()
 	}
-	var all []string
-	add := func(hint string) {
-		if hint != "" && !slices.Contains(all, hint) {
-			all = append(all, hint)
-		}
-	}
-	for _, match := range ruleerror.Undeclared.FindAllStringSubmatch(detail, -1) {
-		add(h.variable(match[1]))
-	}
-	for _, match := range ruleerror.Undefined.FindAllStringSubmatch(detail, -1) {
-		if hiddenMetadata[match[1]] && strings.Contains(detail, "metadata."+match[1]) {
-			add("Of metadata, rules can read name, generateName, namespace, labels and annotations")
-			continue
-		}
-		if hint, ok := h.namespaced(match[1], detail); ok {
-			add(hint)
-			continue
-		}
-		add(h.field(match[1]))
-	}
-	if h.scope != "" && len(all) == 0 && unselected.MatchString(detail) {
-		add(h.notRoot())
-		return all
-	}
-	for _, hint := range ruleerror.Hints(detail) {
-		add(hint)
-	}
-	return all
+	return ruleerror.Hints(detail, expression, names)
 }
 
 // variable returns a hint for a variable, or a constructor, that does not exist, or "".
@@ -98,8 +69,15 @@ func (h hints) variable(name string) string {
 	return ""
 }
 
-// field returns a hint for a field that does not exist, or "".
-func (h hints) field(name string) string {
+// field returns a hint for a field that does not exist, or "". detail is the error of the type
+// checker, which repeats the line of the expression.
+func (h hints) field(name, detail string) string {
+	if hiddenMetadata[name] && strings.Contains(detail, "metadata."+name) {
+		return "Of metadata, rules can read name, generateName, namespace, labels and annotations"
+	}
+	if hint, ok := h.namespaced(name, detail); ok {
+		return hint
+	}
 	if _, ok := h.root.FindField(name); ok && h.scope != "" {
 		return h.notRoot()
 	}
@@ -131,18 +109,17 @@ func (h hints) namespaced(name, detail string) (string, bool) {
 		{tablesName, "table", maps.Keys(h.tables.forward.Fields)},
 		{invertedName, "table", maps.Keys(h.tables.inverted.Fields)},
 	} {
-		// The error repeats the line of the expression.
 		if !regexp.MustCompile(`\b` + namespace.name + `\s*\.\s*` + regexp.QuoteMeta(name) + `\b`).MatchString(detail) {
 			continue
 		}
-		if ambiguous := h.tables.ambiguity(name); ambiguous != "" && namespace.name == invertedName {
-			return ambiguous, true
+		if keys, ok := h.tables.shared[name]; ok && namespace.name == invertedName {
+			return fmt.Sprintf("The table %s cannot be inverted, because its keys %q and %q have the same value: give them different values, or write a conditional", name, keys[0], keys[1]), true
 		}
 		if near := spelling.Nearest(name, namespace.fields); near != "" {
 			return fmt.Sprintf("Did you mean %s.%s instead of %s.%s?", namespace.name, near, namespace.name, name), true
 		}
-		if known := slices.Sorted(namespace.fields); len(known) > 0 {
-			return fmt.Sprintf("There is no %s %s: the expression can read %s", namespace.what, name, strings.Join(known[:min(len(known), maxListed)], ", ")), true
+		if known := rulepath.ListNames(namespace.fields); known != "" {
+			return fmt.Sprintf("There is no %s %s: the expression can read %s", namespace.what, name, known), true
 		}
 		return fmt.Sprintf("There is no %s that the expression can read", namespace.what), true
 	}
@@ -176,21 +153,22 @@ var hiddenMetadata = map[string]bool{
 func (h hints) nearest(name string, constructors bool) string {
 	fields := ruleerror.FieldNames(h.self)
 	if constructors {
-		visitProperties(h.target, func(field string) { fields = append(fields, field) })
+		fields = append(fields, constructorFields(h.target)...)
 	}
 	return spelling.Nearest(name, slices.Values(fields))
 }
 
-func visitProperties(s *structuralschema.Structural, visit func(name string)) {
+// constructorFields returns the names of all properties in a schema, as expressions write them.
+func constructorFields(s *structuralschema.Structural) []string {
 	if s == nil {
-		return
+		return nil
 	}
-	visitProperties(s.Items, visit)
-	visitProperties(rulepath.Values(s), visit)
+	names := append(constructorFields(s.Items), constructorFields(rulepath.Values(s))...)
 	for name, property := range s.Properties {
 		if escaped, ok := apiservercel.Escape(name); ok {
-			visit(escaped)
+			names = append(names, escaped)
 		}
-		visitProperties(&property, visit)
+		names = append(names, constructorFields(&property)...)
 	}
+	return names
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/google/cel-go/common/types"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
@@ -84,9 +85,9 @@ func (c *identity) compare(path rulepath.Path, source, target *structuralschema.
 		return
 	}
 	switch {
-	case isUntyped(target):
+	case ruleresult.IsAny(target):
 		return
-	case isUntyped(source), source.Items != nil && target.Items != nil && isUntyped(source.Items) && !isUntyped(target.Items):
+	case ruleresult.IsAny(source), source.Items != nil && target.Items != nil && ruleresult.IsAny(source.Items) && !ruleresult.IsAny(target.Items):
 		c.openings = append(c.openings, opening{path, target})
 		return
 	case source.Items != nil && target.Items != nil:
@@ -96,7 +97,7 @@ func (c *identity) compare(path rulepath.Path, source, target *structuralschema.
 		c.compare(path.Join(rulepath.Path{{Each: true}}), rulepath.Values(source), rulepath.Values(target))
 		return
 	}
-	if values := rulepath.Values(target); values != nil && !isUntyped(values) && ruleresult.PreservesUnknown(source) {
+	if values := rulepath.Values(target); values != nil && !ruleresult.IsAny(values) && ruleresult.PreservesUnknown(source) {
 		c.openings = append(c.openings, opening{path, target})
 	}
 	for _, name := range fieldNames(source, target) {
@@ -109,7 +110,7 @@ func (c *identity) compare(path rulepath.Path, source, target *structuralschema.
 // removes it where it is not allowed.
 func keepsType(source, target *structuralschema.Structural) bool {
 	switch {
-	case isUntyped(source) || isUntyped(target):
+	case ruleresult.IsAny(source) || ruleresult.IsAny(target):
 		return true
 	case target.XIntOrString:
 		return source.XIntOrString || source.Type == "integer" || source.Type == "string"
@@ -120,5 +121,43 @@ func keepsType(source, target *structuralschema.Structural) bool {
 	}
 }
 
-// isUntyped reports whether the schema accepts values of all types.
-func isUntyped(s *structuralschema.Structural) bool { return s.Type == "" && !s.XIntOrString }
+// covers reports whether a rule that sets the fields at a path determines the field that was
+// retyped: it sets that field, one above it or one in it.
+func (r *retyping) covers(path rulepath.Path) bool {
+	n := min(len(path), len(r.path))
+	return slices.Equal(path[:n], r.path[:n])
+}
+
+// discarded returns the path of the values that a conversion must not copy, because the target does
+// not accept their type. For items of a list, these are the items if a rule sets each of them.
+// Otherwise the whole list is left out, because a list cannot lack single items.
+func (r *retyping) discarded(rules []rulepath.Path) rulepath.Path {
+	path := r.path
+	for len(path) > 0 && path[len(path)-1].Each {
+		if slices.ContainsFunc(rules, func(rule rulepath.Path) bool { return len(rule) >= len(path) && r.covers(rule) }) {
+			break
+		}
+		path = path[:len(path)-1]
+	}
+	return path
+}
+
+// blank returns a function that makes the value without content that takes the place of a discarded
+// item.
+func blank(target *structuralschema.Structural) func() any {
+	switch target.Type {
+	case "object":
+		return func() any { return map[string]any{} }
+	case "array":
+		return func() any { return []any{} }
+	default:
+		return func() any { return nil }
+	}
+}
+
+// mayMerge reports whether a result of the type may be an object that a rule constructs, which is
+// merged into the existing value.
+func mayMerge(output *types.Type) bool {
+	kind := ruleresult.Held(output).Kind()
+	return kind == types.StructKind || kind == types.DynKind
+}

@@ -10,7 +10,9 @@ import (
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
 // overwritten returns a warning for each rule whose result a later rule replaces.
@@ -51,7 +53,7 @@ func (c *checkedRules) losses() []string {
 	}
 	return []string{fmt.Sprintf("%s: converting an object from %s to %s loses %s: %s cannot hold them, and no rule reads them. "+
 		"If they matter, add rules that set other fields from them, or keep them in an annotation, such as {field: \"metadata.annotations['example.com/%s']\", rule: \"json.encode(...)\"}",
-		c.path, c.edge.from.name, c.edge.to.name, listed(l.lost, ", ", "fields"), c.edge.to.name, c.edge.from.name)}
+		c.path, c.edge.from.name, c.edge.to.name, ruleerror.List(l.lost, maxWarned, ", ", " fields"), c.edge.to.name, c.edge.from.name)}
 }
 
 // readFields are the fields that rules read, as a tree of names.
@@ -112,7 +114,7 @@ func (l *losses) compare(path rulepath.Path, source, target *structuralschema.St
 	case target == nil || !keepsType(source, target):
 		l.missing(path, source, reads)
 		return
-	case isUntyped(target):
+	case ruleresult.IsAny(target):
 		return
 	}
 	each := rulepath.Segment{Each: true}

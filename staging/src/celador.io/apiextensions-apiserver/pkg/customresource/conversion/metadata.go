@@ -4,10 +4,10 @@
 package conversion
 
 import (
-	"fmt"
 	"maps"
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -28,9 +28,9 @@ func (c *conversion) guardMetadata() *Error {
 			delete(metadata, name)
 			continue
 		}
-		entries, err := stringMap(value)
+		entries, _, err := unstructured.NestedStringMap(c.target, "metadata", name)
 		if err != nil {
-			return fail(fmt.Errorf("metadata.%s: %w", name, err))
+			return fail(err)
 		}
 		if errs := validateEntries(name, entries); len(errs) > 0 {
 			return fail(errs.ToAggregate())
@@ -56,20 +56,4 @@ func validateEntries(name string, entries map[string]string) field.ErrorList {
 		return metav1validation.ValidateLabels(entries, path)
 	}
 	return apivalidation.ValidateAnnotations(entries, path)
-}
-
-func stringMap(value any) (map[string]string, error) {
-	entries, ok := value.(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("must be a map")
-	}
-	texts := make(map[string]string, len(entries))
-	for key, entry := range entries {
-		text, ok := entry.(string)
-		if !ok {
-			return nil, fmt.Errorf("the value of %q must be a string", key)
-		}
-		texts[key] = text
-	}
-	return texts, nil
 }

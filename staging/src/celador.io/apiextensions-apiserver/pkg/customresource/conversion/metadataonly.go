@@ -71,12 +71,6 @@ func effectsAlong(c chain, each map[pair]effects, steps, metadataSteps map[pair]
 	return e, metadata
 }
 
-// keepsMetadata reports whether a rule writes neither labels nor annotations.
-func keepsMetadata(rule *v1.ConversionRule) bool {
-	_, metadata := writesMetadata(rule)
-	return !metadata
-}
-
 // writesMetadata reports whether a rule may write labels, and whether it may write metadata at all.
 // A rule for the whole object may.
 func writesMetadata(rule *v1.ConversionRule) (labels, metadata bool) {
@@ -88,20 +82,10 @@ func writesMetadata(rule *v1.ConversionRule) (labels, metadata bool) {
 // pathOf returns the path of the field that a rule sets. It is empty, as for the whole object, if
 // the rule is invalid.
 func pathOf(rule *v1.ConversionRule) rulepath.Path {
-	var path rulepath.Path
-	if rule.Scope != "" {
-		scope, err := rulepath.ParseScope(rule.Scope)
-		if err != nil {
-			return nil
-		}
-		path = scope
-	}
-	if rule.Field == "" {
-		return path
-	}
-	field, err := rulepath.ParseField(rule.Field)
-	if err != nil {
+	scope, scopeErr := rulepath.ParseScope(rule.Scope)
+	field, fieldErr := rulepath.ParseField(rule.Field)
+	if scopeErr != nil || fieldErr != nil {
 		return nil
 	}
-	return path.Join(field)
+	return scope.Join(field)
 }

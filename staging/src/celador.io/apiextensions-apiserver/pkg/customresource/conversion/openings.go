@@ -9,6 +9,7 @@ import (
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
@@ -48,17 +49,17 @@ func (c *conversion) checkOpenings() *Error {
 func (c *checkedRules) openings() []string {
 	var unset []string
 	for _, o := range compareIdentity(c.edge.from.schema, c.edge.to.schema).openings {
-		isSet := slices.ContainsFunc(c.rules, func(rule checkedRule) bool {
+		isSet := slices.ContainsFunc(c.rules, func(rule *compiledRule) bool {
 			path := rule.path()
 			return len(path) <= len(o.path) && slices.Equal(path, o.path[:len(path)])
 		})
 		if !isSet {
-			unset = append(unset, fmt.Sprintf("%s, which is %s in version %s", o.path, describe(o.target), c.edge.to.name))
+			unset = append(unset, fmt.Sprintf("%s, which is %s in version %s", o.path, ruleresult.Describe(o.target), c.edge.to.name))
 		}
 	}
 	if len(unset) == 0 {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s: version %s allows values of any type in %s: objects with a value of another type cannot be converted. Add rules that convert these values",
-		c.path, c.edge.from.name, listed(unset, ", in ", "fields"))}
+		c.path, c.edge.from.name, ruleerror.List(unset, maxWarned, ", in ", " fields"))}
 }

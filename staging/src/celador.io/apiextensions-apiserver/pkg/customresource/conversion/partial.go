@@ -12,7 +12,6 @@ import (
 
 	"celador.io/admission/cel/schemaexpression"
 
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
@@ -52,33 +51,20 @@ func (p *part) next(ctx context.Context, c *conversion) {
 	}
 }
 
-// applyDefaulted sets the field of a rule that has failed for the value at a path, or leaves it
-// unset.
+// applyDefaulted evaluates a rule that has failed for the value at a path with the defaults of the
+// source. It leaves the field of the rule unset if the rule fails again or reads nothing but
+// defaults.
 func (c *conversion) applyDefaulted(ctx context.Context, rule *plannedRule, at rulepath.Path) {
-	evaluation, ok := c.evaluateDefaulted(ctx, rule, at)
-	if !ok || c.assign(rule, at, evaluation) != nil {
-		c.unset(rule, at)
+	if c.defaults != nil && rule.readsAny(c.source, at) {
+		if value, found, err := at.Get(c.defaults.source); found && err == nil {
+			values := &scopeValues{matches: []rulepath.Location{{Path: at, Value: value}}, scope: &c.plan.scopes[rule.scopeIndex], activations: make([]schemaexpression.Activation, 1)}
+			evaluation := rule.program.Evaluate(ctx, c.defaults.activation(values, 0))
+			if evaluation.Err == nil && c.defaults.charge(evaluation) && c.assign(rule, at, evaluation) == nil {
+				return
+			}
+		}
 	}
-}
-
-// evaluateDefaulted evaluates a rule for the value at a path in the source with its defaults. It
-// returns false if the rule fails or reads nothing but defaults.
-func (c *conversion) evaluateDefaulted(ctx context.Context, rule *plannedRule, at rulepath.Path) (schemaexpression.Evaluation, bool) {
-	if c.defaults == nil || !rule.readsAny(c.source, at) {
-		return schemaexpression.Evaluation{}, false
-	}
-	value, found, err := at.Get(c.defaults.source)
-	if !found || err != nil {
-		return schemaexpression.Evaluation{}, false
-	}
-	values := &scopeValues{matches: []rulepath.Location{{Path: at, Value: value}}, scope: &c.plan.scopes[rule.scopeIndex], activations: make([]schemaexpression.Activation, 1)}
-	evaluation := rule.program.Evaluate(ctx, c.defaults.activation(values, 0))
-	cost := max(evaluation.Cost, rulelimit.MinEvaluationCost)
-	if evaluation.Err != nil || cost > c.defaults.budget {
-		return schemaexpression.Evaluation{}, false
-	}
-	c.defaults.budget -= cost
-	return evaluation, true
+	c.unset(rule, at)
 }
 
 // readsAny reports whether an object has one of the values that the rule reads for the value at a
@@ -108,13 +94,10 @@ func innermostReads(from *typedVersion, rule *compiledRule) []sourceRead {
 
 // isIdentifying reports whether a path leads to the type or the name of an object.
 func isIdentifying(path rulepath.Path) bool {
-	switch {
-	case len(path) == 0:
-		return false
-	case typeFields[path[0].Name]:
-		return true
+	if len(path) == 2 && path[0].Name == "metadata" {
+		return slices.Contains([]string{"name", "generateName", "namespace"}, path[1].Name)
 	}
-	return len(path) == 2 && path[0].Name == "metadata" && (path[1].Name == "name" || path[1].Name == "generateName" || path[1].Name == "namespace")
+	return len(path) > 0 && typeFields[path[0].Name]
 }
 
 // unset leaves the field of a rule unset, as the result null does. An item of a list, and the

@@ -97,7 +97,7 @@ func newPlan(from, to *typedVersion, tables *tables, converter *v1.Converter, in
 	scopes := map[string]int{}
 	for i := range converter.Rules {
 		rule := &converter.Rules[i]
-		if onlyMetadata && keepsMetadata(rule) {
+		if _, metadata := writesMetadata(rule); onlyMetadata && !metadata {
 			continue
 		}
 		id := Rule{Converter: index, Index: i, Scope: rule.Scope, Field: rule.Field}
@@ -162,6 +162,7 @@ func lastEach(path rulepath.Path) int {
 }
 
 func (p *plan) planEdits() {
+	p.edits.fields = map[string]*edits{} // Every conversion sets apiVersion in a copy of the object.
 	paths := make([]rulepath.Path, len(p.rules))
 	for i := range p.rules {
 		rule := &p.rules[i]

@@ -33,7 +33,7 @@ func (c *checkedRules) checkReplacedLists() field.ErrorList {
 
 // replacedList returns the path of the first list that the scope leads through and that a rule
 // replaces, or nil.
-func (c *checkedRules) replacedList(rule checkedRule, scope rulepath.Path) rulepath.Path {
+func (c *checkedRules) replacedList(rule *compiledRule, scope rulepath.Path) rulepath.Path {
 	path := rule.path()
 	for n, step := range scope {
 		list := scope[:n]

@@ -13,7 +13,6 @@ import (
 
 	"celador.io/admission/cel/schemaexpression"
 
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
@@ -73,23 +72,14 @@ func (c *conversion) evaluate(i int) ref.Val {
 		return types.WrapErr(&variableError{reason, c.plan.converter, i, variable.name, err})
 	}
 	evaluation := variable.program.EvaluateShared(c.shared.ctx, &c.shared.activation)
-	cost := max(evaluation.Cost, rulelimit.MinEvaluationCost)
-	if cost > c.budget {
+	if !c.charge(evaluation) {
 		c.budget = 0
 		return fail(ReasonCost, errObjectCost)
 	}
-	c.budget -= cost
-	var cause *variableError
-	switch {
-	case evaluation.Err == nil:
-		return evaluation.Value
-	case errors.As(evaluation.Err, &cause):
-		return fail(cause.reason, cause)
-	case evaluation.HasCost && evaluation.Cost > maxObjectCost:
-		return fail(ReasonCost, evaluation.Err)
-	default:
-		return fail(ReasonEvaluation, explainFailure(evaluation.Err, variable.readsTable))
+	if evaluation.Err != nil {
+		return fail(causeOf(evaluation, variable.readsTable))
 	}
+	return evaluation.Value
 }
 
 // A variableError says why a variable has no value.

@@ -7,6 +7,7 @@ package conversion
 
 import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "celador.io/api/apiextensions/v1"
@@ -32,4 +33,29 @@ type Version struct {
 	Name string
 	// Schema is the structural schema. Nil if the version has none, or an invalid one.
 	Schema *structuralschema.Structural
+}
+
+// Identical reports whether objects differ in their apiVersion alone between two versions: the
+// schemas are equal, also those in the middle of the chain, and no converter of the chain has a
+// rule. Such a conversion cannot fail.
+func (spec *Spec) Identical(from, to string) bool {
+	if from == to {
+		return true
+	}
+	schemas := map[string]*structuralschema.Structural{}
+	for _, v := range spec.Versions {
+		schemas[v.Name] = v.Schema
+	}
+	g := newGraph(spec)
+	chains := g.chains(from)[to]
+	if len(chains) != 1 || schemas[from] == nil {
+		return false
+	}
+	for i, next := range chains[0][1:] {
+		converter := spec.Converters[g.converters[pair{chains[0][i], next}]]
+		if len(converter.Rules) > 0 || !equality.Semantic.DeepEqual(schemas[from], schemas[next]) {
+			return false
+		}
+	}
+	return true
 }

@@ -128,13 +128,3 @@ func explainFailure(err error, readsTable bool) error {
 	}
 	return ruleerror.Evaluation(err)
 }
-
-// ambiguity says why a table cannot be inverted. It returns "" if it can, or if there is no such
-// table.
-func (t *tables) ambiguity(name string) string {
-	keys, ok := t.shared[name]
-	if !ok {
-		return ""
-	}
-	return fmt.Sprintf("The table %s cannot be inverted, because its keys %q and %q have the same value: give them different values, or write a conditional", name, keys[0], keys[1])
-}

@@ -32,7 +32,7 @@ func (c *checkedRules) unguarded() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s: objects in %s that lack what a rule reads cannot be converted: %s. %s",
-		c.path, c.edge.from.name, listed(failing, ", ", "rules"), ruleerror.GuardAdvice(*example))}
+		c.path, c.edge.from.name, ruleerror.List(failing, maxWarned, ", ", " rules"), ruleerror.GuardAdvice(*example))}
 }
 
 // spelled returns the steps of a scope in the spelling of expressions.

@@ -191,11 +191,17 @@ func (v *validator) checkConverter(i int) {
 	}
 }
 
-// maxErrors bounds the errors of rules.
-const maxErrors = 20
-
-// maxChainErrors bounds the pairs of versions for which errors are returned.
-const maxChainErrors = 10
+const (
+	// maxConverters bounds the converters of a CustomResourceDefinition.
+	maxConverters = 100
+	// maxAllRules bounds the rules and variables of all converters. Checking one takes about a
+	// millisecond.
+	maxAllRules = 2000
+	// maxErrors bounds the errors of rules.
+	maxErrors = 20
+	// maxChainErrors bounds the pairs of versions for which errors are returned.
+	maxChainErrors = 10
+)
 
 // checkChains checks that every pair of versions has one shortest chain of converters.
 func (v *validator) checkChains() {
@@ -203,7 +209,7 @@ func (v *validator) checkChains() {
 		v.errs = append(v.errs, field.Required(v.path, "the strategy ConversionRules needs a converter for each pair of versions, or chains of converters; 'rules: []' keeps all fields that both versions have"))
 		return
 	}
-	g := newGraph(v.names, v.spec.Converters)
+	g := newGraph(v.spec)
 	var errs field.ErrorList
 	for _, from := range v.names {
 		chains := g.chains(from)

@@ -262,7 +262,7 @@ func TestValidateRules(t *testing.T) {
 		name: "cost of all rules", from: text + "list: {type: array, maxItems: 1000, items: {type: string, maxLength: 1}}", to: text,
 		rules: "[" + repeat("{field: spec.text, rule: \"self.spec.list.all(a, self.spec.list.exists(b, a == b)) ? 'x' : 'y'\"}, ", 20) + "]",
 		errs: []string{
-			rules + ": Forbidden: estimated cost of all rules of the converter exceeds budget by factor of 1.24x for an object of 64 KiB whose lists have 256 items (try looping over fewer lists for each item of another one, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared). The most expensive rules are rules[0], rules[1], rules[2], rules[3], rules[4]",
+			rules + ": Forbidden: estimated cost of all rules of the converter exceeds budget by factor of 1.24x for an object of 64 KiB whose lists have 256 items (try looping over fewer lists for each item of another one, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared). The most expensive expressions are " + strings.Join([]string{rules + "[0].rule", rules + "[1].rule", rules + "[2].rule", rules + "[3].rule", rules + "[4].rule"}, ", "),
 		},
 	}, {
 		name: "retyped integer", from: "size: {type: integer}", to: "size: {type: string}", rules: "[]",
@@ -282,12 +282,12 @@ func TestValidateRules(t *testing.T) {
 	}, {
 		name: "a scalar becomes a list", from: "a-b: {type: string}", to: "a-b: {type: array, items: {type: string}}", rules: "[]",
 		errs: []string{
-			rules + `: Required value: spec.a-b is a string in version v1 and a list in version v2, and no rule sets it. Add a rule that converts the value, such as {field: "spec.a-b", rule: "self.?spec.?a__dash__b.optMap(v, [v])"}; the rule null leaves the field unset`,
+			rules + `: Required value: spec.a-b is a string in version v1 and a list of strings in version v2, and no rule sets it. Add a rule that converts the value, such as {field: "spec.a-b", rule: "self.?spec.?a__dash__b.optMap(v, [v])"}; the rule null leaves the field unset`,
 		},
 	}, {
 		name: "a list becomes a map", from: items, to: "list: {type: object, additionalProperties: {type: string}}", rules: "[]",
 		errs: []string{
-			rules + ": Required value: spec.list is a list in version v1 and a map in version v2, and no rule sets it. Add a rule that converts the value; the rule null leaves the field unset",
+			rules + ": Required value: spec.list is a list of objects in version v1 and a map of strings in version v2, and no rule sets it. Add a rule that converts the value; the rule null leaves the field unset",
 		},
 	}, {
 		name: "int or string becomes an integer", from: "port: {x-kubernetes-int-or-string: true}", to: "port: {type: integer}", rules: "[]",

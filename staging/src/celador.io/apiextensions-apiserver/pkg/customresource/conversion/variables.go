@@ -23,23 +23,11 @@ import (
 // are checked afterwards. If the expression is invalid, the variable has the dynamic type, and
 // declare returns the error.
 func (e *edge) declare(variable *v1.ConversionVariable, origin environment.Type) (*schemaexpression.Expression, *problem) {
-	expression, p := e.compileVariable(variable, origin)
-	e.shared.Declare(variable.Name, expression)
-	return expression, p
-}
-
-func (e *edge) compileVariable(variable *v1.ConversionVariable, origin environment.Type) (*schemaexpression.Expression, *problem) {
 	// Variables are evaluated as rules for the whole object.
 	whole := &compiledRule{source: e.from.source().schema, self: e.from.source().self}
-	env, err := e.environment(whole, origin)
-	if err != nil {
-		return nil, &problem{"expression", err.Error()}
-	}
-	expression, celErr := env.Compile(variable.Expression)
-	if celErr != nil {
-		return nil, &problem{"expression", e.explain(celErr, variable.Expression, whole, origin)}
-	}
-	return expression, nil
+	expression, p := e.compileAt(whole, "expression", variable.Expression, origin)
+	e.shared.Declare(variable.Name, expression)
+	return expression, p
 }
 
 const (
@@ -52,8 +40,6 @@ const (
 type checkedVariable struct {
 	name       string
 	expression *schemaexpression.Expression
-	// cost is the estimated cost of the expression.
-	cost rulelimit.Cost
 }
 
 // checkVariables checks the variables of a converter and declares them for its rules. isStored
@@ -88,12 +74,8 @@ func (c *checkedRules) checkVariables(variables []v1.ConversionVariable, isStore
 			errs = append(errs, field.Invalid(text, ruleerror.Abbreviate(variable.Expression), problem.detail))
 			continue
 		}
-		cost, err := rulelimit.Estimate(expression, nil)
-		if err != nil {
-			errs = append(errs, field.InternalError(text, fmt.Errorf("the cost of the expression cannot be estimated: %w", err)))
-			continue
-		}
-		c.variables = append(c.variables, checkedVariable{variable.Name, expression, cost})
+		c.variables = append(c.variables, checkedVariable{variable.Name, expression})
+		errs = append(errs, c.estimate(text, "estimated cost of the variable", nil, nil, expression)...)
 	}
 	return errs
 }
@@ -119,7 +101,7 @@ func (c *checkedRules) unread() []string {
 	var warnings []string
 	for i, variable := range c.variables {
 		reads := func(x *schemaexpression.Expression) bool { return x.ReadsShared(variable.name) }
-		if !slices.ContainsFunc(c.rules, func(r checkedRule) bool { return reads(r.expression) }) &&
+		if !slices.ContainsFunc(c.rules, func(r *compiledRule) bool { return reads(r.expression) }) &&
 			!slices.ContainsFunc(c.variables[i+1:], func(v checkedVariable) bool { return reads(v.expression) }) {
 			warnings = append(warnings, fmt.Sprintf("%s has no effect: no rule reads variables.%s", c.variablesPath.Index(i), variable.name))
 		}

@@ -4,6 +4,7 @@
 package defaulting
 
 import (
+	"maps"
 	"reflect"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
@@ -84,12 +85,9 @@ func (c correlation) unchanged() bool {
 	if !c.root || !ok || !okOld {
 		return c.nearest.CachedDeepEqual()
 	}
-	for name := range value {
-		if !c.same(value, old, name) {
-			return false
-		}
-	}
-	for name := range old {
+	names := maps.Clone(value)
+	maps.Copy(names, old)
+	for name := range names {
 		if !c.same(value, old, name) {
 			return false
 		}

@@ -34,7 +34,7 @@ func Describe(schema *apiextensionsv1.JSONSchemaProps, defaults apiextensions.Sc
 func describeRule(at *apiextensionsv1.JSONSchemaProps, rule v1.DefaultRule, tokens []string) {
 	if rule.Field == "" {
 		if len(tokens) >= 2 && tokens[len(tokens)-2] == "properties" {
-			describeField(at, rule.Rule, selfName(tokens[:len(tokens)-2]))
+			describeField(at, rule.Rule, location(tokens[:len(tokens)-2]))
 		}
 		return
 	}
@@ -46,35 +46,36 @@ func describeRule(at *apiextensionsv1.JSONSchemaProps, rule v1.DefaultRule, toke
 	for _, step := range path {
 		field = append(field, "properties", step.Name)
 	}
-	edit(at, field, func(target *apiextensionsv1.JSONSchemaProps) { describeField(target, rule.Rule, selfName(tokens)) })
+	edit(at, field, func(target *apiextensionsv1.JSONSchemaProps) { describeField(target, rule.Rule, location(tokens)) })
 }
 
-func describeField(field *apiextensionsv1.JSONSchemaProps, rule, self string) {
-	sentence := fmt.Sprintf("If unset, defaults to the result of the CEL expression `%s`, where self is %s.", strings.TrimSpace(rule), self)
+func describeField(field *apiextensionsv1.JSONSchemaProps, rule string, self rulepath.Path) {
+	sentence := fmt.Sprintf("If unset, defaults to the result of the CEL expression `%s`, where self is %s.", strings.TrimSpace(rule), selfName(self))
 	if field.Description != "" {
 		sentence = strings.TrimRight(field.Description, " \n") + "\n\n" + sentence
 	}
 	field.Description = sentence
 }
 
-// selfName returns the path of the schema in an object.
-func selfName(tokens []string) string {
-	if len(tokens) == 0 {
-		return "the object"
-	}
-	var name strings.Builder
-	for i := 0; i < len(tokens); i++ {
-		if tokens[i] != "properties" || i+1 == len(tokens) {
-			name.WriteString("[*]")
+// location returns the path of the values of the schema that the tokens of a path lead to.
+func location(tokens []string) rulepath.Path {
+	var path rulepath.Path
+	for len(tokens) > 0 {
+		if tokens[0] == "properties" && len(tokens) > 1 {
+			path, tokens = append(path, rulepath.Segment{Name: tokens[1]}), tokens[2:]
 			continue
 		}
-		i++
-		if name.Len() > 0 {
-			name.WriteByte('.')
-		}
-		name.WriteString(tokens[i])
+		path, tokens = append(path, rulepath.Segment{Each: true}), tokens[1:]
 	}
-	return name.String()
+	return path
+}
+
+// selfName names the value at a location for users.
+func selfName(location rulepath.Path) string {
+	if len(location) == 0 {
+		return "the object"
+	}
+	return location.String()
 }
 
 // edit calls change with the schema that the tokens lead to, if there is one. Properties are values

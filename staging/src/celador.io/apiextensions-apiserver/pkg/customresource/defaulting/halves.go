@@ -12,8 +12,8 @@ const statusProperty = "status"
 // stored object, after the rules have run once: a rule that sets a field of one half must not read
 // what the request says about the other, which is ignored. The type and the names of an object are
 // the same in both.
-func crossing(scope *place, r *rule) string {
-	if scope.parent != nil {
+func crossing(r *rule) string {
+	if r.scope.parent != nil {
 		return ""
 	}
 	const advice = ". Move one of the fields, or let the controller set this one"

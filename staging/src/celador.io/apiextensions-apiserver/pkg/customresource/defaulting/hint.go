@@ -4,14 +4,13 @@
 package defaulting
 
 import (
-	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/sets"
-	apiservercel "k8s.io/apiserver/pkg/cel"
 
 	"celador.io/admission/cel/schemaexpression"
 	"celador.io/admission/spelling"
@@ -23,9 +22,10 @@ import (
 var index = regexp.MustCompile(`\[[0-9]+\]`)
 
 // explain returns the text for a field that is not a path in the schema of the rule. err is the
-// error of rulepath, which also speaks to authors of conversion rules.
+// error of rulepath, whose advice may be for conversion rules.
 func explain(at *place, text string, err error) string {
-	// Scopes of conversion rules are all paths that rulepath knows. An index is as wrong as [*].
+	// ParseScope reads [*], which fields must not have, so that the path shows which list or map it
+	// leads into. An index leads into a list, too.
 	path, malformed := rulepath.ParseScope(index.ReplaceAllString(text, "[*]"))
 	if malformed != nil {
 		return err.Error()
@@ -53,17 +53,9 @@ func explain(at *place, text string, err error) string {
 		if len(inside) == 0 {
 			return "entries of lists and maps are never unset: write the rule for a field in them, in the schema of the entries"
 		}
-		return fmt.Sprintf("the path must not lead into a list or into every value of a map: move the rule to x-kubernetes-default in the schema of the entries of %s, and write %q", at.describe(path[:i]), inside)
+		return fmt.Sprintf("the path must not lead into a list or into every value of a map: move the rule to x-kubernetes-default in the schema of the entries of %s, and write %q", selfName(at.location.Join(path[:i])), inside)
 	}
 	return err.Error()
-}
-
-// describe names the value at a path in self, for errors: self by its own path in the object.
-func (p *place) describe(path rulepath.Path) string {
-	if len(path) == 0 {
-		return selfName(p.path.Tokens())
-	}
-	return path.String()
 }
 
 // hiddenMetadata are the fields of metadata that self does not have.
@@ -71,29 +63,12 @@ var hiddenMetadata = sets.New("labels", "annotations", "namespace", "uid", "owne
 
 // hints returns what to write instead of the names that the type checker does not know, each as a
 // line.
-func hints(failure *apiservercel.Error, source string, scope *place) string {
-	var compilation *apiservercel.CompilationError
-	if !errors.As(failure.Cause, &compilation) {
-		return ""
+func hints(detail, source string, scope *place) string {
+	names := ruleerror.Names{
+		Variable: func(name string) string { return variableHint(name, scope) },
+		Field:    func(name string) string { return fieldHint(name, scope) },
 	}
-	if unknown := ruleerror.UnknownFunctions(failure.Detail, source); len(unknown) > 0 {
-		return "\n" + strings.Join(unknown, "\n")
-	}
-	var text strings.Builder
-	for _, issue := range compilation.Issues.Errors() {
-		hint := ""
-		if match := ruleerror.Undeclared.FindStringSubmatch(issue.Message); match != nil {
-			hint = variableHint(match[1], scope)
-		} else if match := ruleerror.Undefined.FindStringSubmatch(issue.Message); match != nil {
-			hint = fieldHint(match[1], scope)
-		} else if general := ruleerror.Hints(issue.Message); len(general) > 0 {
-			hint = general[0]
-		}
-		if hint != "" && !strings.Contains(text.String(), hint) {
-			text.WriteString("\n" + hint)
-		}
-	}
-	return text.String()
+	return strings.Join(append([]string{""}, ruleerror.Hints(detail, source, names)...), "\n")
 }
 
 // variableHint returns the hint for a variable or type that does not exist, or nothing.
@@ -122,10 +97,9 @@ func variableHint(name string, scope *place) string {
 
 // fieldHint returns the hint for a field that does not exist, or nothing.
 func fieldHint(name string, scope *place) string {
-	tokens := scope.path.Tokens()
 	switch {
-	case len(tokens) > 0 && tokens[len(tokens)-1] == name:
-		return fmt.Sprintf("self is %s already: write self.a instead of self.%s.a", selfName(tokens), name)
+	case name == scope.property && name != "":
+		return fmt.Sprintf("self is %s already: write self.a instead of self.%s.a", selfName(scope.location), name)
 	case name == "metadata" && !scope.resource, hiddenMetadata.Has(name):
 		return "Of metadata, default expressions can read name and generateName, in the schema of the root"
 	case isOutside(name, scope):
@@ -135,19 +109,9 @@ func fieldHint(name string, scope *place) string {
 		return fmt.Sprintf("Did you mean %q instead of %q?", near, name)
 	}
 	if fields := scope.selfType().Fields; len(fields) > 0 {
-		return fmt.Sprintf("self is %s, with the fields %s", selfName(scope.path.Tokens()), fieldNames(fields))
+		return fmt.Sprintf("self is %s, with the fields %s", selfName(scope.location), rulepath.ListNames(maps.Keys(fields)))
 	}
 	return ""
-}
-
-// fieldNames lists the first names of fields.
-func fieldNames(fields map[string]*apiservercel.DeclField) string {
-	const listed = 10
-	names := sortedKeys(fields)
-	if len(names) > listed {
-		names = append(names[:listed], "...")
-	}
-	return strings.Join(names, ", ")
 }
 
 // isOutside reports whether an object around self has the property, and self does not.
@@ -161,7 +125,7 @@ func isOutside(name string, scope *place) bool {
 }
 
 func outsideHint(name string, scope *place) string {
-	return fmt.Sprintf("self is %s and has no %s. To read it, move the rule to the schema around both, and write the path from there into field", selfName(scope.path.Tokens()), name)
+	return fmt.Sprintf("self is %s and has no %s. To read it, move the rule to the schema around both, and write the path from there into field", selfName(scope.location), name)
 }
 
 // nearest returns the name of a field in self that the name was probably meant to be.

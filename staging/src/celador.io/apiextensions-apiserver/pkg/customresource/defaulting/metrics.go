@@ -32,10 +32,6 @@ func init() {
 	legacyregistry.MustRegister(errorsTotal)
 }
 
-func countError(crd string, reason reason) {
-	errorsTotal.WithLabelValues(crd, string(reason)).Inc()
-}
-
 // DeleteMetrics deletes the series of a CustomResourceDefinition that does not exist any more.
 func DeleteMetrics(crd string) {
 	errorsTotal.DeletePartialMatch(map[string]string{"crd": crd})

@@ -22,8 +22,8 @@ func (r *Rules) Default(object map[string]any) {
 		return
 	}
 	// ObjectDefaulter has no context. The cost limits end the evaluations.
-	w := &walk{ctx: context.Background(), budget: objectBudget, failed: func(f failure) { countError(r.crd, f.reason) }}
-	w.visit(&scope{node: r.root(), value: object})
+	w := &walk{ctx: context.Background(), budget: objectBudget, failed: func(f failure) { errorsTotal.WithLabelValues(r.crd, string(f.reason)).Inc() }}
+	w.visit(&scope{place: r.root(), value: object})
 }
 
 // maxErrors limits the errors for one object, whose lists may have thousands of items that a rule
@@ -55,7 +55,7 @@ func (r *Rules) Validate(ctx context.Context, object, old map[string]any) field.
 	var unset *failure
 	walkWith := func(w walk) {
 		w.ctx, w.budget, w.dry = ctx, objectBudget, true
-		w.visit(&scope{node: r.root(), value: object, old: correlate(object, old, r.schema)})
+		w.visit(&scope{place: r.root(), value: object, old: correlate(object, old, r.schema)})
 	}
 	exhausted := false
 	walkWith(walk{

@@ -6,6 +6,7 @@ package defaulting
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
@@ -18,11 +19,14 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// A place is a schema that has default rules, or that contains one that has.
+// A place is a schema that has default rules, or that contains one that has. The places of a
+// version form a tree, which does not change once it is built.
 type place struct {
 	path   apiextensions.SchemaPath
 	schema *structuralschema.Structural
 	parent *place
+	// location is the path of the values of the schema.
+	location rulepath.Path
 	// property is the name of the property that the schema belongs to. It is empty for the root,
 	// for items and for additionalProperties.
 	property string
@@ -30,12 +34,20 @@ type place struct {
 	resource bool
 	// metadata is set for the metadata of a resource and for everything in it.
 	metadata bool
-	rules    []v1.DefaultRule
+	// sources are the rules that are written in the schema.
+	sources []v1.DefaultRule
 
-	properties    map[string]*place
+	// properties is sorted by name.
+	properties    []*place
 	items, values *place
 
 	declared *apiservercel.DeclType // see selfType
+
+	// rules and own are the compiled sources: rules name a field in a value of the schema, which is
+	// their self, and own set the value itself. The self of own is the object around the value.
+	rules, own []*rule
+	// self is the schema by which rules read their self.
+	self *schemaexpression.Schema
 }
 
 // newPlaces returns the root of the places, and the paths of rules that are in no structural
@@ -52,13 +64,13 @@ func newPlaces(root *structuralschema.Structural, defaults apiextensions.SchemaD
 			outside = append(outside, path)
 			continue
 		}
-		at.rules = defaults[path]
+		at.sources = defaults[path]
 	}
 	return top, outside
 }
 
-// below returns the place that the first tokens lead to and the other tokens, or nil if they lead
-// out of the structural schema.
+// below returns the place one level below to which the first tokens lead, and the remaining tokens.
+// The place is nil if the tokens lead out of the structural schema.
 func (p *place) below(tokens []string) (*place, []string) {
 	switch keyword := tokens[0]; {
 	case keyword == "properties" && len(tokens) > 1:
@@ -67,17 +79,14 @@ func (p *place) below(tokens []string) (*place, []string) {
 		if !ok {
 			return nil, nil
 		}
-		next, ok := p.properties[name]
-		if !ok {
-			if p.properties == nil {
-				p.properties = map[string]*place{}
-			}
-			next = p.child(&property, keyword, name)
+		i, found := slices.BinarySearchFunc(p.properties, name, func(p *place, name string) int { return strings.Compare(p.property, name) })
+		if !found {
+			next := p.child(&property, keyword, name)
 			next.property = name
 			next.metadata = p.metadata || p.resource && name == "metadata"
-			p.properties[name] = next
+			p.properties = slices.Insert(p.properties, i, next)
 		}
-		return next, tokens[2:]
+		return p.properties[i], tokens[2:]
 	case keyword == "items" && p.schema.Items != nil:
 		if p.items == nil {
 			p.items = p.child(p.schema.Items, keyword)
@@ -93,13 +102,28 @@ func (p *place) below(tokens []string) (*place, []string) {
 }
 
 func (p *place) child(schema *structuralschema.Structural, tokens ...string) *place {
+	path := p.path + apiextensions.NewSchemaPath(tokens...)
 	return &place{
-		path:     p.path + apiextensions.NewSchemaPath(tokens...),
+		path:     path,
 		schema:   schema,
 		parent:   p,
+		location: location(path.Tokens()),
 		resource: schema.XEmbeddedResource,
 		metadata: p.metadata,
 	}
+}
+
+// each calls visit for the place and all places in it, parents first, properties by name.
+func (p *place) each(visit func(*place)) {
+	if p == nil {
+		return
+	}
+	visit(p)
+	for _, property := range p.properties {
+		property.each(visit)
+	}
+	p.values.each(visit)
+	p.items.each(visit)
 }
 
 // valueSchema returns the schema by which expressions read self. If self is a resource, it has the
@@ -120,18 +144,6 @@ func (p *place) resourceSchema() *structuralschema.Structural {
 	resource := *p.schema
 	resource.XEmbeddedResource = true
 	return &resource
-}
-
-// location returns the path of the values of the schema.
-func (p *place) location() rulepath.Path {
-	switch {
-	case p.parent == nil:
-		return nil
-	case p.property == "":
-		return p.parent.location().Join(rulepath.Path{{Each: true}})
-	default:
-		return p.parent.location().Join(rulepath.Path{{Name: p.property}})
-	}
 }
 
 // selfTypeName must differ from the name of the variable: CEL would take self.spec for a type.

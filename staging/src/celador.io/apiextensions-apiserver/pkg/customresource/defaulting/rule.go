@@ -4,6 +4,7 @@
 package defaulting
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,6 +30,8 @@ var expressions = sync.OnceValues(func() (*schemaexpression.Compiler, error) { r
 // A rule is a compiled rule. It is immutable.
 type rule struct {
 	source string
+	// scope is the place whose values are the rule's self.
+	scope *place
 	// field leads from self to the field. It has at least one step, each a name.
 	field  rulepath.Path
 	target *structuralschema.Structural
@@ -38,20 +41,19 @@ type rule struct {
 	cost    rulelimit.Cost
 	// reads holds the fields of self that the expression reads.
 	reads []string
-	// readsAll is set if it reads self as a whole.
+	// readsAll is set if the expression reads self as a whole.
 	readsAll bool
-	// unguarded holds the values in self that it reads without asking whether they are set. Only a
-	// validating compiler finds them.
+	// unguarded holds the values in self that the expression reads without asking whether they are
+	// set. It is empty unless the compiler is validating.
 	unguarded []rulepath.UnsetValue
 }
 
 // A compiler compiles the rules of one version. It is not safe for concurrent use.
 type compiler struct {
 	types *ruleresult.Types
-	// read holds the types that the rules of a place construct, and environments the environments
-	// of their expressions. Making these takes longer than compiling a rule.
-	read         map[*place]*ruleresult.Types
-	environments map[environmentKey]*schemaexpression.Environment
+	// environments holds the environments of the expressions, which take longer to make than a rule
+	// to compile.
+	environments map[environmentKey]ruleEnvironment
 	// validating is set if the rules are written, so that constants are checked, too.
 	validating bool
 	// origin selects the functions that a rule may call.
@@ -59,10 +61,7 @@ type compiler struct {
 }
 
 func newCompiler(root *structuralschema.Structural, origin func(string) environment.Type) *compiler {
-	return &compiler{
-		types: ruleresult.NewTypes(root), origin: origin,
-		read: map[*place]*ruleresult.Types{}, environments: map[environmentKey]*schemaexpression.Environment{},
-	}
+	return &compiler{types: ruleresult.NewTypes(root), origin: origin, environments: map[environmentKey]ruleEnvironment{}}
 }
 
 type environmentKey struct {
@@ -70,77 +69,76 @@ type environmentKey struct {
 	origin environment.Type
 }
 
-// environment returns the environment of the rules of a place, whose type is self, and the types
-// that they construct.
-func (c *compiler) environment(scope *place, self *apiservercel.DeclType, origin environment.Type) (*schemaexpression.Environment, *ruleresult.Types, error) {
-	types, ok := c.read[scope]
-	if !ok {
-		types = c.types.ReadFrom(self)
-		c.read[scope] = types
-	}
+// A ruleEnvironment is what the rules of one place are compiled with.
+type ruleEnvironment struct {
+	*schemaexpression.Environment
+	// types are the types of the objects that the rules construct.
+	types *ruleresult.Types
+}
+
+// environment returns the environment of the rules whose self is a value of a place, which has the
+// type self.
+func (c *compiler) environment(scope *place, self *apiservercel.DeclType, origin environment.Type) (ruleEnvironment, error) {
 	key := environmentKey{scope, origin}
 	if env, ok := c.environments[key]; ok {
-		return env, types, nil
+		return env, nil
 	}
 	shared, err := expressions()
 	if err != nil {
-		return nil, nil, err
+		return ruleEnvironment{}, err
 	}
+	types := c.types.ReadFrom(self)
 	env, err := shared.Environment(schemaexpression.Scope{Self: self, Types: types, NullResults: true, CostLimit: objectBudget}, origin)
 	if err != nil {
-		return nil, nil, err
+		return ruleEnvironment{}, err
 	}
-	c.environments[key] = env
-	return env, types, nil
+	c.environments[key] = ruleEnvironment{env, types}
+	return c.environments[key], nil
 }
 
-// compile compiles a rule of the place. A rule without a field belongs to the object around the
-// place, which is its self. The field paths of the errors start at the path of the rule.
-func (c *compiler) compile(at *place, source v1.DefaultRule, path *field.Path) (*place, *rule, field.ErrorList) {
-	scope, r, err := target(at, source, path.Child("field"))
+// compile compiles a rule of the place. If only its expression is invalid, it returns the rule with
+// the error. The field paths of the errors start at the path of the rule.
+func (c *compiler) compile(at *place, source v1.DefaultRule, path *field.Path) (*rule, *field.Error) {
+	r, err := target(at, source, path.Child("field"))
 	if err != nil {
-		return nil, nil, field.ErrorList{err}
+		return nil, err
 	}
-	if err := c.plan(scope, r, path.Child("rule")); err != nil {
-		return scope, r, field.ErrorList{err}
+	if err := c.check(r, path.Child("rule")); err != nil {
+		r.err = errors.New(err.Detail)
+		return r, err
 	}
-	return scope, r, nil
+	return r, nil
 }
 
-// target finds the field that a rule sets.
-func target(at *place, source v1.DefaultRule, path *field.Path) (*place, *rule, *field.Error) {
+// target returns a rule with the field that it sets. A rule without a field belongs to the object
+// around the place, which is its self.
+func target(at *place, source v1.DefaultRule, path *field.Path) (*rule, *field.Error) {
 	if at.metadata {
-		return nil, nil, field.Forbidden(path, "fields of metadata cannot be defaulted")
+		return nil, field.Forbidden(path, "fields of metadata cannot be defaulted")
 	}
-	r := &rule{source: source.Rule}
-	scope := at
+	r := &rule{source: source.Rule, scope: at}
+	var err error
 	if source.Field == "" {
 		switch {
 		case at.parent == nil:
-			return nil, nil, field.Required(path, "name the field to set: the object itself is never unset")
+			return nil, field.Required(path, "name the field to set: the object itself is never unset")
 		case at.property == "":
-			return nil, nil, field.Required(path, "name the field to set: items of lists and values of maps are never unset")
+			return nil, field.Required(path, "name the field to set: items of lists and values of maps are never unset")
 		}
-		scope, r.field, r.target = at.parent, rulepath.Path{{Name: at.property}}, at.schema
-		if detail := identifying(scope, r.field); detail != "" {
-			return nil, nil, field.Forbidden(path, detail)
-		}
-	} else {
-		var err error
-		if r.field, err = rulepath.ParseField(source.Field); err != nil {
-			return nil, nil, field.Invalid(path, source.Field, explain(at, source.Field, err))
-		}
-		if detail := identifying(scope, r.field); detail != "" {
-			return nil, nil, field.Forbidden(path, detail)
-		}
-		if r.target, err = r.field.Resolve(at.schema); err != nil {
-			return nil, nil, field.Invalid(path, source.Field, explain(at, source.Field, err))
-		}
+		r.scope, r.field = at.parent, rulepath.Path{{Name: at.property}}
+	} else if r.field, err = rulepath.ParseField(source.Field); err != nil {
+		return nil, field.Invalid(path, source.Field, explain(at, source.Field, err))
 	}
-	if detail := protected(scope, r); detail != "" {
-		return nil, nil, field.Forbidden(path, detail)
+	if detail := identifying(r.scope, r.field); detail != "" {
+		return nil, field.Forbidden(path, detail)
 	}
-	return scope, r, nil
+	if r.target, err = r.field.Resolve(r.scope.schema); err != nil {
+		return nil, field.Invalid(path, source.Field, explain(at, source.Field, err))
+	}
+	if detail := protected(r); detail != "" {
+		return nil, field.Forbidden(path, detail)
+	}
+	return r, nil
 }
 
 // identifying returns why a rule must not set the field, if it is the type or the metadata of a
@@ -166,51 +164,43 @@ func identifying(scope *place, path rulepath.Path) string {
 }
 
 // protected returns why a rule must not set its field, or nothing.
-func protected(scope *place, r *rule) string {
+func protected(r *rule) string {
 	if r.target.Default.Object != nil {
 		return "the field has a static default, so it is never unset: remove either default or this rule"
 	}
-	if list := scope.parent; list != nil && list.items == scope && len(r.field) == 1 && slices.Contains(list.schema.XListMapKeys, r.field[0].Name) {
+	if list := r.scope.parent; list != nil && list.items == r.scope && len(r.field) == 1 && slices.Contains(list.schema.XListMapKeys, r.field[0].Name) {
 		return fmt.Sprintf("%s is a key of the list (x-kubernetes-list-map-keys), which requests must set", r.field[0].Name)
 	}
 	return ""
 }
 
-// plan compiles the expression of a rule, and sets err if it returns an error.
-func (c *compiler) plan(scope *place, r *rule, path *field.Path) *field.Error {
-	err := c.check(scope, r, path)
-	if err != nil {
-		r.err = fmt.Errorf("%s", err.Detail)
-	}
-	return err
-}
-
-func (c *compiler) check(scope *place, r *rule, path *field.Path) *field.Error {
+// check compiles the expression of a rule.
+func (c *compiler) check(r *rule, path *field.Path) *field.Error {
 	if strings.TrimSpace(r.source) == "" {
 		return field.Required(path, "write a CEL expression that returns the value of the field")
 	}
-	self := scope.selfType()
+	self := r.scope.selfType()
 	if self == nil {
 		return field.Invalid(path, r.source, "the rule is in a schema whose values expressions cannot read, because it does not declare the items of an array")
 	}
-	env, types, err := c.environment(scope, self, c.origin(r.source))
+	env, err := c.environment(r.scope, self, c.origin(r.source))
 	if err != nil {
 		return field.InternalError(path, err)
 	}
 	expression, failure := env.Compile(r.source)
 	if failure != nil {
-		return field.Invalid(path, r.source, ruleerror.Shorten(failure.Detail)+hints(failure, r.source, scope))
+		return field.Invalid(path, r.source, ruleerror.Shorten(failure.Detail)+hints(failure.Detail, r.source, r.scope))
 	}
-	if err := types.Assignable(expression.OutputType(), self, r.target); err != nil {
+	if err := env.types.Assignable(expression.OutputType(), self, r.target); err != nil {
 		return field.Invalid(path, r.source, fmt.Sprintf("the result cannot be the value of %s: %v", r.field, err))
 	}
 	if c.validating {
 		if err := ruleresult.CheckConstants(expression, r.target); err != nil {
 			return field.Invalid(path, r.source, fmt.Sprintf("%s cannot have the value: %v", r.field, err))
 		}
-		r.unguarded = rulepath.Unset(scope.resourceSchema(), nil, expression.UnguardedReads())
+		r.unguarded = rulepath.Unset(r.scope.resourceSchema(), nil, expression.UnguardedReads())
 	}
-	if r.cost, err = rulelimit.Estimate(expression, scope.repetitions()); err != nil {
+	if r.cost, err = rulelimit.Estimate(expression, r.scope.repetitions()); err != nil {
 		return field.InternalError(path, fmt.Errorf("estimating the cost: %w", err))
 	}
 	r.reads, r.readsAll = reads(expression)

@@ -7,45 +7,34 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// unguardedRules collects the rules that fail if a value that they read is unset.
-type unguardedRules struct {
-	rules []unguardedRule
-	// set holds the fields that rules set.
-	set map[string]bool
+// A writtenRule is a rule with its field path in the CustomResourceDefinition.
+type writtenRule struct {
+	path *field.Path
+	rule *rule
 }
 
-type unguardedRule struct {
-	path  *field.Path
-	scope *place
-	rule  *rule
-}
-
-func (u *unguardedRules) add(path *field.Path, scope *place, r *rule) {
-	if u.set == nil {
-		u.set = map[string]bool{}
+// unguarded returns a warning for each rule that fails if a value which it reads is unset, unless
+// every valid object has the value or one of the rules sets it.
+func unguarded(rules []writtenRule) []string {
+	set := sets.New[string]()
+	for _, r := range rules {
+		set.Insert(r.rule.scope.location.Join(r.rule.field).String())
 	}
-	u.set[scope.location().Join(r.field).String()] = true
-	u.rules = append(u.rules, unguardedRule{path, scope, r})
-}
-
-// warnings returns a warning for each rule that reads a value which objects need not have and no
-// rule sets.
-func (u *unguardedRules) warnings() []string {
 	var warnings []string
-	for _, unguarded := range u.rules {
-		location := unguarded.scope.location()
-		unset := slices.DeleteFunc(slices.Clone(unguarded.rule.unguarded), func(value rulepath.UnsetValue) bool {
-			return u.set[location.Join(value.Path).String()]
+	for _, r := range rules {
+		unset := slices.DeleteFunc(r.rule.unguarded, func(value rulepath.UnsetValue) bool {
+			return set.Has(r.rule.scope.location.Join(value.Path).String())
 		})
 		if len(unset) > 0 {
 			warnings = append(warnings, fmt.Sprintf("%s: objects that lack %s are refused, because the rule fails. %s",
-				unguarded.path.Child("rule"), ruleerror.Reads(unset), ruleerror.GuardAdvice(unset[0])))
+				r.path.Child("rule"), ruleerror.Reads(unset), ruleerror.GuardAdvice(unset[0])))
 		}
 	}
 	return warnings

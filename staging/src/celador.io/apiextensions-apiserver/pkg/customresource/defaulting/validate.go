@@ -5,13 +5,13 @@ package defaulting
 
 import (
 	"fmt"
+	"slices"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/cel/environment"
 
-	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 )
@@ -46,28 +46,30 @@ func Validate(root *structuralschema.Structural, defaults, stored apiextensions.
 	})
 	c.validating = true
 	top, outside := newPlaces(root, defaults)
-	var unguarded unguardedRules
+	var valid []writtenRule
 	for _, schema := range outside {
 		errs = append(errs, field.Forbidden(schema.Field(path).Child(keyword),
 			"rules are not allowed in allOf, anyOf, oneOf and not: move the rules to the schema of the same field under properties, items or additionalProperties"))
 	}
 	var total rulelimit.Cost
 	top.each(func(at *place) {
-		for i, source := range at.rules {
+		for i, source := range at.sources {
 			rulePath := at.path.Field(path).Child(keyword).Index(i)
-			if failures := tooLong(source, rulePath); len(failures) > 0 {
+			if failures := slices.Concat(
+				rulelimit.CheckLength(rulePath.Child("field"), source.Field, rulelimit.MaxPathLength),
+				rulelimit.CheckLength(rulePath.Child("rule"), source.Rule, rulelimit.MaxRuleLength)); len(failures) > 0 {
 				errs = append(errs, failures...)
 				continue
 			}
-			scope, r, failures := c.compile(at, source, rulePath)
-			errs = append(errs, failures...)
-			if len(failures) > 0 {
+			r, err := c.compile(at, source, rulePath)
+			if err != nil {
+				errs = append(errs, err)
 				continue
 			}
-			if detail := crossing(scope, r); status && detail != "" {
+			if detail := crossing(r); status && detail != "" {
 				errs = append(errs, field.Forbidden(rulePath.Child("rule"), detail))
 			}
-			unguarded.add(rulePath, scope, r)
+			valid = append(valid, writtenRule{rulePath, r})
 			total = total.Add(r.cost)
 			if r.cost.Exceeds() {
 				errs = append(errs, field.Forbidden(rulePath.Child("rule"), r.cost.Excess("estimated rule cost")))
@@ -80,30 +82,5 @@ func Validate(root *structuralschema.Structural, defaults, stored apiextensions.
 	if len(errs) > 0 {
 		return errs, nil
 	}
-	return nil, unguarded.warnings()
-}
-
-func tooLong(source v1.DefaultRule, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	if len(source.Field) > rulelimit.MaxPathLength {
-		errs = append(errs, field.TooLong(path.Child("field"), "", rulelimit.MaxPathLength))
-	}
-	if len(source.Rule) > rulelimit.MaxRuleLength {
-		errs = append(errs, field.TooLong(path.Child("rule"), "", rulelimit.MaxRuleLength))
-	}
-	return errs
-}
-
-// each calls visit for the place and all places in it, parents first, properties by name.
-func (p *place) each(visit func(*place)) {
-	visit(p)
-	for _, name := range sortedKeys(p.properties) {
-		p.properties[name].each(visit)
-	}
-	if p.values != nil {
-		p.values.each(visit)
-	}
-	if p.items != nil {
-		p.items.each(visit)
-	}
+	return nil, unguarded(valid)
 }

@@ -66,7 +66,7 @@ func TestValidate(t *testing.T) {
 		atItem = "schema.properties[spec].properties[list].items.x-kubernetes-default[0]"
 		atName = "schema.properties[spec].properties[list].items.properties[name].x-kubernetes-default[0]"
 	)
-	const inList = `move the rule to x-kubernetes-default in the schema of the entries of list, and write "value"`
+	const inList = `move the rule to x-kubernetes-default in the schema of the entries of spec.list, and write "value"`
 	tests := []struct {
 		name                   string
 		root, spec, item, prop string

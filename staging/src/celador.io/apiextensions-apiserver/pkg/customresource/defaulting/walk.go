@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -54,7 +56,7 @@ type failure struct {
 
 // A scope is a value that rules read as self.
 type scope struct {
-	node  *node
+	place *place
 	value any
 	old   correlation
 	// parent is the value around the scope's. Nil for the object.
@@ -68,19 +70,19 @@ type scope struct {
 	changes    int
 }
 
-// self returns the variables of the scope's rules. A value of CEL may cache what it has read, so a
-// change needs a new one.
+// self returns the variables of the scope's rules. CEL values may cache what they have read, so
+// self is made anew after each change of the object.
 func (s *scope) self(w *walk) *schemaexpression.Activation {
 	if s.activation == nil || s.changes != w.changes {
-		s.activation = &schemaexpression.Activation{Self: schemaexpression.Value(s.value, s.node.schema), StopAtCostLimit: true}
+		s.activation = &schemaexpression.Activation{Self: schemaexpression.Value(s.value, s.place.self), StopAtCostLimit: true}
 		s.changes = w.changes
 	}
 	return s.activation
 }
 
-// visit runs the rules of the node and of the nodes in it.
+// visit runs the rules of the place and of the places in it.
 func (w *walk) visit(s *scope) {
-	for _, r := range s.node.rules {
+	for _, r := range s.place.rules {
 		w.apply(s, r)
 	}
 	switch value := s.value.(type) {
@@ -88,7 +90,7 @@ func (w *walk) visit(s *scope) {
 		w.visitProperties(s, value)
 		w.visitValues(s, value)
 	case []any:
-		if s.node.items == nil {
+		if s.place.items == nil {
 			return
 		}
 		for i, item := range value {
@@ -96,37 +98,38 @@ func (w *walk) visit(s *scope) {
 				return
 			}
 			if item != nil {
-				w.visit(&scope{node: s.node.items, value: item, old: s.old.index(i), parent: s, index: i})
+				w.visit(&scope{place: s.place.items, value: item, old: s.old.index(i), parent: s, index: i})
 			}
 		}
 	}
 }
 
 func (w *walk) visitProperties(s *scope, object map[string]any) {
-	for i := range s.node.properties {
-		p := &s.node.properties[i]
-		for _, r := range p.rules {
+	for _, p := range s.place.properties {
+		for _, r := range p.own {
 			w.apply(s, r)
 		}
-		if p.inside == nil {
-			continue
-		}
-		if value := object[p.name]; value != nil {
-			w.visit(&scope{node: p.inside, value: value, old: s.old.key(p.name), parent: s, key: p.name})
+		if value := object[p.property]; value != nil && p.leadsToRules() {
+			w.visit(&scope{place: p, value: value, old: s.old.key(p.property), parent: s, key: p.property})
 		}
 	}
 }
 
+// leadsToRules reports whether values of the place are the self of rules, or contain such values.
+func (p *place) leadsToRules() bool {
+	return len(p.rules) > 0 || len(p.properties) > 0 || p.items != nil || p.values != nil
+}
+
 func (w *walk) visitValues(s *scope, object map[string]any) {
-	if s.node.values == nil {
+	if s.place.values == nil {
 		return
 	}
-	for _, key := range sortedKeys(object) {
+	for _, key := range slices.Sorted(maps.Keys(object)) {
 		if w.ended {
 			return
 		}
 		if value := object[key]; value != nil {
-			w.visit(&scope{node: s.node.values, value: value, old: s.old.key(key), parent: s, key: key})
+			w.visit(&scope{place: s.place.values, value: value, old: s.old.key(key), parent: s, key: key})
 		}
 	}
 }
@@ -166,17 +169,10 @@ func (w *walk) apply(s *scope, r *rule) {
 // holder returns the object that has the field of the rule and the name of the field in it, or nil
 // if there is none.
 func (r *rule) holder(self any) (map[string]any, string) {
-	object, ok := self.(map[string]any)
 	last := len(r.field) - 1
-	for _, step := range r.field[:last] {
-		if !ok {
-			return nil, ""
-		}
-		object, ok = object[step.Name].(map[string]any)
-	}
-	if !ok {
-		return nil, ""
-	}
+	// A value that is no object has no fields to set. Validation by the schema reports it.
+	value, _, _ := r.field[:last].Get(self)
+	object, _ := value.(map[string]any)
 	return object, r.field[last].Name
 }
 
@@ -217,9 +213,9 @@ func (s *scope) path() *field.Path {
 	switch {
 	case s.parent == nil:
 		return nil
-	case s.node == s.parent.node.items:
+	case s.place == s.parent.place.items:
 		return s.parent.path().Index(s.index)
-	case s.node == s.parent.node.values:
+	case s.place == s.parent.place.values:
 		return s.parent.path().Key(s.key)
 	default:
 		return s.parent.path().Child(s.key)

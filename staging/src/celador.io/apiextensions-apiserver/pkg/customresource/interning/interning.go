@@ -101,8 +101,8 @@ func internFields(owned map[string]any) map[string]any {
 	return owned
 }
 
-// equalFields reports whether managed fields are equal. Leaves that are no empty maps, which no
-// server writes, never are.
+// equalFields reports whether managed fields are equal. Their leaves are empty maps. Other leaves,
+// which no server writes, count as different.
 func equalFields(a, b map[string]any) bool {
 	if len(a) != len(b) {
 		return false

@@ -4,6 +4,7 @@
 package ruleerror
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -17,45 +18,63 @@ var (
 	// keyword matches the errors for fields whose names are words of CEL, in selections and in
 	// constructors.
 	keyword = regexp.MustCompile(`(?:no viable alternative at input '\.|mismatched input '|missing '}' at ')(in|true|false|null)'`)
-)
-
-// Hints returns what to write instead of common mistakes that the type checker reports, each as a
-// sentence without a full stop.
-func Hints(detail string) []string {
-	var hints []string
-	for _, match := range overload.FindAllStringSubmatch(detail, -1) {
-		if hint := overloadHint(match[1], match[2]); hint != "" {
-			hints = append(hints, hint)
-		}
-	}
-	if match := keyword.FindStringSubmatch(detail); match != nil {
-		hints = append(hints, "Write __"+match[1]+"__ for a field with the name "+match[1]+", which is a word of CEL")
-	}
-	// The type checker says the same about conditions that are no bool.
-	if strings.Contains(detail, "expected type '") && !strings.Contains(detail, "expected type 'bool'") {
-		hints = append(hints, "The values of a map or list literal have one type: write each as dyn(...) if they differ")
-	}
-	if strings.Contains(detail, "does not support field selection") {
-		hints = append(hints, "Write keys with dots or slashes in brackets and quotes, such as self.metadata.labels['example.com/zone']")
-	}
-	return hints
-}
-
-var (
-	// Undeclared matches the errors of the type checker for variables, types and functions that do
-	// not exist, and Undefined those for fields that do not. The submatch is the name.
-	Undeclared = regexp.MustCompile(`undeclared reference to '([^']+)'`)
-	Undefined  = regexp.MustCompile(`undefined field '([^']+)'`)
+	// undeclared matches the errors for variables, types and functions that do not exist, and
+	// undefined those for fields that do not. The submatch is the name.
+	undeclared = regexp.MustCompile(`undeclared reference to '([^']+)'`)
+	undefined  = regexp.MustCompile(`undefined field '([^']+)'`)
 	// called matches the names of functions, with namespaces or the fields of their targets.
 	called = regexp.MustCompile(`(\w+(?:\.\w+)*)\s*\(`)
 )
 
-// UnknownFunctions returns what to write instead of functions that expressions do not have, each as
+// Names returns hints for what an expression names and what does not exist where it stands.
+type Names struct {
+	// Variable and Field return the hint for a variable or type, and for a field, or "".
+	Variable, Field func(name string) string
+	// Selection is the hint for reading a field of a value that has none. If it is empty, the value
+	// is taken for a label or another entry of a map.
+	Selection string
+}
+
+// Hints returns what to write instead of common mistakes in an expression, of which the type
+// checker reports detail, each as a sentence without a full stop.
+func Hints(detail, expression string, names Names) []string {
+	if unknown := unknownFunctions(detail, expression); len(unknown) > 0 {
+		return unknown
+	}
+	var hints []string
+	add := func(hint string) {
+		if hint != "" && !slices.Contains(hints, hint) {
+			hints = append(hints, hint)
+		}
+	}
+	for _, match := range undeclared.FindAllStringSubmatch(detail, -1) {
+		add(names.Variable(match[1]))
+	}
+	for _, match := range undefined.FindAllStringSubmatch(detail, -1) {
+		add(names.Field(match[1]))
+	}
+	for _, match := range overload.FindAllStringSubmatch(detail, -1) {
+		add(overloadHint(match[1], match[2]))
+	}
+	if match := keyword.FindStringSubmatch(detail); match != nil {
+		add("Write __" + match[1] + "__ for a field with the name " + match[1] + ", which is a word of CEL")
+	}
+	// The type checker says the same about conditions that are no bool.
+	if strings.Contains(detail, "expected type '") && !strings.Contains(detail, "expected type 'bool'") {
+		add("The values of a map or list literal have one type: write each as dyn(...) if they differ")
+	}
+	if strings.Contains(detail, "does not support field selection") {
+		add(cmp.Or(names.Selection, "Write keys with dots or slashes in brackets and quotes, such as self.metadata.labels['example.com/zone']"))
+	}
+	return hints
+}
+
+// unknownFunctions returns what to write instead of functions that expressions do not have, each as
 // a sentence without a full stop. The type checker reports a function, its namespace and the
-// variables of a macro as names that do not exist; they are no misspelt fields then.
-func UnknownFunctions(detail, expression string) []string {
+// variables of a macro as names that do not exist, which must not be taken for misspelt fields.
+func unknownFunctions(detail, expression string) []string {
 	unknown := map[string]bool{}
-	for _, match := range Undeclared.FindAllStringSubmatch(detail, -1) {
+	for _, match := range undeclared.FindAllStringSubmatch(detail, -1) {
 		unknown[match[1]] = true
 	}
 	var hints []string

@@ -18,6 +18,8 @@ func TestHintsForWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	none := func(string) string { return "" }
+	names := ruleerror.Names{Variable: none, Field: none}
 	const in = "Write __in__ for a field with the name in, which is a word of CEL"
 	for expression, want := range map[string][]string{
 		"self.spec.in":                 {in},
@@ -32,7 +34,7 @@ func TestHintsForWords(t *testing.T) {
 			t.Errorf("%s compiles", expression)
 			continue
 		}
-		if got := ruleerror.Hints(issues.String()); !slices.Equal(got, want) {
+		if got := ruleerror.Hints(issues.String(), expression, names); !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q for\n%s", expression, got, want, issues)
 		}
 	}

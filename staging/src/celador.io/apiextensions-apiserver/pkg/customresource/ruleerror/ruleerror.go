@@ -55,6 +55,15 @@ func Abbreviate(text string) string {
 	return strings.ToValidUTF8(text[:limit], "") + "..."
 }
 
+// List joins at most a number of texts, and says how many more there are of a kind, such as
+// " fields".
+func List(texts []string, most int, separator, kind string) string {
+	if len(texts) <= most {
+		return strings.Join(texts, separator)
+	}
+	return fmt.Sprintf("%s and %d more%s", strings.Join(texts[:most], separator), len(texts)-most, kind)
+}
+
 // shortenLines cuts messages, and the line of the expression that an error repeats with the dots
 // below it that lead to the position.
 func shortenLines(text string) string {
@@ -93,4 +102,19 @@ func cut(text string, from, length int) string {
 		part += "..."
 	}
 	return part
+}
+
+// Evaluation returns the error of an evaluation, and what to write in the rule instead if the
+// mistake is a common one. It wraps err.
+func Evaluation(err error) error {
+	for _, common := range []struct{ prefix, advice string }{
+		{"no such key", "it is unset in this object; ask with has(...) first, or read it with .? and orValue(...)"},
+		{"index out of bounds", "the list has fewer items in this object; ask for size(...) first, or read the item with [?...] and orValue(...)"},
+		{"type conversion error from 'string'", "the text is not one of that type in this object; ask with matches(...) first"},
+	} {
+		if strings.HasPrefix(err.Error(), common.prefix) {
+			return fmt.Errorf("%w (%s)", err, common.advice)
+		}
+	}
+	return err
 }

@@ -50,6 +50,7 @@ func TestEvaluation(t *testing.T) {
 }
 
 func TestHints(t *testing.T) {
+	none := func(string) string { return "" }
 	overload := func(operator, operands string) string {
 		return "ERROR: <input>:1:1: found no matching overload for '" + operator + "' applied to '(" + operands + ")'\n | x\n | ^"
 	}
@@ -65,7 +66,7 @@ func TestHints(t *testing.T) {
 		"type 'string' does not support field selection": "Write keys with dots",
 		"undefined field 'a'":                            "",
 	} {
-		hints := ruleerror.Hints(detail)
+		hints := ruleerror.Hints(detail, "", ruleerror.Names{Variable: none, Field: none})
 		if want == "" && len(hints) > 0 || want != "" && (len(hints) != 1 || !strings.HasPrefix(hints[0], want)) {
 			t.Errorf("%s: got %q, want %s", detail, hints, want)
 		}

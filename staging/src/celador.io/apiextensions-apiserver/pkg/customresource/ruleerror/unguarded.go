@@ -5,7 +5,6 @@ package ruleerror
 
 import (
 	"fmt"
-	"strings"
 
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
@@ -19,25 +18,14 @@ const listed = 3
 // Reads lists values, in the spelling of paths.
 func Reads(values []rulepath.UnsetValue) string {
 	var texts []string
-	for _, value := range values[:min(len(values), listed)] {
-		text := inVariable(value)
+	for _, value := range values {
+		text := rulepath.Path{{Name: value.Variable}}.Join(value.Path).String()
 		if value.Shared != "" {
 			text += fmt.Sprintf(" in %s.%s", schemaexpression.Variables, value.Shared)
 		}
 		texts = append(texts, text)
 	}
-	if more := len(values) - listed; more > 0 {
-		texts = append(texts, fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(texts, " and ")
-}
-
-func inVariable(value rulepath.UnsetValue) string {
-	text := value.Path.String()
-	if strings.HasPrefix(text, "[") {
-		return value.Variable + text
-	}
-	return value.Variable + "." + text
+	return List(texts, listed, " and ", "")
 }
 
 // GuardAdvice says how an expression reads a value that may be unset.

@@ -45,19 +45,15 @@ func trackers() []interpreter.CostTrackerOption {
 	options := make([]interpreter.CostTrackerOption, len(functions))
 	for i, f := range functions {
 		options[i] = interpreter.OverloadCostTracker(f.overload, func(args []ref.Val, _ ref.Val) *uint64 {
-			cost := f.cost(args)
+			var total uint64
+			for _, arg := range args {
+				total += sizeOf(arg)
+			}
+			cost := uint64(math.Ceil(f.base + float64(total)*f.factor))
 			return &cost
 		})
 	}
 	return options
-}
-
-func (f *function) cost(args []ref.Val) uint64 {
-	var total uint64
-	for _, arg := range args {
-		total += sizeOf(arg)
-	}
-	return uint64(math.Ceil(f.base + float64(total)*f.factor))
 }
 
 func sizeOf(v ref.Val) uint64 {

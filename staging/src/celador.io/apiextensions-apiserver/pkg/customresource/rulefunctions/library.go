@@ -100,8 +100,8 @@ func durationText(v ref.Val) ref.Val {
 	return types.String(d.Duration.String())
 }
 
-// quantityOf returns a copy of a quantity: the methods of quantities change them, in ways that
-// cannot be seen.
+// quantityOf returns a copy of a quantity. The methods of a quantity cache other forms of it in it,
+// so evaluations must not share one.
 func quantityOf(v ref.Val) (resource.Quantity, bool) {
 	q, ok := v.Value().(*resource.Quantity)
 	if !ok {

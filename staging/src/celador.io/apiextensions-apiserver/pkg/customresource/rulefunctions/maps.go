@@ -4,6 +4,8 @@
 package rulefunctions
 
 import (
+	"maps"
+
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
@@ -43,9 +45,7 @@ func merge(left, right ref.Val) ref.Val {
 	if failed != nil {
 		return failed
 	}
-	for key, value := range others {
-		entries[key] = value
-	}
+	maps.Copy(entries, others)
 	return mapOf(entries)
 }
 

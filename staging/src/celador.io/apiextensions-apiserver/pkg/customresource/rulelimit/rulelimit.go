@@ -5,6 +5,7 @@
 package rulelimit
 
 import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"celador.io/admission/cel/schemaexpression"
@@ -15,8 +16,8 @@ import (
 // ends when it has cost as much.
 const MaxObjectCost = celconfig.RuntimeCELCostBudget
 
-// MinEvaluationCost is what an evaluation costs at least: a constant rule costs time for each value
-// at its scope, too.
+// MinEvaluationCost is the least cost that an evaluation counts with. Even a rule that returns a
+// constant takes time for each value at its scope.
 const MinEvaluationCost = 20
 
 // typicalEntry is the size of a list item or map entry that estimates assume, in bytes.
@@ -50,3 +51,11 @@ const (
 	// MaxPathLength bounds the lengths of scope and field in bytes.
 	MaxPathLength = 1024
 )
+
+// CheckLength returns an error if a text is longer than a limit in bytes.
+func CheckLength(path *field.Path, text string, limit int) field.ErrorList {
+	if len(text) <= limit {
+		return nil
+	}
+	return field.ErrorList{field.TooLong(path, "", limit)}
+}

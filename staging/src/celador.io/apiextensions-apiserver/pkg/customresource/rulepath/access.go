@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// Get returns the value at the path in an unstructured value, and false if the object, map or list
-// has no such entry. It returns an error if the path leads through null, a scalar, or a list
-// without an index. The path must not contain [*].
+// Get returns the value at the path in an unstructured value, and false if an object, map or list
+// on the way has no such entry or is null. It returns an error if the path leads through a scalar,
+// or a list without an index. The path must not contain [*].
 func (p Path) Get(value any) (_ any, found bool, err error) {
 	for i := range p {
 		value, found, err = enter(p, i, value)
@@ -23,32 +23,33 @@ func (p Path) Get(value any) (_ any, found bool, err error) {
 	return value, true, nil
 }
 
-// Set sets the value at the path in an unstructured value, and creates missing objects around it.
-// Missing list items are an error: nothing says what the items before them are. Set returns the
-// errors of Get, and an error if the path is empty, which leads to root itself. If it returns an
-// error, root is unchanged.
-func (p Path) Set(root, value any) error {
+// Set sets the value at the path in an unstructured object, and creates objects around it where
+// they are missing or null. Missing list items are an error: nothing says what the items before
+// them are. Set returns the errors of Get, and an error if the path is empty, which leads to root
+// itself. If it returns an error, root is unchanged.
+func (p Path) Set(root map[string]any, value any) error {
 	if len(p) == 0 {
 		return fmt.Errorf("the object itself cannot be set")
 	}
-	last := len(p) - 1
-	at := root
+	var at any = root
 	for i := range p {
 		next, found, err := enter(p, i, at)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case found && i < last:
+		}
+		rest := p[i+1:]
+		if next != nil && len(rest) > 0 {
 			at = next
 			continue
-		case !found && slices.ContainsFunc(p[i:], func(s Segment) bool { return s.Item }):
+		}
+		if !found && p[i].Item || slices.ContainsFunc(rest, func(s Segment) bool { return s.Item }) {
 			return fmt.Errorf("%s does not exist", p[:i+1])
 		}
 		switch parent := at.(type) {
 		case map[string]any:
-			parent[p[i].Name] = p[i+1:].wrap(value)
+			parent[p[i].Name] = rest.wrap(value)
 		case []any:
-			parent[p[i].Index] = value
+			parent[p[i].Index] = rest.wrap(value)
 		}
 		return nil
 	}
@@ -64,9 +65,8 @@ func (p Path) wrap(value any) any {
 }
 
 // Delete removes the object field or map entry at the path in an unstructured value. It does
-// nothing if there is none or if the path leads through null. It returns the errors of Get
-// otherwise, and an error if the path is empty or ends at a list item: removing an item would move
-// those after it.
+// nothing if there is none. It returns the errors of Get, and an error if the path is empty or ends
+// at a list item: removing an item would move those after it.
 func (p Path) Delete(root any) error {
 	if len(p) == 0 {
 		return fmt.Errorf("the object itself cannot be removed")
@@ -75,31 +75,23 @@ func (p Path) Delete(root any) error {
 	if p[last].Item {
 		return fmt.Errorf("the list item %s cannot be removed: return the whole list without it", p)
 	}
-	at := root
-	for i := range p {
-		if at == nil {
-			return nil
-		}
-		next, found, err := enter(p, i, at)
-		if err != nil {
-			return err
-		}
-		if !found {
-			return nil
-		}
-		if i == last {
-			delete(at.(map[string]any), p[last].Name)
-			return nil
-		}
-		at = next
+	parent, _, err := p[:last].Get(root)
+	if err != nil {
+		return err
 	}
-	return nil
+	_, found, err := enter(p, last, parent)
+	if found {
+		delete(parent.(map[string]any), p[last].Name)
+	}
+	return err
 }
 
-// enter returns the entry of a parent value that segment i of a path leads to.
+// enter returns the entry of a parent value that segment i of a path leads to. Null has no entries.
 func enter(p Path, i int, parent any) (_ any, found bool, _ error) {
 	segment := p[i]
 	switch parent := parent.(type) {
+	case nil:
+		return nil, false, nil
 	case map[string]any:
 		if !segment.Item && !segment.Each {
 			value, found := parent[segment.Name]
@@ -129,8 +121,6 @@ func (p Path) notEntered(i int, parent any) error {
 
 func kindOf(value any) string {
 	switch value.(type) {
-	case nil:
-		return "null"
 	case map[string]any:
 		return "an object"
 	case []any:
@@ -163,24 +153,14 @@ var ErrTooManyLocations = errors.New("the scope leads to too many values")
 func (p Path) Locations(root any, limit int) ([]Location, error) {
 	if !p.HasEach() {
 		// The common case needs no copies of the path.
-		at := root
-		for i := range p {
-			if at == nil {
-				return nil, nil
-			}
-			next, found, err := enter(p, i, at)
-			if !found || err != nil {
-				return nil, err
-			}
-			at = next
-		}
-		if at == nil {
-			return nil, nil
+		value, _, err := p.Get(root)
+		if value == nil || err != nil {
+			return nil, err
 		}
 		if limit < 1 {
 			return nil, ErrTooManyLocations
 		}
-		return []Location{{Path: p, Value: at}}, nil
+		return []Location{{Path: p, Value: value}}, nil
 	}
 	m := matcher{scope: p, limit: limit}
 	if err := m.match(0, root, make(Path, 0, len(p))); err != nil {

@@ -45,7 +45,7 @@ func TestGetSetDelete(t *testing.T) {
 		{path: "spec.new"},
 		{path: "spec.new.a.b"},
 		{path: "status.a"},
-		{path: "spec.null.a", getErr: "spec.null is null instead of an object", setErr: "spec.null is null instead of an object"},
+		{path: "spec.null.a.b"},
 		{
 			path: "spec.replicas.a", getErr: "spec.replicas is a number instead of an object", setErr: "spec.replicas is a number instead of an object",
 			removeErr: "spec.replicas is a number instead of an object",
@@ -160,7 +160,12 @@ func TestPathOfMatch(t *testing.T) {
 	if err := last.Delete(object); text(err) != "the list item spec.list[2] cannot be removed: return the whole list without it" {
 		t.Errorf("got %v", err)
 	}
+	null := field(t, "spec.list").Join(rulepath.Path{{Item: true, Index: 1}, {Name: "port"}})
+	if err := null.Set(object, "y"); err != nil {
+		t.Error(err)
+	}
 	want := stored()
+	want["spec"].(map[string]any)["list"].([]any)[1] = map[string]any{"port": "y"}
 	want["spec"].(map[string]any)["list"].([]any)[2].(map[string]any)["labels"] = map[string]any{"a": "x"}
 	if diff := cmp.Diff(want, object); diff != "" {
 		t.Error(diff)

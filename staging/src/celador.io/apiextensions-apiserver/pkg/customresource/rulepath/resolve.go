@@ -5,6 +5,7 @@ package rulepath
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -83,7 +84,7 @@ func (p Path) unresolved(i int, schema *structuralschema.Structural) error {
 	if len(schema.Properties) == 0 {
 		return fmt.Errorf("%s has no fields in the schema: declare the field %s", parent.describe(), quote(segment.Name))
 	}
-	return fmt.Errorf("%s has no field %s: its fields are %s", parent.describe(), quote(segment.Name), listNames(schema))
+	return fmt.Errorf("%s has no field %s: its fields are %s", parent.describe(), quote(segment.Name), ListNames(maps.Keys(schema.Properties)))
 }
 
 // describe names the object at a path in an error.
@@ -136,8 +137,9 @@ func firstName(schema *structuralschema.Structural) string {
 	return slices.Min(slices.Collect(maps.Keys(schema.Properties)))
 }
 
-func listNames(schema *structuralschema.Structural) string {
-	names := slices.Sorted(maps.Keys(schema.Properties))
+// ListNames lists names of fields for an error, sorted and at most ten.
+func ListNames(fields iter.Seq[string]) string {
+	names := slices.Sorted(fields)
 	if len(names) > listedNames {
 		names = append(names[:listedNames], "...")
 	}

@@ -23,8 +23,8 @@ type UnsetValue struct {
 	Shared string
 }
 
-// Unset returns the values of those reads of an expression that may find nothing in a valid object,
-// without those on the way to another one. self and root are the schemas of these variables, with
+// Unset returns the values that an expression reads and that a valid object may lack. It leaves out
+// values that contain another one of them. self and root are the schemas of these variables, with
 // x-kubernetes-embedded-resource if they are resources whose type and metadata are always set. root
 // is nil if the expression has no such variable.
 func Unset(self, root *structuralschema.Structural, reads []schemaexpression.UnguardedRead) []UnsetValue {

@@ -38,11 +38,6 @@ type Results struct {
 	elements, text, depth int
 }
 
-// Assign converts the only result for an object. See Results.Assign.
-func Assign(existing any, result ref.Val, to *structuralschema.Structural) (value any, set bool, err error) {
-	return new(Results).Assign(existing, result, to)
-}
-
 // Assign returns the unstructured value that a field with the schema to has after a rule has
 // returned result, and false if the field is left unset, because the result is null or
 // optional.none(). existing is the value before, or nil. A constructed object is merged into
@@ -71,7 +66,7 @@ func (r *Results) Assign(existing any, result ref.Val, to *structuralschema.Stru
 // Check returns an error if an unstructured value does not have the type of a schema, with
 // everything in it. Fields that the schema does not declare are not checked.
 func (r *Results) Check(value any, to *structuralschema.Structural) error {
-	_, m := r.raw(value, to)
+	_, m := r.value(nil, value, to)
 	if m == nil {
 		return nil
 	}
@@ -112,9 +107,10 @@ func (r *Results) enter(text int) *mismatch {
 
 func (r *Results) leave() { r.depth-- }
 
-// value converts v, which is not nil, to a value of a schema. existing is the value that a
-// constructed object is merged into.
-func (r *Results) value(existing any, v ref.Val, to *structuralschema.Structural) (any, *mismatch) {
+// value converts a CEL value, or an unstructured one, to a value of a schema. existing is the value
+// that a constructed object is merged into.
+func (r *Results) value(existing, v any, to *structuralschema.Structural) (any, *mismatch) {
+	v = dataOf(v)
 	defer r.leave()
 	if m := r.enter(textOf(v)); m != nil {
 		return nil, m
@@ -123,32 +119,58 @@ func (r *Results) value(existing any, v ref.Val, to *structuralschema.Structural
 	case *types.Err:
 		return nil, &mismatch{reason: v.Error()}
 	case types.Null:
-		if to.Nullable || isAny(to) {
+		if to.Nullable || IsAny(to) {
 			return nil, nil
 		}
-		return nil, &mismatch{got: "null", want: describeSchema(to), advice: "only optional fields can be left out with null"}
+		return nil, &mismatch{got: "null", want: Describe(to), advice: "only optional fields can be left out with null"}
 	case *object:
 		return r.object(existing, v, to)
+	case []any:
+		return r.list(len(v), func(i int) any { return v[i] }, to)
+	case map[string]any:
+		return r.source(v, to)
 	case traits.Lister:
-		if items, ok := goData(v).([]any); ok {
-			return r.list(len(items), func(i int) any { return items[i] }, to)
-		}
 		size, m := r.sizeOf(v)
 		if m != nil {
 			return nil, m
 		}
 		return r.list(size, func(i int) any { return itemOf(v, i) }, to)
 	case traits.Mapper:
-		if entries, ok := goData(v).(map[string]any); ok {
-			return r.rawMap(entries, to)
-		}
 		return r.entries(v, to)
 	}
-	return scalar(v, to)
+	return scalar(v.(ref.Val), to)
+}
+
+// concatenation is the type of lists that + returns.
+var concatenation = func() reflect.Type {
+	one := types.NewRefValList(types.DefaultTypeAdapter, []ref.Val{types.True})
+	return reflect.TypeOf(one.Add(one))
+}()
+
+// dataOf returns lists and maps of self and of json.decode as unstructured values, which have the
+// names and the texts of the source, and everything else as a CEL value.
+func dataOf(v any) any {
+	switch v := v.(type) {
+	case map[string]any, []any:
+		return v
+	case traits.Lister, traits.Mapper:
+		if reflect.TypeOf(v) == concatenation {
+			return v // Value would convert all items.
+		}
+		switch data := v.(ref.Val).Value().(type) {
+		case map[string]any, []any:
+			return data
+		}
+		return v
+	case ref.Val:
+		return v
+	default:
+		return types.DefaultTypeAdapter.NativeToValue(v)
+	}
 }
 
 // textOf returns the size of the text of a scalar.
-func textOf(v ref.Val) int {
+func textOf(v any) int {
 	switch v := v.(type) {
 	case types.String:
 		return len(v)
@@ -159,15 +181,15 @@ func textOf(v ref.Val) int {
 	}
 }
 
-// isAny reports whether a schema allows every JSON value.
-func isAny(to *structuralschema.Structural) bool {
+// IsAny reports whether a schema allows every JSON value.
+func IsAny(to *structuralschema.Structural) bool {
 	return to.Type == "" && !to.XIntOrString
 }
 
 // object converts a constructed object. It changes existing, if that is an object.
 func (r *Results) object(existing any, v *object, to *structuralschema.Structural) (any, *mismatch) {
-	if to.Type != "object" && !isAny(to) {
-		return nil, &mismatch{got: describeType(v.objectType.celType), want: describeSchema(to), advice: advice(v.objectType.celType, to)}
+	if to.Type != "object" && !IsAny(to) {
+		return nil, &mismatch{got: describeType(v.objectType.celType), want: Describe(to), advice: advice(v.objectType.celType, to)}
 	}
 	fields, ok := existing.(map[string]any)
 	if !ok {
@@ -189,7 +211,7 @@ func (r *Results) object(existing any, v *object, to *structuralschema.Structura
 		if field == nil {
 			continue
 		}
-		if field == types.NullValue && !schema.Nullable && !isAny(schema) {
+		if field == types.NullValue && !schema.Nullable && !IsAny(schema) {
 			delete(fields, property)
 			continue
 		}
@@ -206,7 +228,7 @@ func noField(to *structuralschema.Structural) *mismatch {
 	if len(to.Properties) == 0 {
 		return &mismatch{reason: "the schema has no such field: declare it"}
 	}
-	return &mismatch{reason: "the schema has no such field: its fields are " + listFields(to)}
+	return &mismatch{reason: "the schema has no such field: its fields are " + rulepath.ListNames(maps.Keys(to.Properties))}
 }
 
 // fieldSchema returns the schema of a field or map value, and false if the schema does not allow
@@ -218,7 +240,7 @@ func fieldSchema(to *structuralschema.Structural, name string) (*structuralschem
 	if values := rulepath.Values(to); values != nil {
 		return values, true
 	}
-	if PreservesUnknown(to) || isAny(to) {
+	if PreservesUnknown(to) || IsAny(to) {
 		return &anyJSON, true
 	}
 	return nil, false
@@ -229,7 +251,7 @@ var anyJSON = structuralschema.Structural{Extensions: structuralschema.Extension
 
 // itemSchema returns the schema of the items of a list, or nil if the schema describes no list.
 func itemSchema(to *structuralschema.Structural) *structuralschema.Structural {
-	if isAny(to) {
+	if IsAny(to) {
 		return &anyJSON
 	}
 	return to.Items
@@ -243,7 +265,7 @@ func (r *Results) list(size int, item func(int) any, to *structuralschema.Struct
 	}
 	items := make([]any, 0, size)
 	for i := range size {
-		value, m := r.raw(item(i), schema)
+		value, m := r.value(nil, item(i), schema)
 		if m != nil {
 			return nil, m.below(rulepath.Segment{Item: true, Index: i})
 		}
@@ -252,9 +274,53 @@ func (r *Results) list(size int, item func(int) any, to *structuralschema.Struct
 	return items, checkListMap(items, to)
 }
 
-// entries converts a map that is no Go data, such as a map literal.
+// source converts a map of the source, or of json.decode. It leaves out what pruning would.
+func (r *Results) source(entries map[string]any, to *structuralschema.Structural) (any, *mismatch) {
+	if to.Type != "object" && !IsAny(to) {
+		return nil, noCollection(types.MapType, to)
+	}
+	converted := make(map[string]any, len(entries))
+	var failed *mismatch
+	var failedAt string
+	for name, entry := range entries {
+		schema, known := fieldSchema(to, name)
+		if !known {
+			continue
+		}
+		_, declared := to.Properties[name]
+		if entry == nil && declared && !schema.Nullable && !IsAny(schema) {
+			continue // An optional field of an object may be null in the source.
+		}
+		r.text += len(name)
+		value, m := r.value(nil, entry, schema)
+		if m != nil {
+			// Maps have no order. The error of the entry that sorts first is returned, so that the
+			// same object gives the same error.
+			if failed == nil || name < failedAt {
+				failed, failedAt = m, name
+			}
+			if r.exceeded() {
+				break
+			}
+			continue
+		}
+		converted[name] = value
+	}
+	if failed != nil {
+		return nil, failed.below(rulepath.Segment{Name: failedAt})
+	}
+	return converted, nil
+}
+
+// exceeded reports whether the result of the rule has more elements, more text or more nesting than
+// allowed. The conversion then ends, because the rule fails anyway.
+func (r *Results) exceeded() bool {
+	return r.elements > MaxElements || r.text > MaxText || r.depth >= MaxDepth
+}
+
+// entries converts a map that the expression made, such as a map literal.
 func (r *Results) entries(v traits.Mapper, to *structuralschema.Structural) (any, *mismatch) {
-	if to.Type != "object" && !isAny(to) {
+	if to.Type != "object" && !IsAny(to) {
 		return nil, noCollection(types.MapType, to)
 	}
 	size, m := r.sizeOf(v)
@@ -265,7 +331,7 @@ func (r *Results) entries(v traits.Mapper, to *structuralschema.Structural) (any
 	for it := v.Iterator(); it.HasNext() == types.True; {
 		key, isText := it.Next().(types.String)
 		if !isText {
-			return nil, &mismatch{got: "a map whose keys are not strings", want: describeSchema(to), advice: "write string(...) for the keys"}
+			return nil, &mismatch{got: "a map whose keys are not strings", want: Describe(to), advice: "write string(...) for the keys"}
 		}
 		name := string(key)
 		step := rulepath.Segment{Name: name}
@@ -314,21 +380,5 @@ func itemOf(list traits.Lister, i int) ref.Val {
 
 // noCollection returns the mismatch for a list or a map where the schema has neither.
 func noCollection(t *types.Type, to *structuralschema.Structural) *mismatch {
-	return &mismatch{got: t.TypeName(), want: describeSchema(to), advice: advice(t, to)}
-}
-
-// concatenation is the type of lists that + returns.
-var concatenation = func() reflect.Type {
-	one := types.NewRefValList(types.DefaultTypeAdapter, []ref.Val{types.True})
-	return reflect.TypeOf(one.Add(one))
-}()
-
-// goData returns the JSON value behind a list or map of self, which is converted as it is: it has
-// the names and the texts of the source. It returns another value, or nil, for lists and maps that
-// the expression made.
-func goData(v ref.Val) any {
-	if reflect.TypeOf(v) == concatenation {
-		return nil // Value would convert all items.
-	}
-	return v.Value()
+	return &mismatch{got: t.TypeName(), want: Describe(to), advice: advice(t, to)}
 }

@@ -28,7 +28,7 @@ type checker struct {
 
 // check returns nil if a value of type t can be the value of a field with a schema.
 func (c *checker) check(t *cel.Type, to *structuralschema.Structural) *mismatch {
-	t = held(t)
+	t = Held(t)
 	switch t.Kind() {
 	case types.DynKind, types.AnyKind, types.TypeParamKind, types.NullTypeKind, types.ErrorKind:
 		return nil
@@ -54,7 +54,7 @@ func (c *checker) check(t *cel.Type, to *structuralschema.Structural) *mismatch 
 		return c.check(t.Parameters()[0], to.Items).below(rulepath.Segment{Each: true})
 	case to.Type == "object":
 		return c.checkObject(t, to)
-	case isAny(to):
+	case IsAny(to):
 		if _, ok := c.fields(t); t.Kind() == types.OpaqueKind || t.Kind() == types.StructKind && !ok {
 			return c.mismatch(t, to)
 		}
@@ -76,7 +76,7 @@ func (c *checker) checkObject(t *cel.Type, to *structuralschema.Structural) *mis
 	isMap := values != nil
 	switch t.Kind() {
 	case types.MapKind:
-		key, value := held(t.Parameters()[0]), held(t.Parameters()[1])
+		key, value := Held(t.Parameters()[0]), Held(t.Parameters()[1])
 		switch {
 		case key.Kind() != types.StringKind && key.Kind() != types.DynKind && key.Kind() != types.TypeParamKind:
 			return c.mismatch(t, to)
@@ -94,7 +94,7 @@ func (c *checker) checkObject(t *cel.Type, to *structuralschema.Structural) *mis
 		}
 		if !isMap && !PreservesUnknown(to) && !c.leavesOpen(t) && len(fields) > 0 && len(to.Properties) > 0 && !haveCommon(fields, to) {
 			m := c.mismatch(t, to)
-			m.want, m.advice = "an object with other fields ("+listFields(to)+")", "construct the object with "+c.constructor(to)+"{...}, for the items of a list in .map(i, ...)"
+			m.want, m.advice = "an object with other fields ("+rulepath.ListNames(maps.Keys(to.Properties))+")", "construct the object with "+c.constructor(to)+"{...}, for the items of a list in .map(i, ...)"
 			return m
 		}
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -205,8 +205,8 @@ func constructedType(name string, s *structuralschema.Structural) *cel.Type {
 	}
 }
 
-// held returns the type of the value that an optional holds, or t if it is no optional.
-func held(t *cel.Type) *cel.Type {
+// Held returns the type of the value that an optional holds, or t if it is no optional.
+func Held(t *cel.Type) *cel.Type {
 	for t.Kind() == types.OpaqueKind && t.TypeName() == types.OptionalType.TypeName() {
 		t = t.Parameters()[0]
 	}
@@ -218,7 +218,7 @@ func (c *checker) mismatch(t *cel.Type, to *structuralschema.Structural) *mismat
 	if strings.Contains(text, anyConstructor) {
 		text = strings.ReplaceAll(text, anyConstructor, c.constructor(to))
 	}
-	return &mismatch{got: describeType(t), want: describeSchema(to), advice: text}
+	return &mismatch{got: describeType(t), want: Describe(to), advice: text}
 }
 
 // describeType describes a static type.

@@ -76,8 +76,8 @@ func (m *mismatch) below(step rulepath.Segment) *mismatch {
 	return m
 }
 
-// describeSchema describes the values of a schema, with an article.
-func describeSchema(s *structuralschema.Structural) string {
+// Describe describes the values of a schema, with an article.
+func Describe(s *structuralschema.Structural) string {
 	switch {
 	case s.XIntOrString:
 		return "an integer or a string"

@@ -107,7 +107,7 @@ func (o *object) ConvertToType(to ref.Type) ref.Val {
 
 // Equal implements ref.Val. It compares the object with values that are not constructed. For other
 // constructed objects, it ends the evaluation: comparing objects that contain an object twice takes
-// exponential time, and lists of cel-go take items whose comparison is an error for equal.
+// exponential time, and cel-go takes items of lists for equal if their comparison returns an error.
 func (o *object) Equal(other ref.Val) ref.Val {
 	m, ok := other.(traits.Mapper)
 	if !ok {
@@ -164,7 +164,7 @@ func (o *object) Find(key ref.Val) (ref.Val, bool) {
 		name = types.String(escaped)
 	}
 	schema, known := o.objectType.field(string(name))
-	if value = valueOf(value); value == nil || value == types.NullValue && !(known && (schema == nil || schema.Nullable || isAny(schema))) {
+	if value = valueOf(value); value == nil || value == types.NullValue && !(known && (schema == nil || schema.Nullable || IsAny(schema))) {
 		return nil, false
 	}
 	if schema != nil {

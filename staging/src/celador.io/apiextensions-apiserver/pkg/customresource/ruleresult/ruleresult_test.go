@@ -289,7 +289,7 @@ func TestRules(t *testing.T) {
 			if tc.existing != "" {
 				existing = object(t, tc.existing)
 			}
-			got, set, err := ruleresult.Assign(existing, evaluation.Value, to)
+			got, set, err := new(ruleresult.Results).Assign(existing, evaluation.Value, to)
 			if text(err) != tc.err {
 				t.Fatalf("Assign: got %v, want %q", err, tc.err)
 			}

@@ -34,7 +34,7 @@ func scalar(v ref.Val, to *structuralschema.Structural) (any, *mismatch) {
 		value, ok = number(v)
 	case to.Type == "boolean":
 		value, ok = boolean(v)
-	case isAny(to):
+	case IsAny(to):
 		value, ok = jsonScalar(v)
 	}
 	if ok {
@@ -47,13 +47,13 @@ func unfit(v ref.Val, to *structuralschema.Structural) *mismatch {
 	switch v := v.(type) {
 	case types.Double:
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return &mismatch{got: describeDouble(v), want: describeSchema(to), advice: "JSON has no such number"}
+			return &mismatch{got: describeDouble(v), want: Describe(to), advice: "JSON has no such number"}
 		}
 		if to.Type == "integer" || to.Type == "number" {
-			return &mismatch{got: describeDouble(v), want: describeSchema(to), advice: "write int(...) to cut off the fraction"}
+			return &mismatch{got: describeDouble(v), want: Describe(to), advice: "write int(...) to cut off the fraction"}
 		}
 	case types.Uint:
-		return &mismatch{got: fmt.Sprintf("the uint %d", uint64(v)), want: describeSchema(to)}
+		return &mismatch{got: fmt.Sprintf("the uint %d", uint64(v)), want: Describe(to)}
 	case types.String:
 		if !utf8.ValidString(string(v)) {
 			return &mismatch{reason: "the result is not valid UTF-8"}
@@ -61,9 +61,9 @@ func unfit(v ref.Val, to *structuralschema.Structural) *mismatch {
 	}
 	t, ok := v.Type().(*types.Type)
 	if !ok {
-		return &mismatch{got: v.Type().TypeName(), want: describeSchema(to)}
+		return &mismatch{got: v.Type().TypeName(), want: Describe(to)}
 	}
-	return &mismatch{got: describeType(t), want: describeSchema(to), advice: advice(t, to)}
+	return &mismatch{got: describeType(t), want: Describe(to), advice: advice(t, to)}
 }
 
 func describeDouble(v types.Double) string { return strconv.FormatFloat(float64(v), 'g', -1, 64) }
@@ -93,8 +93,8 @@ func integer(v ref.Val) (any, bool) {
 	}
 }
 
-// number converts finite numbers. Like JSON decoders, it returns an int64 for numbers without a
-// fraction that all float64 between them can tell apart.
+// number converts finite numbers. Like JSON decoders, it returns an int64 for whole numbers, as far
+// as a float64 holds all of them exactly.
 func number(v ref.Val) (any, bool) {
 	switch v := v.(type) {
 	case types.Int:
@@ -146,7 +146,7 @@ func formatted(v ref.Val, to *structuralschema.Structural) (any, *mismatch) {
 			return nil, unfit(v, to)
 		}
 		if err := formats[format].check(string(v)); err != nil {
-			return nil, &mismatch{reason: fmt.Sprintf("the result is not %s: %v", describeSchema(to), err)}
+			return nil, &mismatch{reason: fmt.Sprintf("the result is not %s: %v", Describe(to), err)}
 		}
 		return s, nil
 	case types.Timestamp:

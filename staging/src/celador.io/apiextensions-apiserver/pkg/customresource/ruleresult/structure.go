@@ -53,13 +53,16 @@ type namer map[structure]string
 func (n namer) named(t *apiservercel.DeclType, path string) *apiservercel.DeclType {
 	switch {
 	case t.IsObject():
-		name := n.name(t, path)
+		structure := structureOf(t)
+		if _, seen := n[structure]; !seen {
+			n[structure] = path
+		}
 		fields := make(map[string]*apiservercel.DeclField, len(t.Fields))
 		for _, field := range slices.Sorted(maps.Keys(t.Fields)) {
 			declared := t.Fields[field]
 			fields[field] = apiservercel.NewDeclField(declared.Name, n.named(declared.Type, path+"."+field), declared.Required, nil, nil)
 		}
-		object := apiservercel.NewObjectType(name, fields)
+		object := apiservercel.NewObjectType(n[structure], fields)
 		object.MinSerializedSize, object.Metadata = t.MinSerializedSize, t.Metadata
 		return object
 	case t.IsMap():
@@ -69,15 +72,6 @@ func (n namer) named(t *apiservercel.DeclType, path string) *apiservercel.DeclTy
 	default:
 		return t
 	}
-}
-
-func (n namer) name(t *apiservercel.DeclType, path string) string {
-	structure := structureOf(t)
-	if name, ok := n[structure]; ok {
-		return name
-	}
-	n[structure] = path
-	return path
 }
 
 // ReadFrom returns the types for rules that read self. An object that a rule constructs has the

@@ -1,6 +1,12 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package ruleresult checks the types of the results of conversion rules and default rules, and
+// converts results to unstructured values.
+//
+// Types declares the objects that a rule may construct. Assignable compares the static type of a
+// rule with the schema of the field when the CustomResourceDefinition is written. Assign converts
+// the result of an evaluation, and checks what has dynamic type.
 package ruleresult
 
 import (
@@ -111,9 +117,7 @@ func declaresAll(declared *apiservercel.DeclType, schema *structuralschema.Struc
 func Target(root *structuralschema.Structural) *structuralschema.Structural {
 	target := *root
 	target.Properties = make(map[string]structuralschema.Structural, len(root.Properties)+1)
-	for name, property := range root.Properties {
-		target.Properties[name] = property
-	}
+	maps.Copy(target.Properties, root.Properties)
 	delete(target.Properties, "apiVersion")
 	delete(target.Properties, "kind")
 	// Kubernetes handles the other fields of metadata. Schemas do not describe them.

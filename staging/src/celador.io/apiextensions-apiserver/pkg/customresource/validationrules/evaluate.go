@@ -80,7 +80,7 @@ func (e *evaluation) holds(n *node, compiled *compiledRule, rule *apiextensionsv
 	switch message := result.Err.Error(); {
 	case strings.HasPrefix(message, "no such overload"):
 		// Types are checked at run time for values such as int-or-string, which are dynamic.
-		// cel-go's error does not tell the call.
+		// cel-go's error does not name the call, so the message shows the rule.
 		e.invalid(n, "'%v': call arguments did not match a supported operator, function or macro signature for rule: %v", message, describe(rule))
 	case strings.HasPrefix(message, costLimitExceeded):
 		return false, e.stop(n, fmt.Errorf("'%v': no further validation rules will be run due to call cost exceeds limit for rule: %v", message, describe(rule)))

@@ -49,7 +49,8 @@ func (p place) unchanged(root *common.CorrelatedObject) bool {
 	for _, step := range p {
 		switch {
 		case step.kind == allOfStep:
-			// As validation by the schema, rules in allOf compare the parent.
+			// Kubernetes compares the value around it for everything in allOf, whether rules or
+			// other validations.
 			current = nil
 		case current == nil:
 		case parent == nil && (step.name == "apiVersion" || step.name == "kind"):

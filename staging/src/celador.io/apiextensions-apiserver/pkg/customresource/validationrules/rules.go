@@ -40,12 +40,16 @@ type Rules struct {
 // As in Kubernetes, a schema whose only rules are in allOf, anyOf, oneOf or not has none, and Take
 // does not remove them.
 func Take(schema *structuralschema.Structural, resourceRoot bool) *Rules {
+	return takeWith(schemaexpression.Default(), schema, resourceRoot)
+}
+
+func takeWith(compiler *schemaexpression.Compiler, schema *structuralschema.Structural, resourceRoot bool) *Rules {
 	taken, found := take(schema, resourceRoot)
 	if !found {
 		return nil
 	}
 	return &Rules{schema: schema, tree: sync.OnceValue(func() *node {
-		return linker{schemaexpression.Default()}.link(taken, model.SchemaDeclType(schema, resourceRoot))
+		return linker{compiler}.link(taken, model.SchemaDeclType(schema, resourceRoot))
 	})}
 }
 

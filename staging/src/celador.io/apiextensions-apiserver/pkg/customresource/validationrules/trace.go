@@ -5,7 +5,6 @@ package validationrules
 
 import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"celador.io/admission/cel/schemaexpression"
@@ -15,15 +14,14 @@ import (
 // Compiled of the tracer with crd, the name of the CustomResourceDefinition, and with fields below
 // path, which is the field of the schema.
 func TakeTraced(schema *structuralschema.Structural, resourceRoot bool, tracer schemaexpression.Tracer, crd string, path *field.Path) *Rules {
-	taken, found := take(schema, resourceRoot)
-	if !found {
+	rules := takeWith(schemaexpression.Default().Traced(tracer), schema, resourceRoot)
+	if rules == nil {
 		return nil
 	}
-	root := linker{schemaexpression.Default().Traced(tracer)}.link(taken, model.SchemaDeclType(schema, resourceRoot))
-	root.announce(path, func(path *field.Path, program *schemaexpression.Program) {
+	rules.tree().announce(path, func(path *field.Path, program *schemaexpression.Program) {
 		tracer.Compiled(crd, path.String(), program)
 	})
-	return &Rules{schema: schema, tree: func() *node { return root }}
+	return rules
 }
 
 // announce calls compiled with the programs of the node and of the nodes below, and their fields.
