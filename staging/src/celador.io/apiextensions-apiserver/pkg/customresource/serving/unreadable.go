@@ -19,7 +19,6 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/utils/ptr"
 
-	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 	"celador.io/apiextensions-apiserver/pkg/customresource/versionedstorage"
 )
 
@@ -126,10 +125,7 @@ func (c *unreadableCounter) converts(u *unstructured.Unstructured, version strin
 	if u.GroupVersionKind().Version == version {
 		return true
 	}
-	out, err := c.rules.rules.Convert(context.Background(), u.DeepCopy(), version)
-	if err == nil {
-		_, err = c.rules.schemas.Coerce(out, schemas.Coercion{})
-	}
+	_, err := c.rules.coerced(c.rules.rules.Convert(context.Background(), u.DeepCopy(), version))
 	return err == nil
 }
 
