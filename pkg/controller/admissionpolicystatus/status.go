@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"celador.io/admission/typecheck"
@@ -46,12 +45,17 @@ func (c *Controller) writeStatus(ctx context.Context, p *policy, r *report) erro
 		r.unrecorded, r.initial = false, false
 		return nil
 	}
-	written, err := c.apply(ctx, p, statusConfiguration{
-		ObservedGeneration:      p.Generation,
-		TypeChecking:            typeCheckingConfiguration{r.warnings},
-		Conditions:              conditions,
-		ObservedCustomResources: customResources,
-	})
+	// The generated apply configuration omits empty lists, so that a list of another field manager
+	// would stay in the status.
+	status := map[string]any{
+		"observedGeneration": p.Generation,
+		"typeChecking":       map[string]any{"expressionWarnings": r.warnings},
+		"conditions":         conditions,
+	}
+	if len(customResources) > 0 {
+		status["observedCustomResources"] = customResources
+	}
+	written, err := c.apply(ctx, p, status)
 	if written {
 		r.unrecorded, r.initial = false, false
 		c.recordAvailable(p, meta.FindStatusCondition(conditions, v1.PolicyConditionAvailable))
@@ -63,11 +67,12 @@ func (c *Controller) writeStatus(ctx context.Context, p *policy, r *report) erro
 // apply writes the status by server-side apply, provided that the policy is unchanged since p was
 // read. It reports whether it wrote the status. If the policy has changed or is deleted, apply
 // returns false and no error: the informer's event causes another check.
-func (c *Controller) apply(ctx context.Context, p *policy, status statusConfiguration) (bool, error) {
-	configuration, err := json.Marshal(policyConfiguration{
-		TypeMeta: metav1.TypeMeta{APIVersion: v1.SchemeGroupVersion.String(), Kind: p.descriptor.name},
-		Metadata: preconditions{Name: p.Name, UID: p.UID, ResourceVersion: p.ResourceVersion},
-		Status:   status,
+func (c *Controller) apply(ctx context.Context, p *policy, status map[string]any) (bool, error) {
+	configuration, err := json.Marshal(map[string]any{
+		"apiVersion": v1.SchemeGroupVersion.String(),
+		"kind":       p.descriptor.name,
+		"metadata":   map[string]any{"name": p.Name, "uid": p.UID, "resourceVersion": p.ResourceVersion},
+		"status":     status,
 	})
 	if err != nil {
 		return false, err
@@ -80,31 +85,6 @@ func (c *Controller) apply(ctx context.Context, p *policy, status statusConfigur
 		return false, fmt.Errorf("writing the status: %w", err)
 	}
 	return true, nil
-}
-
-// policyConfiguration is an apply configuration. The generated type omits empty lists, so that a
-// list of another field manager would stay in the status.
-type policyConfiguration struct {
-	metav1.TypeMeta `json:",inline"`
-	Metadata        preconditions       `json:"metadata"`
-	Status          statusConfiguration `json:"status"`
-}
-
-type preconditions struct {
-	Name            string    `json:"name"`
-	UID             types.UID `json:"uid"`
-	ResourceVersion string    `json:"resourceVersion"`
-}
-
-type statusConfiguration struct {
-	ObservedGeneration      int64                       `json:"observedGeneration"`
-	TypeChecking            typeCheckingConfiguration   `json:"typeChecking"`
-	Conditions              []metav1.Condition          `json:"conditions"`
-	ObservedCustomResources []v1.ObservedCustomResource `json:"observedCustomResources,omitempty"`
-}
-
-type typeCheckingConfiguration struct {
-	ExpressionWarnings []v1.ExpressionWarning `json:"expressionWarnings"`
 }
 
 // recordAvailable records an event if the policy has become available or unavailable. Only the
@@ -138,14 +118,15 @@ const checkAction = "CheckPolicy"
 
 // record records an event about a policy.
 func (c *Controller) record(p *policy, eventType, reason, note string) {
-	regarding := &corev1.ObjectReference{
-		APIVersion:      v1.SchemeGroupVersion.String(),
-		Kind:            p.descriptor.name,
-		Name:            p.Name,
-		UID:             p.UID,
-		ResourceVersion: p.ResourceVersion,
+	regarding := referenceTo(p, p.descriptor.name)
+	c.recorder.Eventf(&regarding, nil, eventType, reason, checkAction, "%s", typecheck.Truncate(note, maxNote))
+}
+
+// referenceTo returns a reference to a policy or binding, for the events about it.
+func referenceTo(object metav1.Object, kind string) corev1.ObjectReference {
+	return corev1.ObjectReference{
+		APIVersion: v1.SchemeGroupVersion.String(), Kind: kind, Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),
 	}
-	c.recorder.Eventf(regarding, nil, eventType, reason, checkAction, "%s", typecheck.Truncate(note, maxNote))
 }
 
 // supersedes reports whether the report's conditions supersede the recorded status, and returns

@@ -121,12 +121,8 @@ func (d *crds) named(name string) *establishedCRD {
 	// still to come.
 	d.lock.Lock()
 	defer d.lock.Unlock()
-	object, exists, err := d.indexer.GetByKey(name)
-	if err != nil || !exists {
-		return nil
-	}
-	crd := object.(*apiextensionsv1.CustomResourceDefinition)
-	if !established(crd) {
+	crd := d.get(name)
+	if crd == nil || !established(crd) {
 		return nil
 	}
 	if known := d.known[name]; known != nil && !differ(known.CustomResourceDefinition, crd) {
@@ -140,11 +136,19 @@ func (d *crds) named(name string) *establishedCRD {
 // version returns the resourceVersion of a cached CustomResourceDefinition, established or not, or
 // "".
 func (d *crds) version(name string) string {
+	if crd := d.get(name); crd != nil {
+		return crd.ResourceVersion
+	}
+	return ""
+}
+
+// get returns a cached CustomResourceDefinition, established or not, or nil.
+func (d *crds) get(name string) *apiextensionsv1.CustomResourceDefinition {
 	object, exists, err := d.indexer.GetByKey(name)
 	if err != nil || !exists {
-		return ""
+		return nil
 	}
-	return object.(*apiextensionsv1.CustomResourceDefinition).ResourceVersion
+	return object.(*apiextensionsv1.CustomResourceDefinition)
 }
 
 // ofKind returns the established CustomResourceDefinition of the kind, or nil if there is none.
