@@ -5,6 +5,7 @@ package serving
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -117,12 +118,8 @@ func (c *writeCheck) refuse(errs field.ErrorList, in *unstructured.Unstructured,
 // isInvalid reports whether a conversion failed because of the object, and not because of the
 // CustomResourceDefinition or the server.
 func isInvalid(failure *conversion.Error) bool {
-	switch failure.Reason {
-	case conversion.ReasonEvaluation, conversion.ReasonCost, conversion.ReasonType, conversion.ReasonMetadata:
-		return true
-	default:
-		return false
-	}
+	reasons := []conversion.Reason{conversion.ReasonEvaluation, conversion.ReasonCost, conversion.ReasonType, conversion.ReasonMetadata}
+	return slices.Contains(reasons, failure.Reason)
 }
 
 // unconvertible returns the error of a write whose object does not convert. Its field is the one
