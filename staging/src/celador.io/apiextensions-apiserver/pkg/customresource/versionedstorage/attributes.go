@@ -5,6 +5,7 @@ package versionedstorage
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -94,12 +95,7 @@ func (a *Attributes) Of(object runtime.Object) (labels.Set, fields.Set, error) {
 
 // has reports whether the version has attributes of its own.
 func (a *Attributes) has(gv schema.GroupVersion) bool {
-	for _, version := range a.versions {
-		if version.gv == gv {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.versions, func(version versionAttributes) bool { return version.gv == gv })
 }
 
 // prefixOf returns the beginning of the names of a version's attributes. No label or field begins
