@@ -146,7 +146,8 @@ func (c *Controller) supersedes(ctx context.Context, p *policy, r *report, condi
 	if newest > p.Generation {
 		return false, nil, nil
 	}
-	// Kubernetes' status controller writes neither conditions nor custom resources.
+	// Either no controller has checked this generation, or only Kubernetes' status controller,
+	// which writes neither conditions nor custom resources.
 	first := oldest < p.Generation
 	forward := first || better(conditions, recorded.Conditions) || warningsTakenOver(p) ||
 		r.unrecorded && !r.unavailable() && differs(recorded, r, conditions) ||
@@ -181,7 +182,8 @@ func (c *Controller) supersedes(ctx context.Context, p *policy, r *report, condi
 		switch {
 		case first: // recorded for another generation of the policy
 		case before.UID == "" || before.UID == now.UID:
-			// A server of another version looks up more custom resources of the policy.
+			// Another version of the server looks up this custom resource for the policy, and this
+			// one does not.
 			observed = append(observed, before)
 		default:
 			if err := c.confirmNewer(ctx, now, before); err != nil {
@@ -210,9 +212,10 @@ func observedGenerations(status *v1.ValidatingAdmissionPolicyStatus) (oldest, ne
 	return oldest, newest
 }
 
-// better reports whether conditions a are better than conditions b for the same generations: a
-// known status is better than Unknown, and Available better than not. A server that is older, or
-// that cannot reach an aggregated server, does not overwrite the findings of one that can.
+// better reports whether conditions a are better than conditions b for the same generations: for
+// Available, True is better than False, and for both conditions, False is better than Unknown. So a
+// server that is older, or that cannot reach an aggregated server, does not overwrite the findings
+// of one that can.
 func better(a, b []metav1.Condition) bool {
 	known := []metav1.ConditionStatus{metav1.ConditionUnknown, metav1.ConditionFalse, metav1.ConditionTrue}
 	rank := func(conditions []metav1.Condition, name string) int {
@@ -239,8 +242,8 @@ func differs(recorded *v1.ValidatingAdmissionPolicyStatus, r *report, conditions
 	return recorded.TypeChecking == nil || !slices.Equal(recorded.TypeChecking.ExpressionWarnings, r.warnings)
 }
 
-// contradicts reports whether the report says something else than the recorded status, other than
-// in words: conditions have another status, or there are type errors in other fields.
+// contradicts reports whether the report differs from the recorded status in more than its texts:
+// conditions have another status, or there are type errors in other fields.
 func contradicts(recorded *v1.ValidatingAdmissionPolicyStatus, r *report, conditions []metav1.Condition) bool {
 	for _, condition := range conditions {
 		if before := meta.FindStatusCondition(recorded.Conditions, condition.Type); before == nil || before.Status != condition.Status {

@@ -38,7 +38,7 @@ type crds struct {
 
 	lock  sync.Mutex
 	known map[string]*establishedCRD
-	// deleted holds the UIDs of deleted definitions.
+	// deleted holds the UIDs of deleted CustomResourceDefinitions.
 	deleted *utilcache.LRUExpireCache
 }
 
@@ -134,7 +134,7 @@ func (d *crds) named(name string) *establishedCRD {
 }
 
 // version returns the resourceVersion of a cached CustomResourceDefinition, established or not, or
-// "".
+// "" if there is none.
 func (d *crds) version(name string) string {
 	if crd := d.get(name); crd != nil {
 		return crd.ResourceVersion

@@ -109,7 +109,7 @@ func (s *Resolver) Same(seen CustomResource) bool {
 // given name, established or not, or "" if there is none.
 func (s *Resolver) CRDVersion(name string) string { return s.crds.version(name) }
 
-// Deleted reports whether the source has seen the deletion of the CustomResourceDefinition with
+// Deleted reports whether the resolver has seen the deletion of the CustomResourceDefinition with
 // the given UID. A CustomResourceDefinition of the same name may exist again.
 func (s *Resolver) Deleted(uid types.UID) bool {
 	_, deleted := s.crds.deleted.Get(uid)

@@ -17,9 +17,9 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// newApply returns Version.Apply or Version.ApplyStatus for a storage. rules is nil if no conversion
-// rules are evaluated; all requests share the storage and the scope in that case. reset are the
-// fields that a write resets.
+// newApply returns Version.Apply or Version.ApplyStatus for a storage. rules is nil if no
+// conversion rules are evaluated; all requests share the storage and the scope in that case. reset
+// are the fields that a write resets.
 func newApply(storage rest.Patcher, scope *handlers.RequestScope, types managedfields.TypeConverter, rules *rulesConverter, reset resetFields) func() (rest.Patcher, *handlers.RequestScope, error) {
 	if rules == nil {
 		return func() (rest.Patcher, *handlers.RequestScope, error) { return storage, scope, nil }

@@ -38,12 +38,13 @@ type applyConverter struct {
 	merged map[schema.GroupVersion]*unstructured.Unstructured
 	// started is set once an object other than the live one was converted.
 	started bool
-	// refusal is why the request has to fail. Nil if there is no reason.
+	// refusal is the error of the last object that did not convert, for which the request has to
+	// fail. Nil if there was none.
 	refusal *conversion.Error
 }
 
-// contents is a set of objects, which are the same if they share their outermost map. It holds the
-// maps, so that no other one gets their address.
+// contents is a set of objects, by the addresses of their outermost maps. It refers to the maps, so
+// that none is freed and its address used for another one.
 type contents map[uintptr]map[string]any
 
 func (c contents) has(object *unstructured.Unstructured) bool { return c[address(object)] != nil }
@@ -89,10 +90,10 @@ func (c *applyConverter) ConvertToVersion(in runtime.Object, target runtime.Grou
 	return out, nil
 }
 
-// converted converts a copy of an object. Field managers do not set the defaults of the versions
-// that they convert to and from. Rules may need them, as they find them in what is read from the
-// storage, so they are set for rules that fail. In a part, they must not bring back fields that are
-// given up: rules that fail see them beside what the part has, and nothing else does.
+// converted converts a copy of an object. Rules may read defaults, which objects from the storage
+// have. Field managers do not set them in the objects that they convert, so converted sets them and
+// converts again if a rule fails. In a part, only the rules that fail read the defaults. The result
+// must not have them: the manager may have given up these fields.
 func (c *applyConverter) converted(object *unstructured.Unstructured, to string, whole bool) (*unstructured.Unstructured, error) {
 	if !whole {
 		object = object.DeepCopy()

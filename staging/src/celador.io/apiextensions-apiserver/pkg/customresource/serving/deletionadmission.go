@@ -31,7 +31,8 @@ func (v *Version) DeletionAdmission(chain admission.Interface) admission.Interfa
 	}}
 }
 
-// deletion has the old object in the version of the request. It is safe for concurrent use.
+// A deletion is the attributes of a deletion with the old object in the version of the request. It
+// is safe for concurrent use.
 type deletion struct {
 	admission.Attributes
 	view      *versionedstorage.VersionStorage

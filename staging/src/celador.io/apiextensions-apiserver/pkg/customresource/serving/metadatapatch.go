@@ -109,7 +109,7 @@ func (m patchedMetadata) UpdatedObject(ctx context.Context, old runtime.Object) 
 	if err != nil || !p.unreadable && p.version.rewrites(ctx, current) {
 		return nil, p.cause
 	}
-	// The patch is decoded with defaults, which are no changes.
+	// Decoding the patched object sets defaults. These are no changes, so both objects have them.
 	p.version.Scope.Defaulter.Default(current)
 	updated, err := m.UpdatedObjectInfo.UpdatedObject(ctx, current)
 	if err != nil {
@@ -143,8 +143,8 @@ func withoutMetadata(object *unstructured.Unstructured) map[string]any {
 	return content
 }
 
-// admit refuses the patch if a plugin reads an object of which nothing but the metadata is known: the
-// plugin could not decide about it.
+// admit refuses the patch if a plugin reads an object of which nothing but the metadata is known:
+// the plugin could not decide about it.
 func (p *metadataPatch) admit(a admission.Attributes, decide func(admission.Attributes) error) error {
 	if !p.unreadable {
 		return decide(a)

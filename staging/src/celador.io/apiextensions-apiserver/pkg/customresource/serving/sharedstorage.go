@@ -81,8 +81,8 @@ func (s sharedOptions) GetRESTOptions(resource schema.GroupResource, example run
 	return options, nil
 }
 
-// viewOptions are the options of a version's storage, which is a view of the shared storage. The
-// codec is for dry runs.
+// viewOptions are the options of a version's storage, which is a view of the shared storage.
+// Nothing but dry runs uses their codec.
 type viewOptions struct {
 	codecs.StorageOptionsGetter
 	shared *versionedstorage.SharedStorage

@@ -91,7 +91,7 @@ func (k *kind) config(index int, typer codecs.Typer) (*customresource.Config, er
 			}
 		}
 	}
-	// New returns a convertor of the names and ages together with the error.
+	// Together with an error, New returns a convertor with the columns of the name and the age.
 	table, err := tableconvertor.New(columns(v))
 	if err != nil {
 		klog.Background().V(2).Info("Using the default table columns, because additionalPrinterColumns are invalid", "kind", gvk, "err", err)

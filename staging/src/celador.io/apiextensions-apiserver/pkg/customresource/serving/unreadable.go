@@ -50,7 +50,8 @@ func (c *unreadableCounter) run(ctx context.Context) {
 	case <-ctx.Done():
 		return
 	}
-	// The watch ends when it is slower than the writes, for example.
+	// The watch cache ends a watch that does not keep up with the writes. Then all objects are
+	// counted again.
 	wait.UntilWithContext(ctx, c.watch, time.Second)
 }
 

@@ -21,10 +21,11 @@ type Validator interface {
 	Validate(ctx context.Context, object, old map[string]any) field.ErrorList
 }
 
-// Defaults evaluates default expressions. It is safe for concurrent use.
+// Defaults evaluates default expressions. Its Validate returns an error for each of them that
+// failed for the object and left its field unset.
 type Defaults interface {
-	// Default sets unset fields of the object.
 	Validator
+	// Default sets unset fields of the object.
 	Default(object map[string]any)
 }
 
@@ -34,8 +35,9 @@ type createStrategy struct {
 	additional additional
 }
 
-// PrepareForCreate implements rest.RESTCreateStrategy. The object has its defaults already, unless
-// Kubernetes has generated its name, or has removed its status.
+// PrepareForCreate implements rest.RESTCreateStrategy. Decoding the request has set the defaults.
+// They are set once more if Kubernetes has generated the name or removed the status, which default
+// expressions may read or set.
 func (s createStrategy) PrepareForCreate(ctx context.Context, object runtime.Object) {
 	s.RESTCreateStrategy.PrepareForCreate(ctx, object)
 	if u, ok := object.(*unstructured.Unstructured); ok && (s.additional.partial || u.GetGenerateName() != "") {
@@ -83,7 +85,7 @@ func (s updateStrategy) ValidateUpdate(ctx context.Context, object, old runtime.
 	return errs
 }
 
-// additional sets default expressions after Kubernetes' strategy has prepared an object, and
+// additional evaluates default expressions after Kubernetes' strategy has prepared an object, and
 // validates by default expressions, validation rules and conversions after Kubernetes' strategy has
 // validated the object by its schema.
 type additional struct {

@@ -19,8 +19,8 @@ import (
 
 // upstreamStrategy and upstreamUpdateStrategy list the interfaces of Kubernetes' strategies for
 // CustomResourceDefinitions and for their status, whose types are not exported. The strategies of
-// this package embed them, and so take over Canonicalize and the methods without an object:
-// Kubernetes' Canonicalize does nothing.
+// this package embed them. They override the methods that take an object, because Kubernetes
+// expects its own type, except for Canonicalize, which does nothing in Kubernetes.
 type upstreamStrategy interface {
 	rest.RESTCreateStrategy
 	upstreamUpdateStrategy
