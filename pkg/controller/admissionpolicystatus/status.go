@@ -212,10 +212,10 @@ func observedGenerations(status *v1.ValidatingAdmissionPolicyStatus) (oldest, ne
 	return oldest, newest
 }
 
-// better reports whether conditions a are better than conditions b for the same generations: for
-// Available, True is better than False, and for both conditions, False is better than Unknown. So a
-// server that is older, or that cannot reach an aggregated server, does not overwrite the findings
-// of one that can.
+// better reports whether conditions a are better than conditions b for the same generations: True
+// and False are better than Unknown, and for Available, True is better than False. So a server that
+// is older, or that cannot reach an aggregated server, does not overwrite the findings of one that
+// can.
 func better(a, b []metav1.Condition) bool {
 	known := []metav1.ConditionStatus{metav1.ConditionUnknown, metav1.ConditionFalse, metav1.ConditionTrue}
 	rank := func(conditions []metav1.Condition, name string) int {

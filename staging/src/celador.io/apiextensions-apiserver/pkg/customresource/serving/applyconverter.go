@@ -92,8 +92,8 @@ func (c *applyConverter) ConvertToVersion(in runtime.Object, target runtime.Grou
 
 // converted converts a copy of an object. Rules may read defaults, which objects from the storage
 // have. Field managers do not set them in the objects that they convert, so converted sets them and
-// converts again if a rule fails. In a part, only the rules that fail read the defaults. The result
-// must not have them: the manager may have given up these fields.
+// converts again if a rule fails. In a part, only the rules that fail read the defaults, so that the
+// result does not have them: the manager may have given up these fields.
 func (c *applyConverter) converted(object *unstructured.Unstructured, to string, whole bool) (*unstructured.Unstructured, error) {
 	if !whole {
 		object = object.DeepCopy()
