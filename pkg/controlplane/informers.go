@@ -31,7 +31,7 @@ func newPolicyClient(loopback *rest.Config, stores *localclient.Stores) (clients
 }
 
 // newPolicyInformers returns a factory of informers of policies and bindings. With a nil name they
-// have no metrics. They cache compact objects, also if no plugin uses them.
+// have no metrics. They cache objects that package compact has made smaller.
 func newPolicyInformers(client clientset.Interface, name *cache.InformerName) informers.SharedInformerFactory {
 	return informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithInformerName(name), informers.WithTransform(compact.New().Transform))
 }

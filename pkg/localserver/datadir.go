@@ -33,7 +33,7 @@ func (d dataDir) kubeconfig() string { return KubeconfigPath(string(d)) }
 
 // claim creates the directory if it is missing and locks it for this server. release unlocks it;
 // the end of the process does so as well.
-func (d dataDir) claim() (release func(), err error) {
+func (d dataDir) claim() (release func() error, err error) {
 	for _, dir := range []string{string(d), d.etcd(), d.pki()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, d.unusable(err)
@@ -46,11 +46,14 @@ func (d dataDir) claim() (release func(), err error) {
 	if err != nil {
 		return nil, d.unusable(err)
 	}
-	if err := errors.Join(lock.Truncate(0), writePID(lock.File)); err != nil {
+	if err = lock.Truncate(0); err == nil {
+		_, err = lock.WriteString(strconv.Itoa(os.Getpid()))
+	}
+	if err != nil {
 		lock.Close()
 		return nil, d.unusable(err)
 	}
-	return func() { lock.Close() }, nil
+	return lock.Close, nil
 }
 
 func (d dataDir) unusable(err error) error {
@@ -59,11 +62,6 @@ func (d dataDir) unusable(err error) error {
 		err = pathErr.Err
 	}
 	return fmt.Errorf("data directory %s cannot be written to: %w: choose another directory or change its permissions", d, err)
-}
-
-func writePID(f *os.File) error {
-	_, err := f.WriteString(strconv.Itoa(os.Getpid()))
-	return err
 }
 
 // holder returns " (process N)" for the process ID in the lock file, or an empty string.

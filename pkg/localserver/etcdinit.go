@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
@@ -37,24 +38,14 @@ func discardUninitialized(dir string) error {
 // creates it, and nothing has been written to the database. It returns false if a file cannot be
 // read.
 func uninitialized(member string) bool {
-	files, err := fileutil.ReadDir(filepath.Join(member, "wal"))
-	if err != nil {
+	// etcd preallocates further segments under other names, such as 1.tmp.
+	segments, err := fileutil.ReadDir(filepath.Join(member, "wal"), fileutil.WithExt(".wal"))
+	if err != nil || !slices.Equal(segments, []string{firstSegment}) {
 		return false
-	}
-	for _, name := range files {
-		// etcd preallocates further segments under other names, such as 1.tmp.
-		if filepath.Ext(name) == ".wal" && name != firstSegment {
-			return false
-		}
 	}
 	snapshots, err := fileutil.ReadDir(filepath.Join(member, "snap"))
-	if err != nil {
+	if err != nil || len(snapshots) > 0 && !slices.Equal(snapshots, []string{"db"}) {
 		return false
-	}
-	for _, name := range snapshots {
-		if name != "db" {
-			return false
-		}
 	}
 	return emptyLog(filepath.Join(member, "wal", firstSegment)) && emptyDatabase(filepath.Join(member, "snap", "db"))
 }

@@ -39,18 +39,24 @@ func (h terminalHook) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Fiel
 
 // describe formats the fields that explain a failure: the path and the error.
 func describe(fields []zapcore.Field) string {
+	values := valuesOf(fields)
+	var text strings.Builder
+	if path, ok := values["path"]; ok {
+		fmt.Fprintf(&text, " (%v)", path)
+	}
+	if err, ok := values["error"]; ok {
+		fmt.Fprintf(&text, ": %v", err)
+	}
+	return text.String()
+}
+
+// valuesOf returns the values of fields by their keys.
+func valuesOf(fields []zapcore.Field) map[string]any {
 	encoder := zapcore.NewMapObjectEncoder()
 	for _, field := range fields {
 		field.AddTo(encoder)
 	}
-	var text strings.Builder
-	if path, ok := encoder.Fields["path"]; ok {
-		fmt.Fprintf(&text, " (%v)", path)
-	}
-	if err, ok := encoder.Fields["error"]; ok {
-		fmt.Fprintf(&text, ": %v", err)
-	}
-	return text.String()
+	return encoder.Fields
 }
 
 // A klogCore is a zapcore.Core that writes to klog. fields holds the fields that With has added.
@@ -68,7 +74,7 @@ func (klogCore) Enabled(level zapcore.Level) bool {
 }
 
 func (c klogCore) With(fields []zapcore.Field) zapcore.Core {
-	return klogCore{fields: append(c.fields[:len(c.fields):len(c.fields)], fields...)}
+	return klogCore{fields: slices.Concat(c.fields, fields)}
 }
 
 func (c klogCore) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
@@ -79,13 +85,10 @@ func (c klogCore) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zap
 }
 
 func (c klogCore) Write(entry zapcore.Entry, fields []zapcore.Field) error {
-	encoder := zapcore.NewMapObjectEncoder()
-	for _, field := range append(c.fields[:len(c.fields):len(c.fields)], fields...) {
-		field.AddTo(encoder)
-	}
-	keysAndValues := make([]any, 0, 2*len(encoder.Fields))
-	for _, key := range slices.Sorted(maps.Keys(encoder.Fields)) {
-		keysAndValues = append(keysAndValues, key, encoder.Fields[key])
+	values := valuesOf(slices.Concat(c.fields, fields))
+	var keysAndValues []any
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		keysAndValues = append(keysAndValues, key, values[key])
 	}
 	message := "etcd: " + entry.Message
 	switch {

@@ -5,16 +5,11 @@ package localserver
 
 import (
 	"crypto"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
@@ -23,12 +18,16 @@ import (
 
 	"k8s.io/client-go/util/cert"
 	"k8s.io/client-go/util/keyutil"
+	"k8s.io/kubernetes/cmd/kubeadm/app/apis/kubeadm"
+	"k8s.io/kubernetes/cmd/kubeadm/app/util/pkiutil"
 )
 
 const (
 	leafLifetime = 10 * 365 * 24 * time.Hour
 	// renewBefore is the remaining lifetime below which a certificate is renewed at a start.
 	renewBefore = 30 * 24 * time.Hour
+
+	keyType = kubeadm.EncryptionAlgorithmECDSAP256
 )
 
 // servingNames holds the DNS names of the server on this machine and in the cluster.
@@ -86,13 +85,10 @@ func (p pki) ensureAuthority() (*authority, error) {
 	// The certificate is written after its key, so if it is missing, the key has not signed
 	// anything.
 	if _, err := os.Stat(files.cert); errors.Is(err, fs.ErrNotExist) {
-		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		if err != nil {
-			return nil, err
-		}
 		// The number makes the name unique, so that clients do not confuse the authorities of
 		// different data directories.
-		ca, err := cert.NewSelfSignedCACert(cert.Config{CommonName: fmt.Sprintf("celador-ca@%d", time.Now().Unix())}, key)
+		config := cert.Config{CommonName: fmt.Sprintf("celador-ca@%d", time.Now().Unix())}
+		ca, key, err := pkiutil.NewCertificateAuthority(&pkiutil.CertConfig{Config: config, EncryptionAlgorithm: keyType})
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +117,7 @@ func (p pki) ensureServiceAccountKey() error {
 		}
 		return nil
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	key, err := pkiutil.NewPrivateKey(keyType)
 	if err != nil {
 		return err
 	}
@@ -134,11 +130,7 @@ func (a *authority) ensureLeaf(files pair, config cert.Config) error {
 	if existing, err := tls.LoadX509KeyPair(files.cert, files.key); err == nil && a.covers(existing.Leaf, config) {
 		return nil
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
-	}
-	leaf, err := a.issue(config, key)
+	leaf, key, err := pkiutil.NewCertAndKey(a.cert, a.key, &pkiutil.CertConfig{Config: config, NotAfter: time.Now().Add(leafLifetime), EncryptionAlgorithm: keyType})
 	if err != nil {
 		return err
 	}
@@ -157,32 +149,6 @@ func (a *authority) covers(leaf *x509.Certificate, config cert.Config) bool {
 	}
 	unnamed := func(name string) bool { return leaf.VerifyHostname(name) != nil }
 	return err == nil && !slices.ContainsFunc(names, unnamed)
-}
-
-func (a *authority) issue(config cert.Config, key crypto.Signer) (*x509.Certificate, error) {
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
-	if err != nil {
-		return nil, err
-	}
-	// A new certificate must be valid even if the clock is set back a little.
-	notBefore := time.Now().Add(-time.Hour)
-	if notBefore.Before(a.cert.NotBefore) {
-		notBefore = a.cert.NotBefore
-	}
-	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
-		SerialNumber: serial,
-		Subject:      pkix.Name{CommonName: config.CommonName, Organization: config.Organization},
-		DNSNames:     config.AltNames.DNSNames,
-		IPAddresses:  config.AltNames.IPs,
-		NotBefore:    notBefore,
-		NotAfter:     time.Now().Add(leafLifetime),
-		KeyUsage:     x509.KeyUsageDigitalSignature,
-		ExtKeyUsage:  config.Usages,
-	}, a.cert, key.Public(), a.key)
-	if err != nil {
-		return nil, err
-	}
-	return x509.ParseCertificate(der)
 }
 
 func (f pair) write(c *x509.Certificate, key crypto.Signer) error {

@@ -67,7 +67,7 @@ func (s *Server) launch(ctx context.Context, api *apiServer, progress func(strin
 	if err != nil {
 		return err
 	}
-	s.addCleanup(func() error { release(); return nil })
+	s.addCleanup(release)
 
 	if err := api.applyLogging(); err != nil {
 		return err

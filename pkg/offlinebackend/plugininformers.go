@@ -24,8 +24,9 @@ import (
 )
 
 // newPluginInformers returns the informers of the service accounts and of the priority classes of a
-// cluster, of which each one exists. Plugins only ask whether these informers have synced and read
-// their indexers through listers; other methods panic. Informers of other types never sync.
+// cluster. Every account and class that a plugin looks up by name exists. Plugins only ask whether
+// these informers have synced and read their indexers through listers; other methods panic.
+// Informers of other types never sync.
 func newPluginInformers(objects cluster.Objects) informers.SharedInformerFactory {
 	factory := informers.NewSharedInformerFactory(nil, 0)
 	factory.InformerFor(&corev1.ServiceAccount{}, syncedInformer{indexer: accounts{objects: objects}}.new)

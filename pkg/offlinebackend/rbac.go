@@ -89,10 +89,8 @@ func (r roles) GetClusterRole(ctx context.Context, name string) (*rbacv1.Cluster
 	if err != nil {
 		return nil, err
 	}
-	for _, role := range all {
-		if role.Name == name {
-			return aggregate(role, all)
-		}
+	if i := slices.IndexFunc(all, func(role *rbacv1.ClusterRole) bool { return role.Name == name }); i >= 0 {
+		return aggregate(all[i], all)
 	}
 	return nil, apierrors.NewNotFound(rbacv1.Resource("clusterroles"), name)
 }

@@ -40,7 +40,7 @@ func (c *Controller) AggregatedVersionChanged(version schema.GroupVersion) {
 	c.aggregatedChanges.Add(1)
 	c.enqueue(version.Group, func(p *policy) bool {
 		return p.paramKind != nil && p.paramKind.APIVersion == version.String() ||
-			p.hasRule(func(rule *v1.NamedRuleWithOperations) bool {
+			p.hasRule(func(rule v1.NamedRuleWithOperations) bool {
 				return slices.Contains(rule.APIGroups, version.Group) && slices.Contains(rule.APIVersions, version.Version)
 			})
 	})
@@ -51,22 +51,14 @@ func (c *Controller) AggregatedVersionChanged(version schema.GroupVersion) {
 func (c *Controller) crdChanged(crd *apiextensionsv1.CustomResourceDefinition) {
 	c.enqueue(crd.Spec.Group, func(p *policy) bool {
 		return p.paramKind != nil && (p.paramKind.Kind == crd.Spec.Names.Kind || p.paramKind.Kind == crd.Status.AcceptedNames.Kind) ||
-			p.hasRule(func(rule *v1.NamedRuleWithOperations) bool {
+			p.hasRule(func(rule v1.NamedRuleWithOperations) bool {
 				return slices.Contains(rule.APIGroups, crd.Spec.Group) && slices.Contains(rule.Resources, crd.Spec.Names.Plural)
 			})
 	})
 }
 
-func (p *policy) hasRule(matches func(*v1.NamedRuleWithOperations) bool) bool {
-	if p.matchConstraints == nil {
-		return false
-	}
-	for i := range p.matchConstraints.ResourceRules {
-		if matches(&p.matchConstraints.ResourceRules[i]) {
-			return true
-		}
-	}
-	return false
+func (p *policy) hasRule(matches func(v1.NamedRuleWithOperations) bool) bool {
+	return p.matchConstraints != nil && slices.ContainsFunc(p.matchConstraints.ResourceRules, matches)
 }
 
 // enqueue enqueues those policies that name the API group and satisfy affected.

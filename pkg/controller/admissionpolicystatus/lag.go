@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// quiet is how long a policy that changes again soon after a check must stay unchanged before
-	// the next check.
+	// quiet is how long a policy must stay unchanged before the next check, if it changed soon
+	// after the last one.
 	quiet = 2 * time.Second
 	// maxLag bounds the time between two checks of a policy that never stays unchanged for that
 	// long.

@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"celador.io/admission/typecheck"
@@ -46,12 +45,17 @@ func (c *Controller) writeStatus(ctx context.Context, p *policy, r *report) erro
 		r.unrecorded, r.initial = false, false
 		return nil
 	}
-	written, err := c.apply(ctx, p, statusConfiguration{
-		ObservedGeneration:      p.Generation,
-		TypeChecking:            typeCheckingConfiguration{r.warnings},
-		Conditions:              conditions,
-		ObservedCustomResources: customResources,
-	})
+	// The generated apply configuration omits empty lists, so that a list of another field manager
+	// would stay in the status.
+	status := map[string]any{
+		"observedGeneration": p.Generation,
+		"typeChecking":       map[string]any{"expressionWarnings": r.warnings},
+		"conditions":         conditions,
+	}
+	if len(customResources) > 0 {
+		status["observedCustomResources"] = customResources
+	}
+	written, err := c.apply(ctx, p, status)
 	if written {
 		r.unrecorded, r.initial = false, false
 		c.recordAvailable(p, meta.FindStatusCondition(conditions, v1.PolicyConditionAvailable))
@@ -63,11 +67,12 @@ func (c *Controller) writeStatus(ctx context.Context, p *policy, r *report) erro
 // apply writes the status by server-side apply, provided that the policy is unchanged since p was
 // read. It reports whether it wrote the status. If the policy has changed or is deleted, apply
 // returns false and no error: the informer's event causes another check.
-func (c *Controller) apply(ctx context.Context, p *policy, status statusConfiguration) (bool, error) {
-	configuration, err := json.Marshal(policyConfiguration{
-		TypeMeta: metav1.TypeMeta{APIVersion: v1.SchemeGroupVersion.String(), Kind: p.descriptor.name},
-		Metadata: preconditions{Name: p.Name, UID: p.UID, ResourceVersion: p.ResourceVersion},
-		Status:   status,
+func (c *Controller) apply(ctx context.Context, p *policy, status map[string]any) (bool, error) {
+	configuration, err := json.Marshal(map[string]any{
+		"apiVersion": v1.SchemeGroupVersion.String(),
+		"kind":       p.descriptor.name,
+		"metadata":   map[string]any{"name": p.Name, "uid": p.UID, "resourceVersion": p.ResourceVersion},
+		"status":     status,
 	})
 	if err != nil {
 		return false, err
@@ -80,31 +85,6 @@ func (c *Controller) apply(ctx context.Context, p *policy, status statusConfigur
 		return false, fmt.Errorf("writing the status: %w", err)
 	}
 	return true, nil
-}
-
-// policyConfiguration is an apply configuration. The generated type omits empty lists, so that a
-// list of another field manager would stay in the status.
-type policyConfiguration struct {
-	metav1.TypeMeta `json:",inline"`
-	Metadata        preconditions       `json:"metadata"`
-	Status          statusConfiguration `json:"status"`
-}
-
-type preconditions struct {
-	Name            string    `json:"name"`
-	UID             types.UID `json:"uid"`
-	ResourceVersion string    `json:"resourceVersion"`
-}
-
-type statusConfiguration struct {
-	ObservedGeneration      int64                       `json:"observedGeneration"`
-	TypeChecking            typeCheckingConfiguration   `json:"typeChecking"`
-	Conditions              []metav1.Condition          `json:"conditions"`
-	ObservedCustomResources []v1.ObservedCustomResource `json:"observedCustomResources,omitempty"`
-}
-
-type typeCheckingConfiguration struct {
-	ExpressionWarnings []v1.ExpressionWarning `json:"expressionWarnings"`
 }
 
 // recordAvailable records an event if the policy has become available or unavailable. Only the
@@ -138,14 +118,15 @@ const checkAction = "CheckPolicy"
 
 // record records an event about a policy.
 func (c *Controller) record(p *policy, eventType, reason, note string) {
-	regarding := &corev1.ObjectReference{
-		APIVersion:      v1.SchemeGroupVersion.String(),
-		Kind:            p.descriptor.name,
-		Name:            p.Name,
-		UID:             p.UID,
-		ResourceVersion: p.ResourceVersion,
+	regarding := referenceTo(p, p.descriptor.name)
+	c.recorder.Eventf(&regarding, nil, eventType, reason, checkAction, "%s", typecheck.Truncate(note, maxNote))
+}
+
+// referenceTo returns a reference to a policy or binding, for the events about it.
+func referenceTo(object metav1.Object, kind string) corev1.ObjectReference {
+	return corev1.ObjectReference{
+		APIVersion: v1.SchemeGroupVersion.String(), Kind: kind, Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),
 	}
-	c.recorder.Eventf(regarding, nil, eventType, reason, checkAction, "%s", typecheck.Truncate(note, maxNote))
 }
 
 // supersedes reports whether the report's conditions supersede the recorded status, and returns
@@ -165,7 +146,8 @@ func (c *Controller) supersedes(ctx context.Context, p *policy, r *report, condi
 	if newest > p.Generation {
 		return false, nil, nil
 	}
-	// Kubernetes' status controller writes neither conditions nor custom resources.
+	// Either no controller has checked this generation, or only Kubernetes' status controller,
+	// which writes neither conditions nor custom resources.
 	first := oldest < p.Generation
 	forward := first || better(conditions, recorded.Conditions) || warningsTakenOver(p) ||
 		r.unrecorded && !r.unavailable() && differs(recorded, r, conditions) ||
@@ -200,7 +182,8 @@ func (c *Controller) supersedes(ctx context.Context, p *policy, r *report, condi
 		switch {
 		case first: // recorded for another generation of the policy
 		case before.UID == "" || before.UID == now.UID:
-			// A server of another version looks up more custom resources of the policy.
+			// Another version of the server looks up this custom resource for the policy, and this
+			// one does not.
 			observed = append(observed, before)
 		default:
 			if err := c.confirmNewer(ctx, now, before); err != nil {
@@ -229,9 +212,10 @@ func observedGenerations(status *v1.ValidatingAdmissionPolicyStatus) (oldest, ne
 	return oldest, newest
 }
 
-// better reports whether conditions a are better than conditions b for the same generations: a
-// known status is better than Unknown, and Available better than not. A server that is older, or
-// that cannot reach an aggregated server, does not overwrite the findings of one that can.
+// better reports whether conditions a are better than conditions b for the same generations: True
+// and False are better than Unknown, and for Available, True is better than False. So a server that
+// is older, or that cannot reach an aggregated server, does not overwrite the findings of one that
+// can.
 func better(a, b []metav1.Condition) bool {
 	known := []metav1.ConditionStatus{metav1.ConditionUnknown, metav1.ConditionFalse, metav1.ConditionTrue}
 	rank := func(conditions []metav1.Condition, name string) int {
@@ -258,8 +242,8 @@ func differs(recorded *v1.ValidatingAdmissionPolicyStatus, r *report, conditions
 	return recorded.TypeChecking == nil || !slices.Equal(recorded.TypeChecking.ExpressionWarnings, r.warnings)
 }
 
-// contradicts reports whether the report says something else than the recorded status, other than
-// in words: conditions have another status, or there are type errors in other fields.
+// contradicts reports whether the report differs from the recorded status in more than its texts:
+// conditions have another status, or there are type errors in other fields.
 func contradicts(recorded *v1.ValidatingAdmissionPolicyStatus, r *report, conditions []metav1.Condition) bool {
 	for _, condition := range conditions {
 		if before := meta.FindStatusCondition(recorded.Conditions, condition.Type); before == nil || before.Status != condition.Status {

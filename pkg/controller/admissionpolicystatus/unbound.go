@@ -15,7 +15,6 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	"celador.io/admission/typecheck"
-	v1 "celador.io/api/admissionregistration/v1"
 )
 
 const (
@@ -118,11 +117,9 @@ func (c *Controller) recordOnce(ctx context.Context, object metav1.Object, kind,
 		ReportingInstance:   FieldManager,
 		Action:              checkAction,
 		Reason:              reason,
-		Regarding: corev1.ObjectReference{
-			APIVersion: v1.SchemeGroupVersion.String(), Kind: kind, Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),
-		},
-		Note: typecheck.Truncate(note, maxNote),
-		Type: corev1.EventTypeWarning,
+		Regarding:           referenceTo(object, kind),
+		Note:                typecheck.Truncate(note, maxNote),
+		Type:                corev1.EventTypeWarning,
 	}, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
 		return nil

@@ -38,7 +38,7 @@ type crds struct {
 
 	lock  sync.Mutex
 	known map[string]*establishedCRD
-	// deleted holds the UIDs of deleted definitions.
+	// deleted holds the UIDs of deleted CustomResourceDefinitions.
 	deleted *utilcache.LRUExpireCache
 }
 
@@ -121,12 +121,8 @@ func (d *crds) named(name string) *establishedCRD {
 	// still to come.
 	d.lock.Lock()
 	defer d.lock.Unlock()
-	object, exists, err := d.indexer.GetByKey(name)
-	if err != nil || !exists {
-		return nil
-	}
-	crd := object.(*apiextensionsv1.CustomResourceDefinition)
-	if !established(crd) {
+	crd := d.get(name)
+	if crd == nil || !established(crd) {
 		return nil
 	}
 	if known := d.known[name]; known != nil && !differ(known.CustomResourceDefinition, crd) {
@@ -138,13 +134,21 @@ func (d *crds) named(name string) *establishedCRD {
 }
 
 // version returns the resourceVersion of a cached CustomResourceDefinition, established or not, or
-// "".
+// "" if there is none.
 func (d *crds) version(name string) string {
+	if crd := d.get(name); crd != nil {
+		return crd.ResourceVersion
+	}
+	return ""
+}
+
+// get returns a cached CustomResourceDefinition, established or not, or nil.
+func (d *crds) get(name string) *apiextensionsv1.CustomResourceDefinition {
 	object, exists, err := d.indexer.GetByKey(name)
 	if err != nil || !exists {
-		return ""
+		return nil
 	}
-	return object.(*apiextensionsv1.CustomResourceDefinition).ResourceVersion
+	return object.(*apiextensionsv1.CustomResourceDefinition)
 }
 
 // ofKind returns the established CustomResourceDefinition of the kind, or nil if there is none.

@@ -4,11 +4,8 @@
 package servedtypes
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	apiregistrationhelper "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1/helper"
@@ -40,20 +37,15 @@ func available(service *apiregistrationv1.APIService) bool {
 
 // follow calls handle for every event of the informer with the object before and after the event,
 // nil if it does not exist.
-func follow[T any](informer cache.SharedIndexInformer, handle func(old, current *T)) (cache.InformerSynced, error) {
-	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(object any) { handle(nil, object.(*T)) },
-		UpdateFunc: func(old, current any) { handle(old.(*T), current.(*T)) },
-		DeleteFunc: func(object any) {
-			if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
-				object = tombstone.Obj
+func follow[T cache.Object](informer cache.SharedIndexInformer, handle func(old, current T)) (cache.InformerSynced, error) {
+	var none T
+	registration, err := cache.NewTypedSharedIndexInformer[T](informer).AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[T]{
+		AddFunc:    func(added T) { handle(none, added) },
+		UpdateFunc: handle,
+		DeleteFunc: func(deleted cache.DeletedObject[T]) {
+			if deleted.OptionalObj != none {
+				handle(deleted.OptionalObj, none)
 			}
-			deleted, ok := object.(*T)
-			if !ok {
-				utilruntime.HandleError(fmt.Errorf("deletion of a %T: got %T", deleted, object))
-				return
-			}
-			handle(deleted, nil)
 		},
 	})
 	if err != nil {

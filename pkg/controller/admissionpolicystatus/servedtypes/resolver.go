@@ -62,29 +62,27 @@ func (s *Resolver) HasSynced() bool { return s.crds.synced() }
 
 // Lookup returns a Lookup that is usable until ctx ends.
 func (s *Resolver) Lookup(ctx context.Context) *Lookup {
-	return &Lookup{
-		resolver: s, crds: map[string]*establishedCRD{}, seen: sets.New[CustomResource](),
-		builtIn:    func(version schema.GroupVersion) (resources, error) { return s.builtIn.resources(ctx, version) },
-		aggregated: func(version schema.GroupVersion) (resources, error) { return s.aggregated.resources(ctx, version) },
-	}
+	return s.newLookup(
+		func(version schema.GroupVersion) (resources, error) { return s.builtIn.resources(ctx, version) },
+		func(version schema.GroupVersion) (resources, error) { return s.aggregated.resources(ctx, version) })
 }
 
 // LocalLookup returns a Lookup that sends no requests. builtIn returns the kinds of a built-in
 // group version by the names of their resources. The Lookup answers with an error for types of
 // aggregated servers.
 func (s *Resolver) LocalLookup(builtIn func(schema.GroupVersion) map[string]string) *Lookup {
-	return &Lookup{
-		resolver: s, crds: map[string]*establishedCRD{}, seen: sets.New[CustomResource](),
-		builtIn: func(version schema.GroupVersion) (resources, error) {
-			if !s.builtIn.has(version) {
-				return nil, nil
-			}
-			return builtIn(version), nil
-		},
-		aggregated: func(version schema.GroupVersion) (resources, error) {
-			return nil, fmt.Errorf("%v: another server serves the types", version)
-		},
-	}
+	return s.newLookup(func(version schema.GroupVersion) (resources, error) {
+		if !s.builtIn.has(version) {
+			return nil, nil
+		}
+		return builtIn(version), nil
+	}, func(version schema.GroupVersion) (resources, error) {
+		return nil, fmt.Errorf("%v: another server serves the types", version)
+	})
+}
+
+func (s *Resolver) newLookup(builtIn, aggregated func(schema.GroupVersion) (resources, error)) *Lookup {
+	return &Lookup{resolver: s, builtIn: builtIn, aggregated: aggregated, crds: map[string]*establishedCRD{}, seen: sets.New[CustomResource]()}
 }
 
 // Find looks up the custom resource of a kind.
@@ -111,7 +109,7 @@ func (s *Resolver) Same(seen CustomResource) bool {
 // given name, established or not, or "" if there is none.
 func (s *Resolver) CRDVersion(name string) string { return s.crds.version(name) }
 
-// Deleted reports whether the source has seen the deletion of the CustomResourceDefinition with
+// Deleted reports whether the resolver has seen the deletion of the CustomResourceDefinition with
 // the given UID. A CustomResourceDefinition of the same name may exist again.
 func (s *Resolver) Deleted(uid types.UID) bool {
 	_, deleted := s.crds.deleted.Get(uid)

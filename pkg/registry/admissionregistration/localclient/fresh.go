@@ -69,8 +69,8 @@ func (s *Stores) watches(resource string) *watches {
 	return found.(*watches)
 }
 
-// cover reports whether a watch shows that somebody who has seen the resource at a version has
-// missed nothing: the watch began no later, and has delivered nothing newer.
+// cover reports whether a watch shows that an informer that has seen the resource at a version has
+// missed nothing: the watch began at this version or earlier, and has delivered nothing newer.
 func (w *watches) cover(version uint64) bool {
 	covered := false
 	w.open.Range(func(key, _ any) bool {
@@ -98,7 +98,7 @@ func (w *watches) end(open *openWatch) { w.open.Delete(open) }
 type openWatch struct {
 	from uint64
 	// delivered is the version of the last object that the watch delivered. It is the greatest
-	// number while an event waits to be read, so that the watch covers nobody meanwhile.
+	// number while an event waits to be read, so that the watch covers no version meanwhile.
 	delivered atomic.Uint64
 }
 
@@ -108,7 +108,8 @@ func (w *openWatch) deliver(event watch.Event, send func() bool) bool {
 	if !send() {
 		return false
 	}
-	// A bookmark has a newer version than the last object, which not every watch has got.
+	// The version of a bookmark is newer than that of the last object, and other watches of the
+	// resource may get no bookmark with it.
 	if event.Type == watch.Bookmark {
 		w.delivered.Store(previous)
 		return true

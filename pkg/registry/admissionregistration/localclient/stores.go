@@ -41,7 +41,7 @@ type Stores struct {
 // Add adds the store of a resource, or replaces it.
 func (s *Stores) Add(resource string, store *registry.Store) { s.byResource.Store(resource, store) }
 
-// A resource is a resource of the group in v1, which may be in stores.
+// A resource is one of the resources of the API group, read in v1 from its store.
 type resource struct {
 	stores *Stores
 	name   string
@@ -114,7 +114,7 @@ func (r resource) watch(ctx context.Context, options metav1.ListOptions) (watch.
 	if err != nil {
 		return nil, err
 	}
-	// Unlike watch.Filter, this ends when the watch is stopped and nobody reads the next event.
+	// watch.Filter would not end after Stop while nobody reads the next event.
 	events := make(chan watch.Event)
 	converted := watch.NewProxyWatcher(events)
 	watches := r.stores.watches(r.name)

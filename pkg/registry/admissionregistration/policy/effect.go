@@ -106,7 +106,7 @@ func (k BindingDescriptor[Binding, Policy, Spec]) policyFoundColumn(policies Lis
 	}
 }
 
-// condition returns "True" or "False", as conditions in a status say it.
+// condition returns "True" or "False", the values of metav1.ConditionStatus.
 func condition(met bool) string {
 	if met {
 		return string(metav1.ConditionTrue)

@@ -7,6 +7,7 @@ package webhookconfiguration
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/generic"
@@ -51,10 +52,7 @@ func setStrategy(strategy Strategy, store *registry.Store) *registry.Store {
 // Strategy is Kubernetes' strategy for a kind of webhook configurations, except that it drops match
 // conditions while feature gate AdmissionWebhookMatchConditions is off. It is safe for concurrent
 // use.
-type Strategy struct {
-	upstreamStrategy
-	conditions func(configuration runtime.Object) []*[]admissionregistration.MatchCondition
-}
+type Strategy struct{ upstreamStrategy }
 
 // upstreamStrategy has every interface of Kubernetes' strategies, whose types are not exported.
 // The server finds declarative validation by a type assertion, so a missing interface would turn it
@@ -65,39 +63,16 @@ type upstreamStrategy interface {
 }
 
 // NewValidatingStrategy returns the Strategy for ValidatingWebhookConfigurations.
-func NewValidatingStrategy() Strategy {
-	return Strategy{validatingwebhookconfiguration.Strategy, func(configuration runtime.Object) []*[]admissionregistration.MatchCondition {
-		webhooks := configuration.(*admissionregistration.ValidatingWebhookConfiguration).Webhooks
-		return fieldPointers(webhooks, func(w *admissionregistration.ValidatingWebhook) *[]admissionregistration.MatchCondition {
-			return &w.MatchConditions
-		})
-	}}
-}
+func NewValidatingStrategy() Strategy { return Strategy{validatingwebhookconfiguration.Strategy} }
 
 // NewMutatingStrategy returns the Strategy for MutatingWebhookConfigurations.
-func NewMutatingStrategy() Strategy {
-	return Strategy{mutatingwebhookconfiguration.Strategy, func(configuration runtime.Object) []*[]admissionregistration.MatchCondition {
-		webhooks := configuration.(*admissionregistration.MutatingWebhookConfiguration).Webhooks
-		return fieldPointers(webhooks, func(w *admissionregistration.MutatingWebhook) *[]admissionregistration.MatchCondition {
-			return &w.MatchConditions
-		})
-	}}
-}
-
-// fieldPointers returns the address of a field of each webhook.
-func fieldPointers[Webhook, Field any](webhooks []Webhook, field func(*Webhook) *Field) []*Field {
-	var all []*Field
-	for i := range webhooks {
-		all = append(all, field(&webhooks[i]))
-	}
-	return all
-}
+func NewMutatingStrategy() Strategy { return Strategy{mutatingwebhookconfiguration.Strategy} }
 
 // PrepareForCreate drops match conditions if their feature gate is off. Kubernetes' strategy does
 // the rest.
 func (s Strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
 	if !conditionsEnabled() {
-		s.dropConditions(obj)
+		dropConditions(obj)
 	}
 	s.upstreamStrategy.PrepareForCreate(ctx, obj)
 }
@@ -106,8 +81,8 @@ func (s Strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
 // some: an update must not lose what was written while the gate was on. Kubernetes' strategy then
 // compares the webhooks to increment the generation.
 func (s Strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
-	if !conditionsEnabled() && !s.hasConditions(old) {
-		s.dropConditions(obj)
+	if !conditionsEnabled() && !hasConditions(old) {
+		dropConditions(obj)
 	}
 	s.upstreamStrategy.PrepareForUpdate(ctx, obj, old)
 }
@@ -116,17 +91,27 @@ func conditionsEnabled() bool {
 	return utilfeature.DefaultFeatureGate.Enabled(features.AdmissionWebhookMatchConditions)
 }
 
-func (s Strategy) hasConditions(configuration runtime.Object) bool {
-	for _, conditions := range s.conditions(configuration) {
-		if len(*conditions) > 0 {
-			return true
+// matchConditions returns a pointer to the match conditions of each webhook in a configuration.
+func matchConditions(configuration runtime.Object) (all []*[]admissionregistration.MatchCondition) {
+	switch c := configuration.(type) {
+	case *admissionregistration.ValidatingWebhookConfiguration:
+		for i := range c.Webhooks {
+			all = append(all, &c.Webhooks[i].MatchConditions)
+		}
+	case *admissionregistration.MutatingWebhookConfiguration:
+		for i := range c.Webhooks {
+			all = append(all, &c.Webhooks[i].MatchConditions)
 		}
 	}
-	return false
+	return all
 }
 
-func (s Strategy) dropConditions(configuration runtime.Object) {
-	for _, conditions := range s.conditions(configuration) {
+func hasConditions(configuration runtime.Object) bool {
+	return slices.ContainsFunc(matchConditions(configuration), func(c *[]admissionregistration.MatchCondition) bool { return len(*c) > 0 })
+}
+
+func dropConditions(configuration runtime.Object) {
+	for _, conditions := range matchConditions(configuration) {
 		*conditions = nil
 	}
 }

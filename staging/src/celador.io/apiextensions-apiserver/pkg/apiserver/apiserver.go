@@ -10,12 +10,14 @@ import (
 	"net/http"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	upstream "k8s.io/apiextensions-apiserver/pkg/apiserver"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/conversion"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	listers "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
 	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/client-go/tools/cache"
 
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions/scheme"
 	"celador.io/apiextensions-apiserver/pkg/crdinformer"
@@ -63,7 +65,8 @@ func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTa
 	if err != nil {
 		return nil, err
 	}
-	if _, err := crds.Informer().AddEventHandler(resources.follow()); err != nil {
+	followed := cache.NewTypedSharedIndexInformer[*apiextensionsv1.CustomResourceDefinition](crds.Informer())
+	if _, err := followed.AddTypedEventHandler(resources.follow()); err != nil {
 		return nil, err
 	}
 	h := &handler{

@@ -121,7 +121,7 @@ func (h *handler) subresource(storage rest.Patcher, scope *handlers.RequestScope
 // while the CustomResourceDefinition is terminating.
 func (h *handler) admissionOf(crd *apiextensionsv1.CustomResourceDefinition) admission.Interface {
 	if crd.DeletionTimestamp != nil || apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Terminating) {
-		return withoutCreation{h.admission}
+		return admission.NewChainHandler(noCreation{}, h.admission)
 	}
 	return h.admission
 }

@@ -5,34 +5,27 @@ package apiserver
 
 import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/client-go/tools/cache"
+	informers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions/apiextensions/v1"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
 )
 
 // follow returns an event handler that retires the Resources of updated and deleted
 // CustomResourceDefinitions, and deletes the metrics of the deleted ones.
-func (r *resources) follow() cache.ResourceEventHandler {
-	return cache.ResourceEventHandlerFuncs{
+func (r *resources) follow() informers.CustomResourceDefinitionHandlerFuncs {
+	return informers.CustomResourceDefinitionHandlerFuncs{
 		// The informer may merge an addition and later updates into one event.
-		AddFunc: func(object any) { r.update(object.(*apiextensionsv1.CustomResourceDefinition)) },
-		UpdateFunc: func(oldObject, newObject any) {
-			oldCRD, newCRD := oldObject.(*apiextensionsv1.CustomResourceDefinition), newObject.(*apiextensionsv1.CustomResourceDefinition)
-			switch {
-			case oldCRD == newCRD:
-				// A resync.
-			case oldCRD.UID != newCRD.UID:
-				// The informer has merged a deletion and an addition into one event.
-				r.remove(oldCRD.UID)
-				serving.DeleteMetrics(oldCRD.Name)
+		AddFunc: r.update,
+		UpdateFunc: func(old, current *apiextensionsv1.CustomResourceDefinition) {
+			// The informer may merge a deletion and an addition into one event.
+			if old.UID != current.UID {
+				r.remove(old.UID)
+				serving.DeleteMetrics(old.Name)
 			}
-			r.update(newCRD)
+			r.update(current)
 		},
-		DeleteFunc: func(object any) {
-			if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
-				object = unknown.Obj
-			}
-			if crd, ok := object.(*apiextensionsv1.CustomResourceDefinition); ok {
+		DeleteFunc: func(deleted informers.DeletedCustomResourceDefinition) {
+			if crd := deleted.OptionalObj; crd != nil {
 				r.remove(crd.UID)
 				serving.DeleteMetrics(crd.Name)
 			}

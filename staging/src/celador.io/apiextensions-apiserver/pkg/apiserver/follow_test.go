@@ -9,6 +9,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	informers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions/apiextensions/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/component-base/metrics/testutil"
@@ -37,8 +38,8 @@ func TestMetricsOfRemoved(t *testing.T) {
 	updated := fail("updated.example.com")
 	replacement := replaced.DeepCopy()
 	replacement.UID = "replacement"
-	f.follow().OnDelete(deleted)
-	f.follow().OnDelete(cache.DeletedFinalStateUnknown{Key: lost.Name, Obj: lost})
+	f.follow().OnDelete(informers.DeletedCustomResourceDefinition{OptionalObj: deleted})
+	f.follow().OnDelete(informers.DeletedCustomResourceDefinition{OptionalObj: lost, FinalStateUnknown: &cache.DeletedFinalStateUnknown{Key: lost.Name, Obj: lost}})
 	f.follow().OnUpdate(replaced, f.set(replacement))
 	f.follow().OnUpdate(updated, f.set(updated.DeepCopy()))
 	const name = "celador_crd_default_errors_total"

@@ -73,8 +73,8 @@ func (r *resources) get(ctx context.Context, crd *apiextensionsv1.CustomResource
 
 	s := r.lock(crd.UID)
 	defer s.mu.Unlock()
-	// destroy has closed the Resource of this slot, or has not seen the slot: it would never close
-	// another one.
+	// destroy has closed the Resource of this slot, or has not seen the slot. It would not close a
+	// Resource that is built now.
 	if r.hasStopped() {
 		return nil, errStopped
 	}

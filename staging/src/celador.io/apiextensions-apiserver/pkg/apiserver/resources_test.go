@@ -15,6 +15,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/conversion"
+	informers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions/apiextensions/v1"
 	listers "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/util/webhook"
@@ -168,11 +169,11 @@ func TestRemoval(t *testing.T) {
 	for name, remove := range map[string]func(f *fixture, old *apiextensionsv1.CustomResourceDefinition){
 		"deleted": func(f *fixture, old *apiextensionsv1.CustomResourceDefinition) {
 			_ = f.crds.Delete(old)
-			f.follow().OnDelete(old)
+			f.follow().OnDelete(informers.DeletedCustomResourceDefinition{OptionalObj: old})
 		},
 		"deleted, event lost": func(f *fixture, old *apiextensionsv1.CustomResourceDefinition) {
 			_ = f.crds.Delete(old)
-			f.follow().OnDelete(cache.DeletedFinalStateUnknown{Key: old.Name, Obj: old})
+			f.follow().OnDelete(informers.DeletedCustomResourceDefinition{OptionalObj: old, FinalStateUnknown: &cache.DeletedFinalStateUnknown{Key: old.Name, Obj: old}})
 		},
 		"replaced": func(f *fixture, old *apiextensionsv1.CustomResourceDefinition) {
 			replacement := old.DeepCopy()

@@ -11,36 +11,17 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 )
 
-// withoutCreation is the admission chain of a terminating CustomResourceDefinition. It forbids the
-// operation Create, which patch and apply requests may have as well, and passes other operations to
-// chain.
-type withoutCreation struct{ chain admission.Interface }
+// noCreation is an admission plugin that forbids the operation Create, which patch and apply
+// requests may have as well, while a CustomResourceDefinition is terminating.
+type noCreation struct{}
 
-func (w withoutCreation) Handles(operation admission.Operation) bool {
-	return operation == admission.Create || w.chain.Handles(operation)
-}
+func (noCreation) Handles(operation admission.Operation) bool { return operation == admission.Create }
 
-func (w withoutCreation) Admit(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
-	if a.GetOperation() == admission.Create {
-		return newTerminatingError(a)
-	}
-	if chain, ok := w.chain.(admission.MutationInterface); ok {
-		return chain.Admit(ctx, a, o)
-	}
-	return nil
-}
-
-func (w withoutCreation) Validate(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
-	if a.GetOperation() == admission.Create {
-		return newTerminatingError(a)
-	}
-	if chain, ok := w.chain.(admission.ValidationInterface); ok {
-		return chain.Validate(ctx, a, o)
-	}
-	return nil
-}
-
-func newTerminatingError(a admission.Attributes) error {
+func (noCreation) Admit(_ context.Context, a admission.Attributes, _ admission.ObjectInterfaces) error {
 	return apierrors.NewForbidden(a.GetResource().GroupResource(), a.GetName(),
 		errors.New("create not allowed while custom resource definition is terminating"))
+}
+
+func (c noCreation) Validate(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
+	return c.Admit(ctx, a, o)
 }

@@ -33,9 +33,9 @@ type Client interface {
 
 // NewSharedInformerFactory returns a factory of Kubernetes' informers whose informer of
 // CustomResourceDefinitions reads with crds. The informer stores and delivers Kubernetes' type, and
-// puts the expressions into the returned table. The conversion strategy ConversionRules stays, so
-// that what does not know it cannot take it for None. Informers of other kinds read with client.
-// The factory is not started.
+// puts the expressions into the returned table. It keeps the conversion strategy ConversionRules,
+// so that code that does not know the strategy fails instead of converting as for None. Informers
+// of other kinds read with client. The factory is not started.
 func NewSharedInformerFactory(client upstreamclient.Interface, crds Client, resync time.Duration) (upstreaminformers.SharedInformerFactory, *Expressions) {
 	expressions := newExpressions()
 	factory := upstreaminformers.NewSharedInformerFactory(client, resync)

@@ -13,10 +13,11 @@ type Expressions struct {
 	// ConversionRules reports whether spec.conversion.strategy is ConversionRules.
 	ConversionRules bool
 
-	// Converters is spec.conversion.converters. Validation, not this type, ties it to the strategy.
+	// Converters is spec.conversion.converters. It may be set without ConversionRules, until
+	// validation.
 	Converters []v1.Converter
 
-	// Tables is spec.conversion.tables. Validation, not this type, ties it to the strategy.
+	// Tables is spec.conversion.tables. It may be set without ConversionRules, until validation.
 	Tables []v1.ConversionTable
 }
 

@@ -17,13 +17,10 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// applications returns the storage and the scope of one server-side apply. They must not be used
-// for another request.
-type applications func() (rest.Patcher, *handlers.RequestScope, error)
-
-// newApplications returns the applications of a storage. rules is nil unless conversion rules are
-// evaluated; the requests share the scope then. reset are the fields that a write resets.
-func newApplications(storage rest.Patcher, scope *handlers.RequestScope, types managedfields.TypeConverter, rules *rulesConverter, reset resetFields) applications {
+// newApply returns Version.Apply or Version.ApplyStatus for a storage. rules is nil if no
+// conversion rules are evaluated; all requests share the storage and the scope in that case. reset
+// are the fields that a write resets.
+func newApply(storage rest.Patcher, scope *handlers.RequestScope, types managedfields.TypeConverter, rules *rulesConverter, reset resetFields) func() (rest.Patcher, *handlers.RequestScope, error) {
 	if rules == nil {
 		return func() (rest.Patcher, *handlers.RequestScope, error) { return storage, scope, nil }
 	}

@@ -14,19 +14,19 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
 )
 
-// An applyConverter converts the objects that server-side apply merges in one request. Apply looks
-// up what a manager owned in the version of its last request: it converts the merged object to that
-// version, removes fields, and converts the rest back. In such a part, a rule may lack what it
-// reads, and its field is then left unset.
+// An applyConverter converts the objects that server-side apply merges in one request. To find out
+// which fields a manager has given up, apply converts the merged object to the version of the
+// manager's last request, removes fields from it, and converts the rest back. Such a part may lack
+// values that rules read. A rule that fails because of that leaves its field unset.
 //
-// The merged object is whole, and what rules leave unset would be missing in the object that is
-// stored. So its rules must not fail. Field managers copy the live object first, by converting it
-// to the version that it has. The merged object is the next one that they convert, and is then
-// converted further as it is. All other objects are parts, or are only compared.
+// The merged object is stored, so no field must be left unset in it, and its rules must not fail.
+// The order of conversions tells which object it is: field managers first copy the live object, by
+// converting it to the version that it has. The object that they convert next is the merged one.
+// All others are parts, or are only compared.
 //
-// The merged object is the same in a version whenever it is converted to it. Conversion back and
-// forth may move a value, such as that of a deprecated field, to where its owner has not applied
-// it, and the value would be removed.
+// The merged object is converted to each version once, and the result is kept. Conversion back and
+// forth may move a value, such as that of a deprecated field, to a field that its owner has not
+// applied, and apply would remove it.
 //
 // An applyConverter is not safe for concurrent use.
 type applyConverter struct {
@@ -38,12 +38,13 @@ type applyConverter struct {
 	merged map[schema.GroupVersion]*unstructured.Unstructured
 	// started is set once an object other than the live one was converted.
 	started bool
-	// refusal is why the request has to fail. Nil if there is no reason.
+	// refusal is the error of the last object that did not convert, for which the request has to
+	// fail. Nil if there was none.
 	refusal *conversion.Error
 }
 
-// contents is a set of objects, which are the same if they share their outermost map. It holds the
-// maps, so that no other one gets their address.
+// contents is a set of objects, by the addresses of their outermost maps. It refers to the maps, so
+// that none is freed and its address used for another one.
 type contents map[uintptr]map[string]any
 
 func (c contents) has(object *unstructured.Unstructured) bool { return c[address(object)] != nil }
@@ -89,10 +90,10 @@ func (c *applyConverter) ConvertToVersion(in runtime.Object, target runtime.Grou
 	return out, nil
 }
 
-// converted converts a copy of an object. Field managers do not set the defaults of the versions
-// that they convert to and from. Rules may need them, as they find them in what is read from the
-// storage, so they are set for rules that fail. In a part, they must not bring back fields that are
-// given up: rules that fail see them beside what the part has, and nothing else does.
+// converted converts a copy of an object. Rules may read defaults, which objects from the storage
+// have. Field managers do not set them in the objects that they convert, so converted sets them and
+// converts again if a rule fails. In a part, only the rules that fail read the defaults, so that
+// the result does not have them: the manager may have given up these fields.
 func (c *applyConverter) converted(object *unstructured.Unstructured, to string, whole bool) (*unstructured.Unstructured, error) {
 	if !whole {
 		object = object.DeepCopy()

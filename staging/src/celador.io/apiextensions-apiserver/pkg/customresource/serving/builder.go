@@ -35,15 +35,15 @@ type Builder struct {
 	Authorizer authorizer.UnconditionalAuthorizer
 	// MaxRequestBodyBytes limits the bodies of requests. 0 means no limit.
 	MaxRequestBodyBytes int64
-	// Tracer learns how the validation rules of served versions evaluate. Nil for none.
+	// Tracer is told of the evaluations of validation rules of served versions. Optional.
 	Tracer schemaexpression.Tracer
 	// SeparateStorages gives each version a storage of its own, which converts what it reads and
 	// writes, also with conversion rules. The RESTOptions of a server make watch caches, which the
 	// versions share.
 	SeparateStorages bool
-	// Unreadable learns how many objects of a CustomResourceDefinition do not convert to each
-	// version, as long as its Resource exists, unless the feature gate of its conversion rules is
-	// off. Nil if nobody wants to know.
+	// Unreadable is called with the number of objects of a CustomResourceDefinition that do not
+	// convert to each version, whenever the numbers change while its Resource exists. It is not
+	// called for conversion rules whose feature gate is off. Optional.
 	Unreadable func(crd *apiextensionsv1.CustomResourceDefinition, counts map[string]int)
 }
 
@@ -84,7 +84,7 @@ func (b *Builder) countUnreadable(resource *Resource, crd *apiextensionsv1.Custo
 }
 
 // kind holds the converters, schemas and names that the versions of a CustomResourceDefinition
-// share. Build drops it.
+// share, while Build runs.
 type kind struct {
 	*Builder
 	crd         *apiextensionsv1.CustomResourceDefinition

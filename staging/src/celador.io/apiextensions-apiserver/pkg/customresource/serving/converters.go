@@ -24,8 +24,8 @@ import (
 type converters struct {
 	// safe does not change its input, unsafe may.
 	safe, unsafe runtime.ObjectConvertor
-	// comparing converts objects whose fields are compared for the owners of fields, and leaves the
-	// fields of rules that fail unset.
+	// comparing converts the objects that field managers compare to find out which fields a write
+	// has changed. A rule that fails leaves its field unset.
 	comparing runtime.ObjectConvertor
 	// encoding is safe and decoding is not. Both coerce their results.
 	encoding, decoding runtime.ObjectConvertor

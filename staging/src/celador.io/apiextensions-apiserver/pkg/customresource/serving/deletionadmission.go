@@ -4,7 +4,6 @@
 package serving
 
 import (
-	"context"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,35 +20,19 @@ func (v *Version) DeletionAdmission(chain admission.Interface) admission.Interfa
 	if v.view == nil || chain == nil {
 		return chain
 	}
-	return deletionAdmission{chain, v.view}
+	return interceptedAdmission{chain, func(a admission.Attributes, decide func(admission.Attributes) error) error {
+		deletion := &deletion{Attributes: a, view: v.view}
+		if err := decide(deletion); err != nil {
+			return err
+		}
+		// A conversion that has not begun is not needed any more.
+		deletion.convert.Do(func() {})
+		return deletion.err
+	}}
 }
 
-type deletionAdmission struct {
-	admission.Interface
-	view *versionedstorage.VersionStorage
-}
-
-// Admit implements admission.MutationInterface.
-func (d deletionAdmission) Admit(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
-	chain, ok := d.Interface.(admission.MutationInterface)
-	if !ok {
-		return nil
-	}
-	deletion := &deletion{Attributes: a, view: d.view}
-	return deletion.result(chain.Admit(ctx, deletion, o))
-}
-
-// Validate implements admission.ValidationInterface.
-func (d deletionAdmission) Validate(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
-	chain, ok := d.Interface.(admission.ValidationInterface)
-	if !ok {
-		return nil
-	}
-	deletion := &deletion{Attributes: a, view: d.view}
-	return deletion.result(chain.Validate(ctx, deletion, o))
-}
-
-// deletion has the old object in the version of the request. It is safe for concurrent use.
+// A deletion is the attributes of a deletion with the old object in the version of the request. It
+// is safe for concurrent use.
 type deletion struct {
 	admission.Attributes
 	view      *versionedstorage.VersionStorage
@@ -77,14 +60,4 @@ func (d *deletion) GetOldObject() runtime.Object {
 		d.converted = converted
 	})
 	return d.converted
-}
-
-// result returns the error of the chain, or that of a conversion that a plugin needed.
-func (d *deletion) result(err error) error {
-	// A conversion that has not begun is not needed any more.
-	d.convert.Do(func() {})
-	if err != nil {
-		return err
-	}
-	return d.err
 }

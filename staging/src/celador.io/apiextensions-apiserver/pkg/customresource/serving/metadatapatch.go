@@ -35,7 +35,7 @@ func (v *Version) MetadataPatch(chain admission.Interface, onlyMetadata func() b
 	if chain == nil {
 		return patch, nil
 	}
-	return patch, patchAdmission{chain, patch}
+	return patch, interceptedAdmission{chain, patch.admit}
 }
 
 // A metadataPatch is the storage of one patch. It is not safe for concurrent use.
@@ -109,7 +109,7 @@ func (m patchedMetadata) UpdatedObject(ctx context.Context, old runtime.Object) 
 	if err != nil || !p.unreadable && p.version.rewrites(ctx, current) {
 		return nil, p.cause
 	}
-	// The patch is decoded with defaults, which are no changes.
+	// Decoding the patched object sets defaults. These are no changes, so both objects have them.
 	p.version.Scope.Defaulter.Default(current)
 	updated, err := m.UpdatedObjectInfo.UpdatedObject(ctx, current)
 	if err != nil {
@@ -143,31 +143,8 @@ func withoutMetadata(object *unstructured.Unstructured) map[string]any {
 	return content
 }
 
-// patchAdmission refuses a patch if a plugin reads an object of which nothing but the metadata is
-// known: it could not decide about it.
-type patchAdmission struct {
-	admission.Interface
-	patch *metadataPatch
-}
-
-// Admit implements admission.MutationInterface.
-func (p patchAdmission) Admit(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
-	chain, ok := p.Interface.(admission.MutationInterface)
-	if !ok {
-		return nil
-	}
-	return p.patch.admit(a, func(a admission.Attributes) error { return chain.Admit(ctx, a, o) })
-}
-
-// Validate implements admission.ValidationInterface.
-func (p patchAdmission) Validate(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces) error {
-	chain, ok := p.Interface.(admission.ValidationInterface)
-	if !ok {
-		return nil
-	}
-	return p.patch.admit(a, func(a admission.Attributes) error { return chain.Validate(ctx, a, o) })
-}
-
+// admit refuses the patch if a plugin reads an object of which nothing but the metadata is known:
+// the plugin could not decide about it.
 func (p *metadataPatch) admit(a admission.Attributes, decide func(admission.Attributes) error) error {
 	if !p.unreadable {
 		return decide(a)

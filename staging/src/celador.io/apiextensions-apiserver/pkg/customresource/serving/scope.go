@@ -52,7 +52,7 @@ func (k *kind) addScopes(version *Version, v *apiextensionsv1.CustomResourceDefi
 	if version.Scope, err = managed(main, k.types, k.converters.comparing, reset); err != nil {
 		return err
 	}
-	version.applications = newApplications(version.Storage.CustomResource, version.Scope, k.types, k.converters.checked, reset)
+	version.Apply = newApply(version.Storage.CustomResource, version.Scope, k.types, k.converters.checked, reset)
 	if version.Storage.Scale == nil {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (k *kind) addStatusScopes(versions map[string]*Version) error {
 		if version.StatusScope, err = managed(status, k.types, k.converters.comparing, reset); err != nil {
 			return err
 		}
-		version.statusApplications = newApplications(version.Storage.Status, version.StatusScope, k.types, k.converters.checked, reset)
+		version.ApplyStatus = newApply(version.Storage.Status, version.StatusScope, k.types, k.converters.checked, reset)
 	}
 	return nil
 }

@@ -56,7 +56,11 @@ type Version struct {
 	// declares an empty text.
 	DeprecationWarning string
 
-	applications, statusApplications applications
+	// Apply returns the storage and the request scope that serve one server-side apply of the
+	// resource, and ApplyStatus those for its status. They must not be used for another request, as
+	// field managers remember the objects that a request has converted. ApplyStatus is nil if the
+	// version does not declare the subresource.
+	Apply, ApplyStatus func() (rest.Patcher, *handlers.RequestScope, error)
 
 	// view is the storage of CustomResource if the versions share asStored. Nil without conversion
 	// rules.
@@ -64,17 +68,6 @@ type Version struct {
 	asStored *upstream.REST
 	// check is the check of writes in the version. Nil if what is stored can always be served.
 	check *writeCheck
-}
-
-// Apply returns the storage and the request scope that serve one server-side apply of the resource.
-// They must not be used for another request, as field managers remember the objects that a request
-// has converted.
-func (v *Version) Apply() (rest.Patcher, *handlers.RequestScope, error) { return v.applications() }
-
-// ApplyStatus returns what Apply returns, for the status subresource, which the version must
-// declare.
-func (v *Version) ApplyStatus() (rest.Patcher, *handlers.RequestScope, error) {
-	return v.statusApplications()
 }
 
 // Version returns a version by name, or nil if there is none that is served or stored.

@@ -26,8 +26,7 @@ import (
 // the version in which they are stored. Only resources with conversion rules share one: Kubernetes'
 // strategies keep a storage for each version, as in Kubernetes.
 func (k *kind) openShared(resource *Resource) error {
-	converter := sharedConverter{k.converters.rules, k.versionNames()}
-	k.shared = &versionedstorage.SharedStorage{Stored: k.stored, Converter: converter, Defaulter: k.schemas.Defaulter(scheme.Scheme)}
+	k.shared = &versionedstorage.SharedStorage{Stored: k.stored, Converter: k.converters.rules, Defaulter: k.schemas.Defaulter(scheme.Scheme)}
 	for i := range k.crd.Spec.Versions {
 		v := &k.crd.Spec.Versions[i]
 		if !v.Storage {
@@ -47,14 +46,6 @@ func (k *kind) openShared(resource *Resource) error {
 		k.shared.Resource, k.shared.Storage = config.Resource, asStored.CustomResource.Storage.Storage
 	}
 	return nil
-}
-
-func (k *kind) versionNames() []string {
-	var names []string
-	for _, v := range k.crd.Spec.Versions {
-		names = append(names, v.Name)
-	}
-	return names
 }
 
 // attributes returns the attributes of objects in the shared storage. base reads those that are
@@ -90,8 +81,8 @@ func (s sharedOptions) GetRESTOptions(resource schema.GroupResource, example run
 	return options, nil
 }
 
-// viewOptions are the options of a version's storage, which is a view of the shared storage. The
-// codec is for dry runs.
+// viewOptions are the options of a version's storage, which is a view of the shared storage.
+// Nothing but dry runs uses their codec.
 type viewOptions struct {
 	codecs.StorageOptionsGetter
 	shared *versionedstorage.SharedStorage
@@ -114,15 +105,9 @@ func (v viewOptions) GetRESTOptions(resource schema.GroupResource, example runti
 	return options, nil
 }
 
-// sharedConverter converts between the shared storage and its views.
-type sharedConverter struct {
-	rules    *rulesConverter
-	versions []string
-}
-
 // ConvertObject implements versionedstorage.Converter.
-func (c sharedConverter) ConvertObject(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {
-	out, err := c.rules.ConvertToVersion(in, to)
+func (c *rulesConverter) ConvertObject(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {
+	out, err := c.ConvertToVersion(in, to)
 	if err != nil {
 		return nil, err
 	}
@@ -130,30 +115,28 @@ func (c sharedConverter) ConvertObject(in *unstructured.Unstructured, to schema.
 }
 
 // ConvertMetadata implements versionedstorage.Converter.
-func (c sharedConverter) ConvertMetadata(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {
+func (c *rulesConverter) ConvertMetadata(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {
 	from := in.GroupVersionKind().Version
 	start := time.Now()
-	out, err := c.rules.rules.ConvertMetadata(context.Background(), in, to.Version)
+	out, err := c.rules.ConvertMetadata(context.Background(), in, to.Version)
 	if err != nil {
-		observeConversion(c.rules.crd, from, to.Version, time.Since(start), err)
+		observeConversion(c.crd, from, to.Version, time.Since(start), err)
 		return nil, conversionFailed(in, to.Version, err)
 	}
 	return out, nil
 }
 
 // ChangesMetadata implements versionedstorage.Converter.
-func (c sharedConverter) ChangesMetadata(from, to schema.GroupVersion) bool {
-	return c.rules.rules.ChangesMetadata(from.Version, to.Version)
+func (c *rulesConverter) ChangesMetadata(from, to schema.GroupVersion) bool {
+	return c.rules.ChangesMetadata(from.Version, to.Version)
 }
 
 // ChangesLabels implements versionedstorage.Converter.
-func (c sharedConverter) ChangesLabels(to schema.GroupVersion) bool {
-	for _, from := range c.versions {
-		if c.rules.rules.ChangesLabels(from, to.Version) {
+func (c *rulesConverter) ChangesLabels(to schema.GroupVersion) bool {
+	for from := range c.versions {
+		if c.rules.ChangesLabels(from.Version, to.Version) {
 			return true
 		}
 	}
 	return false
 }
-
-var _ versionedstorage.Converter = sharedConverter{}

@@ -77,15 +77,21 @@ func (k *kind) config(index int, typer codecs.Typer) (*customresource.Config, er
 	if err != nil {
 		return nil, err
 	}
-	status, statusValidator, err := statusSubresource(v, schema)
-	if err != nil {
-		return nil, err
+	subresources := &apiextensionsinternal.CustomResourceSubresources{}
+	if v.Subresources != nil {
+		if err := apiextensionsv1.Convert_v1_CustomResourceSubresources_To_apiextensions_CustomResourceSubresources(v.Subresources, subresources, nil); err != nil {
+			return nil, err
+		}
 	}
-	scale, err := scaleSubresource(v)
-	if err != nil {
-		return nil, err
+	var statusValidator validation.SchemaValidator
+	if schema != nil && subresources.Status != nil {
+		if property, ok := schema.Properties["status"]; ok {
+			if statusValidator, _, err = validation.NewSchemaValidator(&property); err != nil {
+				return nil, err
+			}
+		}
 	}
-	// New returns a convertor of the names and ages together with the error.
+	// Together with an error, New returns a convertor with the columns of the name and the age.
 	table, err := tableconvertor.New(columns(v))
 	if err != nil {
 		klog.Background().V(2).Info("Using the default table columns, because additionalPrinterColumns are invalid", "kind", gvk, "err", err)
@@ -96,7 +102,7 @@ func (k *kind) config(index int, typer codecs.Typer) (*customresource.Config, er
 		Kind: gvk, ListKind: gv.WithKind(names.ListKind),
 		Namespaced: !k.clusterScoped(), Categories: names.Categories,
 		Schema: k.schemas.Structural(v.Name), Validator: validator, StatusValidator: statusValidator,
-		Status: status, Scale: scale, ReplicasPaths: k.replicas, SelectableFields: v.SelectableFields,
+		Status: subresources.Status, Scale: subresources.Scale, ReplicasPaths: k.replicas, SelectableFields: v.SelectableFields,
 		Typer: typer, Table: table,
 	}
 	return config, nil
@@ -117,30 +123,3 @@ func (k *kind) tracedRules(index int) (*validationrules.Rules, error) {
 }
 
 func (k *kind) clusterScoped() bool { return k.crd.Spec.Scope == apiextensionsv1.ClusterScoped }
-
-// statusSubresource returns nil if the version has no status subresource. The validator checks the
-// schema of the property status alone and is nil without such a property.
-func statusSubresource(v *apiextensionsv1.CustomResourceDefinitionVersion, schema *apiextensionsinternal.JSONSchemaProps) (*apiextensionsinternal.CustomResourceSubresourceStatus, validation.SchemaValidator, error) {
-	if v.Subresources == nil || v.Subresources.Status == nil {
-		return nil, nil, nil
-	}
-	status := &apiextensionsinternal.CustomResourceSubresourceStatus{}
-	if schema == nil {
-		return status, nil, nil
-	}
-	property, ok := schema.Properties["status"]
-	if !ok {
-		return status, nil, nil
-	}
-	validator, _, err := validation.NewSchemaValidator(&property)
-	return status, validator, err
-}
-
-// scaleSubresource returns nil if the version has no scale subresource.
-func scaleSubresource(v *apiextensionsv1.CustomResourceDefinitionVersion) (*apiextensionsinternal.CustomResourceSubresourceScale, error) {
-	if v.Subresources == nil || v.Subresources.Scale == nil {
-		return nil, nil
-	}
-	scale := &apiextensionsinternal.CustomResourceSubresourceScale{}
-	return scale, apiextensionsv1.Convert_v1_CustomResourceSubresourceScale_To_apiextensions_CustomResourceSubresourceScale(v.Subresources.Scale, scale, nil)
-}

@@ -19,7 +19,6 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/utils/ptr"
 
-	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 	"celador.io/apiextensions-apiserver/pkg/customresource/versionedstorage"
 )
 
@@ -51,7 +50,8 @@ func (c *unreadableCounter) run(ctx context.Context) {
 	case <-ctx.Done():
 		return
 	}
-	// The watch ends when it is slower than the writes, for example.
+	// The watch cache ends a watch that does not keep up with the writes. Then all objects are
+	// counted again.
 	wait.UntilWithContext(ctx, c.watch, time.Second)
 }
 
@@ -126,10 +126,7 @@ func (c *unreadableCounter) converts(u *unstructured.Unstructured, version strin
 	if u.GroupVersionKind().Version == version {
 		return true
 	}
-	out, err := c.rules.rules.Convert(context.Background(), u.DeepCopy(), version)
-	if err == nil {
-		_, err = c.rules.schemas.Coerce(out, schemas.Coercion{})
-	}
+	_, err := c.rules.coerced(c.rules.rules.Convert(context.Background(), u.DeepCopy(), version))
 	return err == nil
 }
 

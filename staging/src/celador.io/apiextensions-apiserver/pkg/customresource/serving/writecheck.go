@@ -5,6 +5,7 @@ package serving
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -49,7 +50,7 @@ func (k *kind) writeCheck(version string) *writeCheck {
 	return check
 }
 
-// Validate implements customresource.Conversions. It converts the object to the storage version, as
+// Validate implements customresource.Validator. It converts the object to the storage version, as
 // the storage does, sets defaults, as reading it does, and converts it to every other served
 // version.
 //
@@ -103,9 +104,9 @@ func (c *writeCheck) failedBefore(ctx context.Context, old map[string]any, versi
 	return err != nil
 }
 
-// refuse appends the error of a conversion, unless the CustomResourceDefinition is at fault and the
-// request need not fail: what is not converted to the version of the request can be stored and
-// answered.
+// refuse appends the error of a conversion to errs. It does not if the CustomResourceDefinition is
+// at fault, and to is not the version of the request: the object can be stored, and the response
+// needs no conversion to this version.
 func (c *writeCheck) refuse(errs field.ErrorList, in *unstructured.Unstructured, to schema.GroupVersion, err error) field.ErrorList {
 	failure := asConversionError(in, to.Version, err)
 	if !isInvalid(failure) && to != c.requested {
@@ -117,12 +118,8 @@ func (c *writeCheck) refuse(errs field.ErrorList, in *unstructured.Unstructured,
 // isInvalid reports whether a conversion failed because of the object, and not because of the
 // CustomResourceDefinition or the server.
 func isInvalid(failure *conversion.Error) bool {
-	switch failure.Reason {
-	case conversion.ReasonEvaluation, conversion.ReasonCost, conversion.ReasonType, conversion.ReasonMetadata:
-		return true
-	default:
-		return false
-	}
+	reasons := []conversion.Reason{conversion.ReasonEvaluation, conversion.ReasonCost, conversion.ReasonType, conversion.ReasonMetadata}
+	return slices.Contains(reasons, failure.Reason)
 }
 
 // unconvertible returns the error of a write whose object does not convert. Its field is the one

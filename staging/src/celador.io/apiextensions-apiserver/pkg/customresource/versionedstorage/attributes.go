@@ -5,6 +5,7 @@ package versionedstorage
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -94,12 +95,7 @@ func (a *Attributes) Of(object runtime.Object) (labels.Set, fields.Set, error) {
 
 // has reports whether the version has attributes of its own.
 func (a *Attributes) has(gv schema.GroupVersion) bool {
-	for _, version := range a.versions {
-		if version.gv == gv {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.versions, func(version versionAttributes) bool { return version.gv == gv })
 }
 
 // prefixOf returns the beginning of the names of a version's attributes. No label or field begins
@@ -118,7 +114,7 @@ func (a *Attributes) predicate(p storage.SelectionPredicate, gv schema.GroupVers
 		p.Label = labelSelector{p.Label, prefix}
 	}
 	if p.Field != nil && !p.Field.Empty() {
-		p.Field = fieldSelector{p.Field, prefix}
+		p.Field = newFieldSelector(p.Field, prefix)
 	}
 	return p
 }
@@ -151,49 +147,37 @@ func (v labelView) Lookup(name string) (string, bool) { return v.Labels.Lookup(v
 // fieldSelector selects by the fields that objects have in a version.
 type fieldSelector struct {
 	fields.Selector
-	prefix string
+	// metadata has the requirements of the selector for metadata. An object with unknown fields
+	// matches if it satisfies these.
+	metadata fields.Selector
+	prefix   string
+}
+
+func newFieldSelector(selector fields.Selector, prefix string) fieldSelector {
+	// Transform fails only if its function does.
+	own, _ := selector.Transform(func(name, value string) (string, string, error) {
+		if !isMetadataField(name) {
+			name = prefix + name
+		}
+		return name, value, nil
+	})
+	metadata, _ := selector.Transform(func(name, value string) (string, string, error) {
+		if !isMetadataField(name) {
+			name, value = "", "" // removes the requirement
+		}
+		return name, value, nil
+	})
+	return fieldSelector{own, metadata, prefix}
 }
 
 // Matches implements fields.Selector.
 func (s fieldSelector) Matches(f fields.Fields) bool {
-	return s.Selector.Matches(fieldView{f, s.prefix}) || f.Has(s.prefix) && s.mayMatch(f)
-}
-
-// mayMatch reports whether an object with unknown fields has the metadata that the selector
-// requires.
-func (s fieldSelector) mayMatch(f fields.Fields) bool {
-	for _, requirement := range s.Requirements() {
-		if isMetadataField(requirement.Field) {
-			single := fields.OneTermEqualSelector(requirement.Field, requirement.Value)
-			if requirement.Operator == "!=" {
-				single = fields.OneTermNotEqualSelector(requirement.Field, requirement.Value)
-			}
-			if !single.Matches(f) {
-				return false
-			}
-		}
-	}
-	return true
+	return s.Selector.Matches(f) || f.Has(s.prefix) && s.metadata.Matches(f)
 }
 
 // DeepCopySelector implements fields.Selector.
 func (s fieldSelector) DeepCopySelector() fields.Selector {
-	return fieldSelector{s.Selector.DeepCopySelector(), s.prefix}
-}
-
-type fieldView struct {
-	fields.Fields
-	prefix string
-}
-
-func (v fieldView) Has(name string) bool   { return v.Fields.Has(v.name(name)) }
-func (v fieldView) Get(name string) string { return v.Fields.Get(v.name(name)) }
-
-func (v fieldView) name(name string) string {
-	if isMetadataField(name) {
-		return name
-	}
-	return v.prefix + name
+	return fieldSelector{s.Selector.DeepCopySelector(), s.metadata.DeepCopySelector(), s.prefix}
 }
 
 // isMetadataField reports whether a field is the same in all versions.

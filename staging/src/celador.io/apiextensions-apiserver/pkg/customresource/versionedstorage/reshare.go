@@ -9,7 +9,8 @@ const (
 	mapBytes = 48
 	// groupBytes is the memory of eight entries of a map, which Go allocates together.
 	groupBytes = 320
-	// tableBytes is the memory of what finds the group of an entry, if there are several.
+	// tableBytes is the memory of the table in which Go finds the group of an entry, if a map has
+	// several groups.
 	tableBytes = 48
 	listBytes  = 32
 	itemBytes  = 20
@@ -103,8 +104,9 @@ func isContainer(value any) bool {
 	return false
 }
 
-// equalLeaf reports whether reshare has found the values equal: containers without memory of their
-// own are those of the original, unless they are empty lists, which have none.
+// equalLeaf reports whether two values are equal, of which reshare has returned the first and no
+// memory for it. So a map or list is that of the original, or a list without items. Other values
+// are compared.
 func equalLeaf(shared, original any) bool {
 	switch shared := shared.(type) {
 	case map[string]any:

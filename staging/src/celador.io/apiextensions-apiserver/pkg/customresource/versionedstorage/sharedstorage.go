@@ -79,7 +79,7 @@ func newObject(gvk schema.GroupVersionKind) *unstructured.Unstructured {
 	return u
 }
 
-// setContent makes out the object in.
+// setContent sets the content of out to that of in, which they then share.
 func setContent(out runtime.Object, in *unstructured.Unstructured) error {
 	u, ok := out.(*unstructured.Unstructured)
 	if !ok {

@@ -19,9 +19,9 @@ import (
 )
 
 // A VersionStorage is the storage of one version of the custom resources in a SharedStorage. It
-// implements storage.Interface. Objects that do not convert are errors of the code
-// storage.ErrCodeCorruptObj, as objects that cannot be decoded are, and errors of the reason
-// StorageReadError for lists and watches.
+// implements storage.Interface. For an object that does not convert, it returns an error with the
+// code storage.ErrCodeCorruptObj, as for an object that cannot be decoded. Lists and watches return
+// an API error with the reason StorageReadError.
 type VersionStorage struct {
 	// Interface is the shared storage. Methods that read or write no objects need no conversion.
 	storage.Interface
@@ -162,7 +162,8 @@ func (v *VersionStorage) toStored(object runtime.Object) (*unstructured.Unstruct
 	return stored, nil
 }
 
-// setWritten makes out the stored object in the version of the VersionStorage. out may be nil.
+// setWritten sets out to the stored object, converted to the version of the VersionStorage. out may
+// be nil.
 func (v *VersionStorage) setWritten(key string, out runtime.Object, stored *unstructured.Unstructured) error {
 	if out == nil {
 		return nil

@@ -26,8 +26,8 @@ type metadataStrategy struct{ rest.RESTUpdateStrategy }
 // PrepareForUpdate implements rest.RESTUpdateStrategy. A change of metadata is no new generation.
 func (metadataStrategy) PrepareForUpdate(context.Context, runtime.Object, runtime.Object) {}
 
-// ValidateUpdate implements rest.RESTUpdateStrategy. Callers validate the metadata of all
-// resources.
+// ValidateUpdate implements rest.RESTUpdateStrategy. rest.BeforeUpdate, which calls it, validates
+// the metadata of all resources itself.
 func (metadataStrategy) ValidateUpdate(context.Context, runtime.Object, runtime.Object) field.ErrorList {
 	return nil
 }

@@ -36,12 +36,14 @@ type Config struct {
 	// Validator checks objects against the schema, and StatusValidator their status.
 	// StatusValidator is nil if the schema has no property status.
 	Validator, StatusValidator validation.SchemaValidator
-	// Rules are the validation rules of the schema. Nil if there are none.
-	Rules Rules
+	// Rules evaluates the validation rules of the schema for objects that conform to the schema.
+	// Nil if there are none.
+	Rules Validator
 	// Defaults reports errors of default expressions. Nil if the schema has none.
 	Defaults Defaults
-	// Conversions checks that objects can be served in all versions. Nil if they always can.
-	Conversions Conversions
+	// Conversions returns an error for each served version that a valid object does not convert to
+	// once it is stored. Nil if objects always do.
+	Conversions Validator
 
 	// Status and Scale are nil without the subresource.
 	Status           *apiextensions.CustomResourceSubresourceStatus

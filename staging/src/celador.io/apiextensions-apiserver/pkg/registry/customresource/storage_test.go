@@ -49,18 +49,18 @@ func (*recorder) Default(object map[string]any) {
 	(&unstructured.Unstructured{Object: object}).SetAnnotations(map[string]string{"defaulted": "yes"})
 }
 
-func newStorage(t *testing.T, stored *unstructured.Unstructured, rules customresource.Rules, defaults customresource.Defaults) customresource.Storage {
+func newStorage(t *testing.T, stored *unstructured.Unstructured, rules customresource.Validator, defaults customresource.Defaults) customresource.Storage {
 	t.Helper()
 	return newConvertedStorage(t, stored, rules, defaults, nil)
 }
 
-func newConvertedStorage(t *testing.T, stored *unstructured.Unstructured, rules customresource.Rules, defaults customresource.Defaults, conversions customresource.Conversions) customresource.Storage {
+func newConvertedStorage(t *testing.T, stored *unstructured.Unstructured, rules customresource.Validator, defaults customresource.Defaults, conversions customresource.Validator) customresource.Storage {
 	t.Helper()
 	return newStorageWith(t, stored, rules, defaults, conversions, &apiextensions.CustomResourceSubresourceStatus{},
 		&apiextensions.CustomResourceSubresourceScale{SpecReplicasPath: ".spec.replicas", StatusReplicasPath: ".status.replicas"})
 }
 
-func newStorageWith(t *testing.T, stored *unstructured.Unstructured, rules customresource.Rules, defaults customresource.Defaults, conversions customresource.Conversions, status *apiextensions.CustomResourceSubresourceStatus, scale *apiextensions.CustomResourceSubresourceScale) customresource.Storage {
+func newStorageWith(t *testing.T, stored *unstructured.Unstructured, rules customresource.Validator, defaults customresource.Defaults, conversions customresource.Validator, status *apiextensions.CustomResourceSubresourceStatus, scale *apiextensions.CustomResourceSubresourceScale) customresource.Storage {
 	t.Helper()
 	version := crdtest.WithSubresources(crdtest.Version("v1", nil))
 	spec := version.Schema.OpenAPIV3Schema.Properties["spec"]

@@ -5,6 +5,7 @@ package customresource
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -12,30 +13,20 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// Rules validates custom resources by the validation rules of their schema. It is safe for
-// concurrent use.
-type Rules interface {
-	// Validate returns the errors of the rules for an object that conforms to the schema. old is
-	// nil when the object is created. Warnings about values that are invalid, but did not change,
-	// are added to the recorder of ctx. Validate does not change the objects.
+// A Validator validates custom resources. It is safe for concurrent use.
+type Validator interface {
+	// Validate returns the errors about an object. old is nil when the object is created. Warnings
+	// about values that are invalid, but did not change, are added to the recorder of ctx. Validate
+	// does not change the objects.
 	Validate(ctx context.Context, object, old map[string]any) field.ErrorList
 }
 
-// Defaults evaluates default expressions. It is safe for concurrent use.
+// Defaults evaluates default expressions. Its Validate returns an error for each of them that
+// failed for the object and left its field unset.
 type Defaults interface {
+	Validator
 	// Default sets unset fields of the object.
 	Default(object map[string]any)
-	// Validate returns an error for each default expression that failed for the object and left its
-	// field unset. old is nil when the object is created. Validate does not change the objects.
-	Validate(ctx context.Context, object, old map[string]any) field.ErrorList
-}
-
-// Conversions checks that custom resources can be converted to all versions in which they are
-// served. It is safe for concurrent use.
-type Conversions interface {
-	// Validate returns an error for each version that a valid object does not convert to once it is
-	// stored. old is nil when the object is created. Validate does not change the objects.
-	Validate(ctx context.Context, object, old map[string]any) field.ErrorList
 }
 
 // createStrategy validates more than Kubernetes' strategy.
@@ -44,8 +35,9 @@ type createStrategy struct {
 	additional additional
 }
 
-// PrepareForCreate implements rest.RESTCreateStrategy. The object has its defaults already, unless
-// Kubernetes has generated its name, or has removed its status.
+// PrepareForCreate implements rest.RESTCreateStrategy. Decoding the request has set the defaults.
+// They are set once more if Kubernetes has generated the name or removed the status, which default
+// expressions may read or set.
 func (s createStrategy) PrepareForCreate(ctx context.Context, object runtime.Object) {
 	s.RESTCreateStrategy.PrepareForCreate(ctx, object)
 	if u, ok := object.(*unstructured.Unstructured); ok && (s.additional.partial || u.GetGenerateName() != "") {
@@ -93,13 +85,13 @@ func (s updateStrategy) ValidateUpdate(ctx context.Context, object, old runtime.
 	return errs
 }
 
-// additional sets default expressions after Kubernetes' strategy has prepared an object, and
+// additional evaluates default expressions after Kubernetes' strategy has prepared an object, and
 // validates by default expressions, validation rules and conversions after Kubernetes' strategy has
 // validated the object by its schema.
 type additional struct {
-	rules       Rules
+	rules       Validator
 	defaults    Defaults
-	conversions Conversions
+	conversions Validator
 	// partial is set if subresources write parts of objects, so that the request does not have the
 	// object that is stored.
 	partial bool
@@ -147,11 +139,6 @@ func (a additional) validateRules(ctx context.Context, object, old map[string]an
 // blocking reports whether rules must not be evaluated after errors: values may have other types
 // than the rules expect, or may be so large that rules cost more than estimated.
 func blocking(errs field.ErrorList) bool {
-	for _, err := range errs {
-		switch err.Type {
-		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
-			return true
-		}
-	}
-	return false
+	types := []field.ErrorType{field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid}
+	return slices.ContainsFunc(errs, func(err *field.Error) bool { return slices.Contains(types, err.Type) })
 }

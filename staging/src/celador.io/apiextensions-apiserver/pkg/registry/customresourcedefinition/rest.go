@@ -39,6 +39,10 @@ var (
 // Kubernetes are stored as they encode them, and others as JSON of v1. Call Destroy to release the
 // storage.
 func NewREST(typer runtime.ObjectTyper, options generic.RESTOptionsGetter) (*REST, error) {
+	ownOptions, err := restOptions(options)
+	if err != nil {
+		return nil, err
+	}
 	strategy := strategy{upstreamregistry.NewStrategy(typer)}
 	store := &genericregistry.Store{
 		DefaultQualifiedResource:  resource,
@@ -49,10 +53,9 @@ func NewREST(typer runtime.ObjectTyper, options generic.RESTOptionsGetter) (*RES
 		UpdateStrategy:            strategy,
 		ResetFieldsStrategy:       strategy,
 		DeleteStrategy:            strategy,
-		PredicateFunc:             matcher,
 		TableConvertor:            tableConvertor{upstreamtable.New()},
 	}
-	if err := store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: restOptions{options}, AttrFunc: attributes}); err != nil {
+	if err := store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: ownOptions}); err != nil {
 		return nil, err
 	}
 	return &REST{store}, nil

@@ -8,14 +8,10 @@ import (
 	"slices"
 
 	upstream "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	upstreamregistry "k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
-	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/apiserver/pkg/warning"
 
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -23,8 +19,8 @@ import (
 
 // upstreamStrategy and upstreamUpdateStrategy list the interfaces of Kubernetes' strategies for
 // CustomResourceDefinitions and for their status, whose types are not exported. The strategies of
-// this package embed them, and so take over Canonicalize and the methods without an object:
-// Kubernetes' Canonicalize does nothing.
+// this package embed them. They override the methods that take an object, because Kubernetes
+// expects its own type, except for Canonicalize, which does nothing in Kubernetes.
 type upstreamStrategy interface {
 	rest.RESTCreateStrategy
 	upstreamUpdateStrategy
@@ -104,20 +100,4 @@ func validateExpressions(ctx context.Context, obj runtime.Object, old *apiextens
 		}
 	}
 	return errs
-}
-
-// attributes returns the labels of a CustomResourceDefinition and its field metadata.name, for
-// selectors of lists and watches.
-func attributes(obj runtime.Object) (labels.Set, fields.Set, error) {
-	if crd, ok := obj.(*apiextensions.CustomResourceDefinition); ok {
-		obj = &crd.CustomResourceDefinition
-	}
-	return upstreamregistry.GetAttrs(obj)
-}
-
-// matcher returns the predicate of a list or watch with selectors.
-func matcher(label labels.Selector, field fields.Selector) storage.SelectionPredicate {
-	predicate := upstreamregistry.MatchCustomResourceDefinition(label, field)
-	predicate.GetAttrs = attributes
-	return predicate
 }

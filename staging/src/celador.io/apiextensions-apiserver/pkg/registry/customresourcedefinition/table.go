@@ -14,7 +14,7 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 )
 
-// tableConvertor makes Kubernetes' tables of CustomResourceDefinitions.
+// tableConvertor shows CustomResourceDefinitions of our internal version in Kubernetes' tables.
 type tableConvertor struct{ upstream rest.TableConvertor }
 
 // ConvertToTable implements rest.TableConvertor.

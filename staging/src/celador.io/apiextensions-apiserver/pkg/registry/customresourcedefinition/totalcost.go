@@ -30,8 +30,8 @@ func isTotalCost(err *field.Error) bool {
 			err.Detail == "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema")
 }
 
-// hasStoredSchema reports whether the version to whose schema the path of an error leads has the
-// same schema in old.
+// hasStoredSchema reports whether an error is about the schema of a version that has the same
+// schema in old. path is the field of the error.
 func hasStoredSchema(path string, crd, old *upstream.CustomResourceDefinition) bool {
 	spec := field.NewPath("spec")
 	// Versions with the same schema share it.

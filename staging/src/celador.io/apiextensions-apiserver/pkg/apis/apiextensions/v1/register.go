@@ -9,6 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
+// localSchemeBuilder is for generated code, which registers the conversions to and from Kubernetes'
+// types with it. The scheme need not know the types.
+var localSchemeBuilder runtime.SchemeBuilder
+
 // AddToScheme registers the kinds of celador.io/api/apiextensions/v1 with their defaults, and the
 // conversions between the internal version, v1, and Kubernetes' v1beta1. The types of the other
 // versions have packages of their own.
