@@ -60,7 +60,7 @@ The exit code is 0 if all objects satisfy the policies, 1 if one does not or can
 	}
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return unusable("%w", err) })
 	flags := command.Flags()
-	flags.StringVarP(&options.output, "output", "o", "table", "format of the results: "+strings.Join(report.AuditFormats(), ", "))
+	flags.StringVarP(&options.output, "output", "o", "table", "format of the results: "+report.Audits.String())
 	flags.StringSliceVarP(&options.files, "filename", "f", nil, "files and directories with policies, bindings, params and other objects that policies read")
 	flags.BoolVar(&options.clusterPolicies, "cluster-policies", false, "also evaluate the policies of the cluster, with --filename or files of objects")
 	flags.StringSliceVar(&options.policies, "policy", nil, "evaluate only the policies with these names")
@@ -75,9 +75,9 @@ The exit code is 0 if all objects satisfy the policies, 1 if one does not or can
 // audit writes the report of an audit to w, and the progress to stderr. The path - stands for
 // stdin.
 func (o *auditOptions) audit(ctx context.Context, stdin io.Reader, w, stderr io.Writer) error {
-	write := report.ForAudit(o.output)
+	write := report.Audits[o.output]
 	if write == nil {
-		return unusable("-o %s is not a format: want %s", o.output, strings.Join(report.AuditFormats(), ", "))
+		return unusable("-o %s is not a format: want %s", o.output, report.Audits)
 	}
 	selector, err := labels.Parse(o.selector)
 	if err != nil {

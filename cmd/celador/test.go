@@ -86,7 +86,7 @@ file that the argument names, to standard output if the argument is -, and by de
 		},
 	}
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return unusable("%w", err) })
-	command.Flags().StringVarP(&options.output, "output", "o", "table", "format of the results: "+strings.Join(report.Formats(), ", "))
+	command.Flags().StringVarP(&options.output, "output", "o", "table", "format of the results: "+report.Runs.String())
 	command.Flags().StringVar(&options.run, "run", "", "run only the cases whose suite/case matches this regular expression")
 	command.Flags().BoolVar(&options.coverage, "coverage", false, "measure which branches of expressions the cases reach")
 	command.Flags().IntVar(&options.minCoverage, "min-coverage", 0, "fail if less than this percentage of the branches is covered; implies --coverage")
@@ -101,8 +101,8 @@ file that the argument names, to standard output if the argument is -, and by de
 
 // check returns an error if a flag has a value that no run can use.
 func (o *testOptions) check() error {
-	if report.For(o.output) == nil {
-		return unusable("-o %s is not a format: want %s", o.output, strings.Join(report.Formats(), ", "))
+	if report.Runs[o.output] == nil {
+		return unusable("-o %s is not a format: want %s", o.output, report.Runs)
 	}
 	if _, err := regexp.Compile(o.run); err != nil {
 		return unusable("--run %s is not a regular expression: %w", o.run, err)
@@ -144,7 +144,7 @@ func (o *testOptions) runSuites(ctx context.Context, w, stderr io.Writer, tests 
 		problems = append(problems, report.Problem{Name: "--run", Err: fmt.Errorf("--run %s matches no case", o.run)})
 	}
 	all := &report.Run{Results: results, Problems: problems, Coverage: profile}
-	if err := report.For(o.output)(w, all); err != nil {
+	if err := report.Runs[o.output](w, all); err != nil {
 		return unusable("%w", err)
 	}
 	switch summary := report.Summarize(all); {

@@ -104,20 +104,17 @@ func (api *reportsAPI) objects(report *audit.Report, now time.Time) ([]*unstruct
 		reports[namespace] = r
 	}
 	whole := reports[""]
-	for i := range report.Policies {
-		p := &report.Policies[i]
+	for _, p := range report.Policies {
 		if p.NotAuditable != "" {
 			whole.Summary.Skip++
 			whole.Results = append(whole.Results, openResult{Source: source, Policy: p.Name, Result: "skip", Message: p.NotAuditable, Timestamp: at})
 		}
-		for j := range p.Violations {
-			f := &p.Violations[j]
+		for _, f := range p.Violations {
 			r := reports[f.Object.Namespace]
 			r.Results = append(r.Results, newOpenResult(p, f, at))
 		}
 	}
-	for i := range report.Unevaluated {
-		u := &report.Unevaluated[i]
+	for _, u := range report.Unevaluated {
 		r := reports[u.Object.Namespace]
 		if r == nil {
 			r = api.report(u.Object.Namespace)
@@ -159,7 +156,7 @@ func (api *reportsAPI) report(namespace string) *openReport {
 	return r
 }
 
-func newOpenResult(p *audit.PolicyResult, f *audit.Violation, at metav1.Timestamp) openResult {
+func newOpenResult(p audit.PolicyResult, f audit.Violation, at metav1.Timestamp) openResult {
 	r := openResult{
 		Source: source, Policy: p.Name, Result: "fail", Scored: true, Message: f.Message, Timestamp: at,
 		Resources: []corev1.ObjectReference{objectReference(&f.Object)}, Properties: map[string]string{},
