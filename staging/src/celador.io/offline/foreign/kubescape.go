@@ -196,7 +196,7 @@ func (k *kubescapeSuite) test(path string, test *kubescapeTest) {
 			if err != nil {
 				k.fail(from, "the change %q is not possible: %v", change, err)
 			} else if changed != "" {
-				k.origins[joined(k.casePath()+".request.object", changed)] = manifest.Origin{Document: k.document, Path: from}
+				k.origins[manifest.Member(k.casePath()+".request.object", changed)] = manifest.Origin{Document: k.document, Path: from}
 			}
 		}
 		k.applied(o)
@@ -293,16 +293,16 @@ func (k *kubescapeSuite) bind(path string, test *kubescapeTest, c *suite.Case) {
 			}
 		}
 		failed := len(k.errs)
-		objects := k.template(joined(path, part.field), part.template)
+		objects := k.template(manifest.Member(path, part.field), part.template)
 		if len(objects) > 1 {
-			k.fail(joined(path, part.field), "%s has %d objects, want 1", part.template, len(objects))
+			k.fail(manifest.Member(path, part.field), "%s has %d objects, want 1", part.template, len(objects))
 			objects = nil
 		}
 		for _, o := range objects {
 			k.define(o)
 			for _, change := range part.changes(o) {
 				if _, err := changeField(o.Object, change); err != nil {
-					k.fail(joined(path, part.field), "%s: the change %q is not possible: %v", part.template, change, err)
+					k.fail(manifest.Member(path, part.field), "%s: the change %q is not possible: %v", part.template, change, err)
 				}
 			}
 			if own {

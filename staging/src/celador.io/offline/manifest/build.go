@@ -27,9 +27,10 @@ type place struct {
 	same bool
 }
 
-// New returns a document with the JSON form of value. The positions and paths in its errors are
-// those of the origins, which are by path in the new document. Values without an origin have the
-// one of the nearest parent; origins has an entry for the empty path.
+// New returns a document with the JSON form of value. origins says, by the path of a value in the
+// new document, from which value of another document it derives; errors about it have the position
+// and the path there. A value that is not in origins derives from the origin of its nearest parent.
+// The empty path must have an origin.
 func New(value any, origins map[string]Origin) (*Document, error) {
 	var raw bytes.Buffer
 	encoder := json.NewEncoder(&raw)
@@ -70,7 +71,7 @@ func (s source) members() map[string]source {
 	if node := resolved(s.node); node != nil && node.Kind == nodes.MappingNode {
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			name := node.Content[i].Value
-			found[name] = s.below(node.Content[i], node.Content[i+1], member(s.place.field, name))
+			found[name] = s.below(node.Content[i], node.Content[i+1], Member(s.place.field, name))
 		}
 	}
 	return found
@@ -116,7 +117,7 @@ func (d *Document) adopt(key, node *nodes.Node, path string, from source, origin
 			if !found {
 				child = missing
 			}
-			d.adopt(node.Content[i], node.Content[i+1], member(path, name), child, origins)
+			d.adopt(node.Content[i], node.Content[i+1], Member(path, name), child, origins)
 		}
 	case nodes.SequenceNode:
 		items := from.items()
