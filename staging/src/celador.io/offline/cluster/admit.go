@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,7 +16,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -212,10 +212,7 @@ func (c *call) withBody(request *Request, options any) error {
 // decodeOptions decodes the options of the request into a pointer to CreateOptions, UpdateOptions
 // or DeleteOptions.
 func decodeOptions(request *Request, options any) error {
-	content := map[string]any{}
-	for key, value := range request.Options {
-		content[key] = value
-	}
+	content := maps.Collect(maps.All(request.Options))
 	delete(content, "apiVersion")
 	delete(content, "kind")
 	if request.DryRun {
@@ -251,15 +248,11 @@ func (c *Cluster) withVersion(call *call, l *layer) (any, error) {
 	if object.GetResourceVersion() != "" {
 		return body, nil
 	}
-	current, err := parent.read(stored)
+	current, err := read[metav1.Object](parent, stored)
 	if err != nil {
 		return nil, err
 	}
-	m, err := meta.Accessor(current)
-	if err != nil {
-		return nil, err
-	}
-	object.SetResourceVersion(m.GetResourceVersion())
+	object.SetResourceVersion(current.GetResourceVersion())
 	return object.Object, nil
 }
 

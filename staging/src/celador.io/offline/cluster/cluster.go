@@ -9,8 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -148,11 +146,7 @@ func (c *Cluster) add(ctx context.Context, object *unstructured.Unstructured) er
 	scratch := withLayer(ctx, newLayer(c.objects))
 	sent := object.DeepCopy()
 	sent.SetResourceVersion("") // which stored objects have, but new ones must not
-	create := &call{
-		resource: r, method: http.MethodPost, namespace: namespace, body: sent.Object, user: administrator,
-		query: url.Values{"fieldValidation": {metav1.FieldValidationStrict}},
-	}
-	if _, _, err := c.serve(scratch, create); err != nil {
+	if _, _, err := c.serve(scratch, newCreate(r, namespace, sent)); err != nil {
 		return err
 	}
 	return c.store(c.objects, r, namespace, object)
@@ -219,8 +213,5 @@ func namespaceOf(r *resource, object *unstructured.Unstructured) string {
 	if !r.namespaced {
 		return ""
 	}
-	if namespace := object.GetNamespace(); namespace != "" {
-		return namespace
-	}
-	return corev1.NamespaceDefault
+	return cmp.Or(object.GetNamespace(), corev1.NamespaceDefault)
 }
