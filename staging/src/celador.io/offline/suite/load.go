@@ -46,10 +46,6 @@ type testCase struct {
 	pattern           *regexp.Regexp             // nil without messagePattern
 }
 
-// Load returns the suites of a file. Errors join one error for each problem, with its file, line
-// and field. The suites without problems are returned together with the errors of others.
-func Load(file string) ([]*Test, error) { return new(Loader).Load(file) }
-
 // Convert returns the native form of the suites of a file, or nil if none of Formats detects the
 // file. Suites that can be converted are returned together with the errors of others.
 func (l *Loader) Convert(file string) ([]*manifest.Document, error) {
@@ -64,7 +60,9 @@ func (l *Loader) Convert(file string) ([]*manifest.Document, error) {
 	return nil, nil
 }
 
-// Load returns the suites of a file as the function Load does. Suites of Formats are converted.
+// Load returns the suites of a file. Those of Formats are converted. Errors join one error for each
+// problem, with its file, line and field. The suites without problems are returned together with
+// the errors of others.
 func (l *Loader) Load(file string) ([]*Test, error) {
 	documents, err := l.Convert(file)
 	if err == nil && documents == nil {
@@ -128,8 +126,8 @@ func load(file string, document *manifest.Document) (*Test, error) {
 }
 
 // checkEmpty rejects fields of requests and expectations that are present without a value. YAML
-// makes null of a field with nothing behind the colon, which would compare nothing where the author
-// expects nothing.
+// reads a field with nothing behind the colon as null, which no answer is compared with, although
+// the author may have meant an empty list.
 func (l *loader) checkEmpty() {
 	var suite struct {
 		Cases []struct{ Request, Expect map[string]any }
@@ -169,7 +167,15 @@ type loader struct {
 }
 
 func (l *loader) fail(path, format string, args ...any) {
-	l.errs = append(l.errs, l.document.Errorf(path, format, args...))
+	l.check(l.document.Errorf(path, format, args...))
+}
+
+// check adds an error unless it is nil, and reports whether it is nil.
+func (l *loader) check(err error) bool {
+	if err != nil {
+		l.errs = append(l.errs, err)
+	}
+	return err == nil
 }
 
 func (l *loader) testCase(path string, spec *Case, objects []object) testCase {
