@@ -23,8 +23,7 @@ func obstacle(p *v1.ValidatingAdmissionPolicy) string {
 		return "spec.matchConstraints: the policy matches no CREATE of an object, and an audit presents objects as created"
 	}
 	spec := policyspec.Validating(&p.Spec)
-	for i := range spec.Expressions {
-		e := &spec.Expressions[i]
+	for _, e := range spec.Expressions {
 		if name := unknown(e.Source); name != "" {
 			return fmt.Sprintf("%s: the expression reads %s, which an audit does not know", e.Path, name)
 		}

@@ -3,10 +3,6 @@
 
 package coverage
 
-import (
-	"fmt"
-)
-
 // A Branch is one outcome of a part of an expression.
 type Branch struct {
 	// Text is the part of the expression, such as object.spec.replicas <= 5.
@@ -44,16 +40,12 @@ const (
 )
 
 func newBranch(text string, outcome BranchOutcome) Branch {
-	missing := ""
+	missing := " was never " + string(outcome)
 	switch outcome {
-	case True, False:
-		missing = fmt.Sprintf("%s was never %s", text, outcome)
 	case Present:
-		missing = fmt.Sprintf("%s never had a value", text)
+		missing = " never had a value"
 	case Absent:
-		missing = fmt.Sprintf("%s always had a value", text)
-	case Evaluated:
-		missing = fmt.Sprintf("%s was never evaluated", text)
+		missing = " always had a value"
 	}
-	return Branch{Text: text, Outcome: outcome, Missing: missing}
+	return Branch{Text: text, Outcome: outcome, Missing: text + missing}
 }

@@ -4,6 +4,7 @@
 package skeleton
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
@@ -161,10 +163,7 @@ func (d *draft) completeParams(p *policy, ref *admissionv1.ParamRef) {
 			params = sample.DeepCopy()
 		}
 	}
-	params.SetName("example")
-	if ref.Name != "" {
-		params.SetName(ref.Name)
-	}
+	params.SetName(cmp.Or(ref.Name, "example"))
 	if ref.Namespace != "" {
 		params.SetNamespace(ref.Namespace)
 	}
@@ -267,13 +266,8 @@ func (d *draft) attempt(ctx context.Context, p *policy, from start, guarded *clu
 	request, object := newRequest(from, d.objects)
 	s := &search{cluster: guarded, kind: p.object.GetKind(), policy: p.object.GetName(), request: request}
 	object = p.fit(ctx, s, object)
-	if labels := p.labels(func(m *admissionv1.MatchResources) *metav1.LabelSelector { return m.ObjectSelector }); len(labels) > 0 {
-		merged := object.GetLabels()
-		if merged == nil {
-			merged = map[string]string{}
-		}
-		maps.Copy(merged, labels)
-		object.SetLabels(merged)
+	if wanted := p.labels(func(m *admissionv1.MatchResources) *metav1.LabelSelector { return m.ObjectSelector }); len(wanted) > 0 {
+		object.SetLabels(labels.Merge(object.GetLabels(), wanted))
 	}
 	var all []edit
 	for _, condition := range p.typed.Spec.MatchConditions {
