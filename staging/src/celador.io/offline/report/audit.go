@@ -4,7 +4,6 @@
 package report
 
 import (
-	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -13,11 +12,6 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/audit"
 )
-
-// summarizeAudit returns the result of an audit in words.
-func summarizeAudit(r *audit.Report) string {
-	return fmt.Sprintf("Objects, evaluated as if they were created now: %d. Violations: %d, errors: %d.", r.Objects, r.Violations(), r.Errors())
-}
 
 // ObjectName returns the name of an object with its kind as kubectl prints it, such as
 // deployment.apps/web.

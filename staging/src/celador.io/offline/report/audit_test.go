@@ -196,7 +196,7 @@ func TestReports(t *testing.T) {
 		"openreports": {"openreports.io/v1alpha1 ClusterReport ", "openreports.io/v1alpha1 Report shop"},
 		"wgpolicy":    {"wgpolicyk8s.io/v1alpha2 ClusterPolicyReport ", "wgpolicyk8s.io/v1alpha2 PolicyReport shop"},
 	} {
-		objects, err := report.Reports(format, auditReport, time.Unix(100, 5))
+		objects, err := report.ReportsAPIs[format].Objects(auditReport, time.Unix(100, 5))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +233,7 @@ func TestReports(t *testing.T) {
 			t.Errorf("%s: %d documents", format, documents)
 		}
 	}
-	if objects, err := report.Reports("table", auditReport, time.Now()); objects != nil || err != nil {
-		t.Errorf("objects %v, error %v", objects, err)
+	if report.ReportsAPIs["table"] != nil {
+		t.Error("tables are objects of an API")
 	}
 }

@@ -68,7 +68,7 @@ func AuditTable(w io.Writer, report *audit.Report) error {
 	for _, err := range report.Unread {
 		fmt.Fprintf(w, "Objects were not read: %s\n", Printable(err.Error()))
 	}
-	_, err := fmt.Fprintln(w, summarizeAudit(report))
+	_, err := fmt.Fprintf(w, "Objects, evaluated as if they were created now: %d. Violations: %d, errors: %d.\n", report.Objects, report.Violations(), report.Errors())
 	return err
 }
 

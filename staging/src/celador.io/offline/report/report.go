@@ -60,7 +60,7 @@ type Formats[T any] map[string]func(io.Writer, *T) error
 var (
 	Runs   = Formats[Run]{"json": JSON, "junit": JUnit, "sarif": SARIF, "table": Table, "tap": TAP}
 	Audits = Formats[audit.Report]{
-		"json": AuditJSON, "junit": AuditJUnit, "openreports": reportsAPIs["openreports"].write, "sarif": AuditSARIF, "table": AuditTable, "wgpolicy": reportsAPIs["wgpolicy"].write,
+		"json": AuditJSON, "junit": AuditJUnit, "openreports": ReportsAPIs["openreports"].write, "sarif": AuditSARIF, "table": AuditTable, "wgpolicy": ReportsAPIs["wgpolicy"].write,
 	}
 )
 

@@ -15,7 +15,7 @@ import (
 	"celador.io/offline/manifest"
 )
 
-// tapEscapes keeps names apart from directives
+// tapEscapes escapes the # in the name of a case, which would begin a directive such as # SKIP
 // (https://testanything.org/tap-version-14-specification.html).
 var tapEscapes = strings.NewReplacer(`\`, `\\`, "#", `\#`)
 
