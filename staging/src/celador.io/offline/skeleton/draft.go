@@ -386,16 +386,13 @@ func (d *draft) write(s *search, c newCase) error {
 		d.comment("", Todo+": "+c.fillIn+".")
 	}
 	d.comment("", c.comment)
-	for i, field := range []map[string]any{{"name": c.name}, {"request": request}, {"expect": c.expect}} {
+	d.item(map[string]any{"name": c.name})
+	for _, field := range []map[string]any{{"request": request}, {"expect": c.expect}} {
 		text, err := yaml.Marshal(field)
 		if err != nil {
 			return err
 		}
-		lines := indent(string(text), "  ")
-		if i == 0 {
-			lines = "- " + strings.TrimPrefix(lines, "  ")
-		}
-		d.text.WriteString(lines)
+		d.text.WriteString(indent(string(text), "  "))
 	}
 	return nil
 }

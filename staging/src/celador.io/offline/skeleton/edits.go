@@ -4,13 +4,12 @@
 package skeleton
 
 import (
-	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/parser"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/cel/environment"
 )
 
 // An edit sets the value at a path of an object, or removes it if remove is set. Elements of the
@@ -88,24 +87,15 @@ type reader struct {
 	edits []edit
 }
 
-var celParser = newParser()
-
-func newParser() *parser.Parser {
-	p, err := parser.NewParser(parser.Macros(parser.AllMacros...), parser.EnableOptionalSyntax(true), parser.PopulateMacroCalls(false))
-	if err != nil {
-		panic(err) // the options are fixed
-	}
-	return p
-}
-
 // parse returns the syntax tree of an expression, or nil if it has errors, which the server
 // reports.
 func parse(expression string) ast.Expr {
-	parsed, errs := celParser.Parse(common.NewTextSource(expression))
-	if errs != nil && len(errs.GetErrors()) > 0 {
+	env := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).StoredExpressionsEnv()
+	parsed, issues := env.Parse(expression)
+	if issues.Err() != nil {
 		return nil
 	}
-	return parsed.Expr()
+	return parsed.NativeRep().Expr()
 }
 
 // read adds the edits for an expression. Variables are read where the expression refers to them.
@@ -204,7 +194,8 @@ func (r *reader) set(path []any, value any) {
 	r.edits = append(r.edits, edit{path: path, value: value})
 }
 
-// requestFields are the fields of the subject that expressions read by other names.
+// requestFields are the paths of fields of the subject by other names under which expressions read
+// their values.
 var requestFields = map[string][]any{
 	"request.namespace": {"metadata", "namespace"}, "request.name": {"metadata", "name"}, "namespaceObject.metadata.name": {"metadata", "namespace"},
 }

@@ -170,17 +170,3 @@ func valueOf(s map[string]any) any {
 	}
 	return "x"
 }
-
-// Resources returns the resources whose kinds have samples without a CustomResourceDefinition.
-func Resources() []schema.GroupVersionResource {
-	all, err := samples(nil)
-	if err != nil {
-		panic(err) // the file is a part of the program
-	}
-	var resources []schema.GroupVersionResource
-	for _, object := range all {
-		kind := object.GroupVersionKind()
-		resources = append(resources, kind.GroupVersion().WithResource(resourceOf(kind, nil)))
-	}
-	return resources
-}
