@@ -43,7 +43,8 @@ func (o *Object) written() time.Time {
 	return last
 }
 
-// An UnreadError is an error of a source that yields further objects.
+// An UnreadError is an error after which a source goes on with further objects. An example is a
+// resource that cannot be listed.
 type UnreadError struct{ Err error }
 
 func (e *UnreadError) Error() string { return e.Err.Error() }

@@ -80,7 +80,7 @@ func (s *selection) cluster(ctx context.Context, config Config) (*cluster.Cluste
 	added, indexes := s.keep(config.Added)
 	c, err := cluster.NewBase(config.Backend).Restore(ctx, stored, append(added, s.unbound...))
 	for _, err := range manifest.Errors(err) {
-		// The caller knows the position in its own list.
+		// Restore counts in the objects that are kept, and the caller in config.Added.
 		if invalid, ok := err.(*cluster.ObjectError); ok && invalid.Index < len(indexes) {
 			invalid.Index = indexes[invalid.Index]
 		}

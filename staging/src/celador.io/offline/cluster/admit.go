@@ -33,7 +33,7 @@ func (c *Cluster) Admit(ctx context.Context, request *Request) (*Review, error) 
 	return c.admit(ctx, request, newRecord(&c.policies))
 }
 
-// admit is Admit with the policies of a record.
+// admit returns the review of a request by the policies of a record, to which it adds their results.
 func (c *Cluster) admit(ctx context.Context, request *Request, r *record) (*Review, error) {
 	l := newLayer(c.objects)
 	call, err := c.newCall(ctx, request, l)

@@ -63,7 +63,7 @@ func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstru
 	for _, object := range added {
 		replaced[Identify(object)] = true
 	}
-	restore := func(definitions bool) {
+	for _, definitions := range []bool{true, false} {
 		for _, object := range stored {
 			if IsDefinition(object) != definitions || replaced[Identify(object)] {
 				continue
@@ -72,8 +72,6 @@ func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstru
 				errs = append(errs, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err))
 			}
 		}
-	}
-	add := func(definitions bool) {
 		for i, object := range added {
 			if IsDefinition(object) != definitions {
 				continue
@@ -82,10 +80,6 @@ func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstru
 				errs = append(errs, &ObjectError{Index: i, Err: err})
 			}
 		}
-	}
-	for _, definitions := range []bool{true, false} {
-		restore(definitions)
-		add(definitions)
 	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)

@@ -25,8 +25,8 @@ const (
 	True  BranchOutcome = "true"
 	False BranchOutcome = "false"
 	// Less, Equal and Greater are the outcomes of a comparison with <, <=, > or >=, by the left
-	// side. If the outcome of the comparison changes between Equal and Less, or between Equal and
-	// Greater, then integers must differ by 1.
+	// side. Beside the limit, integers must differ by 1: a <= 5 is true up to 5, so Greater is
+	// covered by 6, and not by 9.
 	Less    BranchOutcome = "less"
 	Equal   BranchOutcome = "equal"
 	Greater BranchOutcome = "greater"

@@ -161,8 +161,7 @@ func (g *gatekeeperBuilder) invalid(path string, template *gatekeeperTemplate, c
 		g.fail(path+".cases", "a test with invalid: true has no cases, because its constraint does not exist: remove cases")
 		return
 	}
-	g.manifest(template.definition(constraint))
-	g.originOfSchema(template, 0)
+	g.define(template, constraint)
 	c := suite.Case{Name: "the constraint is invalid", Expect: suite.Expectation{Decision: suite.Rejected}}
 	g.request(&c, "", constraint, nil)
 	// gator verify ignores unknown fields.

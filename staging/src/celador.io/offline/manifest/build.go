@@ -22,8 +22,8 @@ type Origin struct {
 type place struct {
 	position Position
 	field    string
-	// same is set if the value and the one that it derives from are both objects or both lists. An
-	// error about a field that is missing in both then names the field.
+	// same is set if the value and the one that it derives from are both objects or both lists. Only
+	// then can errors name a field below field that neither of them has.
 	same bool
 }
 
@@ -88,7 +88,8 @@ func (s source) items() []source {
 	return found
 }
 
-// below returns the source of a value in the value of s. key has its position.
+// below returns the source of node, a value inside the value of s. key is the node that has its
+// position: the key of a member, or the item itself. field is its path.
 func (s source) below(key, node *nodes.Node, field string) source {
 	at, found := s.document.places[key]
 	if !found {
@@ -97,7 +98,9 @@ func (s source) below(key, node *nodes.Node, field string) source {
 	return source{s.document, node, at}
 }
 
-// adopt records the places of node and of the values in it. key has the position of node.
+// adopt records where node and the values in it come from: node from the value of from, and a value
+// in it from the value at the same place there, unless origins has another one. path is the path of
+// node in the new document, and key is its key, or node itself.
 func (d *Document) adopt(key, node *nodes.Node, path string, from source, origins map[string]Origin) {
 	if own, found := origins[path]; found {
 		from = newSource(own)

@@ -111,7 +111,7 @@ func parse(file string, c chunk) (*Document, error) {
 	if err := document.check(document.node, ""); err != nil {
 		return nil, err
 	}
-	if size := aliasedSize(document.node); size > maxAliased {
+	if size := (aliases{}).below(document.node); size > maxAliased {
 		return nil, document.Errorf("", "the aliases stand for more than %d bytes", maxAliased)
 	}
 	// kubectl decodes YAML with this package, whose scalars are those of YAML 1.1: yes is true.

@@ -117,7 +117,7 @@ func decode(w http.ResponseWriter, r *http.Request) (*Input, error) {
 	return nil, &requestError{http.StatusBadRequest, fmt.Sprintf("the body is not an input of the page: %v", err)}
 }
 
-// requestError is an error with a code of HTTP.
+// requestError is an error with the HTTP status code of its response.
 type requestError struct {
 	code    int
 	message string

@@ -74,7 +74,7 @@ func (l *Loader) Load(file string) ([]*Test, error) {
 	var tests []*Test
 	errs := []error{err}
 	for _, document := range documents {
-		test, err := load(file, document)
+		test, err := Parse(document)
 		if err == nil {
 			tests = append(tests, test)
 		}
@@ -86,10 +86,6 @@ func (l *Loader) Load(file string) ([]*Test, error) {
 // Parse returns the suite of a document. Errors join one error for each problem, with its file,
 // line and field. Paths in the document are relative to the directory of its file.
 func Parse(document *manifest.Document) (*Test, error) {
-	return load(document.Position("").File, document)
-}
-
-func load(file string, document *manifest.Document) (*Test, error) {
 	if kind := document.GroupVersionKind(); kind.GroupVersion().String() != APIVersion || kind.Kind != Kind {
 		return nil, document.Errorf("", "the document is not a suite, want apiVersion: %s and kind: %s. Put other objects into files that a suite lists in manifests", APIVersion, Kind)
 	}
@@ -97,11 +93,11 @@ func load(file string, document *manifest.Document) (*Test, error) {
 	if err := document.Decode(suite); err != nil {
 		return nil, err
 	}
-	l := &loader{document: document, directory: filepath.Dir(file)}
 	test := &Test{Name: suite.Metadata.Name, Position: document.Position(""), Suite: suite, document: document}
 	if test.Name == "" {
-		test.Name = defaultName(file)
+		test.Name = defaultName(test.Position.File)
 	}
+	l := &loader{document: document, directory: filepath.Dir(test.Position.File)}
 	test.objects = l.manifests("manifests", suite.Manifests)
 	if len(suite.Cases) == 0 {
 		l.fail("cases", "required: a suite has at least one case")
