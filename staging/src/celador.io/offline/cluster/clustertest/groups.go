@@ -12,7 +12,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -189,13 +188,6 @@ func (strategy) Validate(_ context.Context, object runtime.Object) (errs field.E
 
 // ValidateUpdate also returns the errors of changed metadata.
 func (s strategy) ValidateUpdate(ctx context.Context, object, old runtime.Object) field.ErrorList {
-	updated, err := meta.Accessor(object)
-	if err != nil {
-		return field.ErrorList{field.InternalError(nil, err)}
-	}
-	stored, err := meta.Accessor(old)
-	if err != nil {
-		return field.ErrorList{field.InternalError(nil, err)}
-	}
-	return append(apivalidation.ValidateObjectMetaAccessorUpdate(updated, stored, field.NewPath("metadata")), s.Validate(ctx, object)...)
+	errs := apivalidation.ValidateObjectMetaAccessorUpdate(object.(metav1.Object), old.(metav1.Object), field.NewPath("metadata"))
+	return append(errs, s.Validate(ctx, object)...)
 }
