@@ -5,6 +5,7 @@ package foreign
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -278,9 +279,7 @@ func (k *kubescapeSuite) bind(path string, test *kubescapeTest, c *suite.Case) {
 		}},
 	} {
 		own := part.template != "" || part.own
-		if part.template == "" {
-			part.template = part.standard
-		}
+		part.template = cmp.Or(part.template, part.standard)
 		if !own {
 			if k.shared[part.template] {
 				continue

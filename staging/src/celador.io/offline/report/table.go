@@ -5,6 +5,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -99,9 +100,4 @@ func printTable(w io.Writer, table *metav1.Table) error {
 }
 
 // orNone returns the text, or what tables of kubectl show for none.
-func orNone(text string) string {
-	if text == "" {
-		return "<none>"
-	}
-	return text
-}
+func orNone(text string) string { return cmp.Or(text, "<none>") }

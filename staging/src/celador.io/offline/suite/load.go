@@ -4,6 +4,7 @@
 package suite
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -93,10 +94,8 @@ func Parse(document *manifest.Document) (*Test, error) {
 	if err := document.Decode(suite); err != nil {
 		return nil, err
 	}
-	test := &Test{Name: suite.Metadata.Name, Position: document.Position(""), Suite: suite, document: document}
-	if test.Name == "" {
-		test.Name = defaultName(test.Position.File)
-	}
+	test := &Test{Position: document.Position(""), Suite: suite, document: document}
+	test.Name = cmp.Or(suite.Metadata.Name, defaultName(test.Position.File))
 	l := &loader{document: document, directory: filepath.Dir(test.Position.File)}
 	test.objects = l.manifests("manifests", suite.Manifests)
 	if len(suite.Cases) == 0 {
