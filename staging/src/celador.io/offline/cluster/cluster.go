@@ -43,8 +43,8 @@ func New(ctx context.Context, backend Backend, objects ...*unstructured.Unstruct
 // New returns a cluster with the given objects: policies, bindings, params, namespaces and others.
 // It creates each object as a server would, so objects are defaulted and validated, but subject to
 // no policy. A namespace that is not among the objects has only the label
-// kubernetes.io/metadata.name. If objects are invalid, New returns an error that joins an *ObjectError
-// for each of them. The caller keeps ownership of the objects.
+// kubernetes.io/metadata.name. If objects are invalid, New returns an error that joins an
+// *ObjectError for each of them. The caller keeps ownership of the objects.
 func (b *Base) New(ctx context.Context, objects ...*unstructured.Unstructured) (*Cluster, error) {
 	return b.Restore(ctx, nil, objects)
 }

@@ -50,8 +50,8 @@ func completed(object, manifest, stored *unstructured.Unstructured) *unstructure
 	return &unstructured.Unstructured{Object: complete(object.DeepCopy().Object, manifest.Object, stored.Object).(map[string]any)}
 }
 
-// complete does for values of any type what completed does for objects. It changes object. Items of lists correspond to
-// each other by their names, or by their positions if they have none.
+// complete does for values of any type what completed does for objects. It changes object. Items of
+// lists correspond to each other by their names, or by their positions if they have none.
 func complete(object, manifest, stored any) any {
 	switch object := object.(type) {
 	case map[string]any:
