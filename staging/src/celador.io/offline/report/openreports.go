@@ -20,7 +20,7 @@ import (
 	"celador.io/offline/audit"
 )
 
-// A ReportsAPI is an API for reports of policy engines. Both have the same fields, but for source.
+// A ReportsAPI is an API for reports of policy engines. All have the same fields, except for source.
 type ReportsAPI struct {
 	version              schema.GroupVersion
 	kind, namespacedKind string

@@ -185,7 +185,8 @@ func (p *policy) labels(selector func(*admissionv1.MatchResources) *metav1.Label
 	return labels
 }
 
-// wanted returns labels that a selector matches, unless it excludes others.
+// wanted returns the labels that a selector asks for. It ignores the operators NotIn and
+// DoesNotExist.
 func wanted(selector *metav1.LabelSelector) map[string]string {
 	labels := map[string]string{}
 	if selector == nil {
