@@ -47,7 +47,7 @@ func (c *Cluster) admit(ctx context.Context, request *Request, r *record) (*Revi
 	case err == nil:
 	case !errors.As(err, &status):
 		return nil, err
-	case request.Operation == admission.Connect && isConnected(status):
+	case request.Operation == admission.Connect && status.ErrStatus.Reason == errConnected.ErrStatus.Reason:
 		review.Allowed = true
 	case apierrors.IsBadRequest(status) && !r.mutated && !r.validated:
 		// Policies never saw the request, because its body cannot be decoded.
@@ -65,10 +65,6 @@ func (c *Cluster) admit(ctx context.Context, request *Request, r *record) (*Revi
 
 // errConnected ends a connection that all policies admitted.
 var errConnected = &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Reason: "Connected", Code: http.StatusOK, Message: "connected"}}
-
-func isConnected(err *apierrors.StatusError) bool {
-	return err.ErrStatus.Reason == errConnected.ErrStatus.Reason
-}
 
 // newCall returns the HTTP request for a request, and stores the old object in the layer.
 func (c *Cluster) newCall(ctx context.Context, request *Request, l *layer) (*call, error) {
@@ -103,7 +99,8 @@ func (c *Cluster) newCall(ctx context.Context, request *Request, l *layer) (*cal
 		}
 	case admission.Delete:
 		out.method = http.MethodDelete
-		err = out.withDeleteOptions(request)
+		out.body = &metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}}
+		err = decodeOptions(request, out.body)
 	case admission.Connect:
 		err = c.withConnectOptions(out, request)
 	default:
@@ -254,17 +251,6 @@ func (c *Cluster) withVersion(call *call, l *layer) (any, error) {
 	}
 	object.SetResourceVersion(current.GetResourceVersion())
 	return object.Object, nil
-}
-
-// withDeleteOptions sets the body of a Delete.
-func (c *call) withDeleteOptions(request *Request) error {
-	options := &metav1.DeleteOptions{}
-	if err := decodeOptions(request, options); err != nil {
-		return err
-	}
-	options.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}
-	c.body = options
-	return nil
 }
 
 // withConnectOptions sets the method and query of a Connect. The object of the request holds the

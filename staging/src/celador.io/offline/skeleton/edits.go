@@ -107,9 +107,8 @@ func (r *reader) read(e ast.Expr) {
 	case ast.CallKind:
 		call := e.AsCall()
 		r.readCall(call)
-		r.read(target(call))
-		for _, argument := range call.Args() {
-			r.read(argument)
+		for _, operand := range operands(call) {
+			r.read(operand)
 		}
 	case ast.SelectKind:
 		s := e.AsSelect()
@@ -151,14 +150,11 @@ func (r *reader) read(e ast.Expr) {
 
 // readCall adds the edits for a call whose operands are a field of the object and a value.
 func (r *reader) readCall(call ast.CallExpr) {
-	operands := call.Args()
-	if call.IsMemberFunction() {
-		operands = append([]ast.Expr{call.Target()}, operands...)
-	}
-	if len(operands) != 2 {
+	all := operands(call)
+	if len(all) != 2 {
 		return
 	}
-	for _, order := range [][2]ast.Expr{{operands[0], operands[1]}, {operands[1], operands[0]}} {
+	for _, order := range [][2]ast.Expr{{all[0], all[1]}, {all[1], all[0]}} {
 		path, value := r.path(order[0]), r.value(order[1])
 		if path == nil || value == nil {
 			continue
@@ -217,9 +213,6 @@ func (r *reader) requestField(e ast.Expr) []any {
 // path returns the path of the field of object that an expression selects, or nil if it is another
 // one.
 func (r *reader) path(e ast.Expr) []any {
-	if e == nil {
-		return nil
-	}
 	switch e.Kind() {
 	case ast.IdentKind:
 		if e.AsIdent() == r.subject {
@@ -250,10 +243,9 @@ func (r *reader) path(e ast.Expr) []any {
 				return append(parent[:len(parent):len(parent)], 0)
 			}
 		case "orValue", "int", "string", "double":
-			if len(call.Args()) == 1 && !call.IsMemberFunction() {
-				return r.path(call.Args()[0])
+			if all := operands(call); len(all) > 0 {
+				return r.path(all[0])
 			}
-			return r.path(target(call))
 		}
 	}
 	return nil
@@ -307,12 +299,12 @@ func (r *reader) expand(name string, f func(ast.Expr)) {
 	f(e)
 }
 
-// target returns the target of a member call, or nil.
-func target(call ast.CallExpr) ast.Expr {
+// operands returns the target of a member call, and the arguments.
+func operands(call ast.CallExpr) []ast.Expr {
 	if call.IsMemberFunction() {
-		return call.Target()
+		return append([]ast.Expr{call.Target()}, call.Args()...)
 	}
-	return nil
+	return call.Args()
 }
 
 // variable returns the name of the variable that an expression of the form variables.name refers
