@@ -52,7 +52,7 @@ func TestMutants(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(directory, "policy.yaml"), policy, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			loaded, err := suite.Load(filepath.Join(directory, "suite.yaml"))
+			loaded, err := new(suite.Loader).Load(filepath.Join(directory, "suite.yaml"))
 			if err != nil || len(loaded) != 1 {
 				t.Fatalf("%d suites, error %v", len(loaded), err)
 			}

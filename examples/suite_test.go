@@ -20,13 +20,13 @@ var covered = []string{"mutating-dns", "mutating-image-pull", "mutating-proxy", 
 
 // TestSuites runs the suites of all examples.
 func TestSuites(t *testing.T) {
-	files, err := suite.Find(".")
+	files, err := new(suite.Loader).Find(".")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var tests []*suite.Test
 	for _, file := range files {
-		loaded, err := suite.Load(file)
+		loaded, err := new(suite.Loader).Load(file)
 		if err != nil {
 			t.Fatal(err)
 		}

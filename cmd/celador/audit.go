@@ -53,14 +53,14 @@ is standard input. Without a kubeconfig, the cluster is the one of celador serve
 The exit code is 0 if all objects satisfy the policies, 1 if one does not or cannot be evaluated, and 2 if the input is not usable.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options.manifests = args
-			// Decoders log what objects cannot be.
+			// Decoders log why they refuse an object. The report says so, too.
 			discardLogs()
 			return options.audit(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return unusable("%w", err) })
 	flags := command.Flags()
-	flags.StringVarP(&options.output, "output", "o", "table", "format of the results: "+strings.Join(report.AuditFormats(), ", "))
+	flags.StringVarP(&options.output, "output", "o", "table", "format of the results: "+report.Audits.String())
 	flags.StringSliceVarP(&options.files, "filename", "f", nil, "files and directories with policies, bindings, params and other objects that policies read")
 	flags.BoolVar(&options.clusterPolicies, "cluster-policies", false, "also evaluate the policies of the cluster, with --filename or files of objects")
 	flags.StringSliceVar(&options.policies, "policy", nil, "evaluate only the policies with these names")
@@ -75,9 +75,9 @@ The exit code is 0 if all objects satisfy the policies, 1 if one does not or can
 // audit writes the report of an audit to w, and the progress to stderr. The path - stands for
 // stdin.
 func (o *auditOptions) audit(ctx context.Context, stdin io.Reader, w, stderr io.Writer) error {
-	write := report.ForAudit(o.output)
+	write := report.Audits[o.output]
 	if write == nil {
-		return unusable("-o %s is not a format: want %s", o.output, strings.Join(report.AuditFormats(), ", "))
+		return unusable("-o %s is not a format: want %s", o.output, report.Audits)
 	}
 	selector, err := labels.Parse(o.selector)
 	if err != nil {
@@ -86,7 +86,7 @@ func (o *auditOptions) audit(ctx context.Context, stdin io.Reader, w, stderr io.
 	if o.maxFindings < 0 {
 		return unusable("--max-findings %d: want 0 or more", o.maxFindings)
 	}
-	if o.apply && report.ReportKinds(o.output) == nil {
+	if o.apply && report.ReportsAPIs[o.output] == nil {
 		return unusable("--apply needs -o openreports or -o wgpolicy, not -o %s", o.output)
 	}
 	s := auditSources{options: o, stdin: readAll(stdin)}
@@ -96,7 +96,7 @@ func (o *auditOptions) audit(ctx context.Context, stdin io.Reader, w, stderr io.
 		// Without a result, the report has the errors alone.
 		if !o.apply {
 			refused := &audit.Report{}
-			for _, err := range append(flatten(failed.error), s.broken...) {
+			for _, err := range append(manifest.Errors(failed.error), s.broken...) {
 				var located *manifest.Error
 				if !errors.As(err, &located) {
 					err = errors.New(strings.TrimPrefix(err.Error(), programPrefix))
@@ -171,7 +171,8 @@ func (o *auditOptions) readsCluster() bool { return o.clusterPolicies || len(o.m
 
 // replaceReports writes the reports to the cluster, and prints what was done as kubectl does.
 func (o *auditOptions) replaceReports(ctx context.Context, w io.Writer, cluster *live.Cluster, result *audit.Report) error {
-	reports, err := report.Reports(o.output, result, time.Now())
+	api := report.ReportsAPIs[o.output]
+	reports, err := api.Objects(result, time.Now())
 	if err != nil {
 		return err
 	}
@@ -180,7 +181,7 @@ func (o *auditOptions) replaceReports(ctx context.Context, w io.Writer, cluster 
 		reports = slices.DeleteFunc(reports, func(r *unstructured.Unstructured) bool { return r.GetNamespace() == "" })
 	}
 	replacement := live.Replacement{
-		Manager: "celador-audit", Kinds: report.ReportKinds(o.output), Labels: report.ReportLabels, Namespace: *o.config.Namespace,
+		Manager: "celador-audit", Kinds: api.Kinds(), Labels: report.ReportLabels, Namespace: *o.config.Namespace,
 	}
 	return cluster.Replace(ctx, replacement, reports, func(object *unstructured.Unstructured, what string) {
 		if object.GetNamespace() != "" {

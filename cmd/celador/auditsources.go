@@ -168,7 +168,7 @@ func (s *auditSources) added() (*located, error) {
 		others[kind] = true
 		return isRead(kind) || audit.IsPolicy(kind) && len(s.options.files) == 0
 	}), &exit) {
-		s.broken = flatten(exit.error)
+		s.broken = manifest.Errors(exit.error)
 	}
 	needs, err := audit.NeedsOf(added.objects)
 	if err != nil {
@@ -200,22 +200,18 @@ func (s *auditSources) stored(ctx context.Context, added []*unstructured.Unstruc
 	if err != nil {
 		return nil, err
 	}
-	for _, read := range []func() ([]*unstructured.Unstructured, error){
-		func() ([]*unstructured.Unstructured, error) { return s.cluster.Namespaces(ctx) },
-		func() ([]*unstructured.Unstructured, error) { return s.cluster.Params(ctx, needs.ParamKinds()...) },
-		func() ([]*unstructured.Unstructured, error) {
-			return s.cluster.Definitions(ctx, func(group, kind, plural string) bool {
-				return needs.Reads(schema.GroupKind{Group: group, Kind: kind}) || needs.Matches(schema.GroupResource{Group: group, Resource: plural})
-			})
-		},
-	} {
-		objects, err := read()
-		if err != nil {
-			return nil, err
-		}
-		stored = append(stored, objects...)
+	namespaces, err := s.cluster.Namespaces(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return stored, nil
+	params, err := s.cluster.Params(ctx, needs.ParamKinds()...)
+	if err != nil {
+		return nil, err
+	}
+	definitions, err := s.cluster.Definitions(ctx, func(group, kind, plural string) bool {
+		return needs.Reads(schema.GroupKind{Group: group, Kind: kind}) || needs.Matches(schema.GroupResource{Group: group, Resource: plural})
+	})
+	return slices.Concat(stored, namespaces, params, definitions), err
 }
 
 // objects yields the objects to audit.

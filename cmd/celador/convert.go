@@ -17,23 +17,11 @@ import (
 // suites loads native suites and those of other tools.
 var suites = &suite.Loader{Formats: foreign.Formats()}
 
-// find returns the files of the suites at paths, by default those in the current directory.
-func find(paths []string) ([]string, error) {
-	if len(paths) == 0 {
-		paths = []string{"."}
-	}
-	files, err := suites.Find(paths...)
-	if err != nil {
-		return nil, unusable("%w", err)
-	}
-	return files, nil
-}
-
 // convert writes the native form of the suites of other tools at paths to w.
 func convert(w io.Writer, paths []string) error {
-	files, err := find(paths)
+	files, err := suites.Find(paths...)
 	if err != nil {
-		return err
+		return unusable("%w", err)
 	}
 	var out bytes.Buffer
 	directory := ""

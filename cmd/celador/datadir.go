@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 )
@@ -14,10 +15,7 @@ const dataDirEnv = "CELADOR_DATA_DIR"
 // defaultDataDir returns the directory in $CELADOR_DATA_DIR. If that is empty, it returns
 // homeDataDir.
 func defaultDataDir() string {
-	if dir := os.Getenv(dataDirEnv); dir != "" {
-		return dir
-	}
-	return homeDataDir()
+	return cmp.Or(os.Getenv(dataDirEnv), homeDataDir())
 }
 
 // homeDataDir returns .celador in the home directory, or in the current directory if the user has

@@ -49,10 +49,8 @@ func writeSkeleton(ctx context.Context, w io.Writer, policy string, args []strin
 	if err != nil {
 		return unusable("%w", err)
 	}
-	if _, err := file.Write(text); err != nil {
-		return unusable("%w", errors.Join(err, file.Close()))
-	}
-	if err := file.Close(); err != nil {
+	_, err = file.Write(text)
+	if err := errors.Join(err, file.Close()); err != nil {
 		return unusable("%w", err)
 	}
 	fmt.Fprintf(w, "wrote %s. Run it with: celador test %s\n", path, path)

@@ -72,11 +72,15 @@ file that the argument names, to standard output if the argument is -, and by de
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			// Registries log what they allocate, and what objects cannot be.
+			// Registries log the addresses that they allocate, and decoders why they refuse an object.
 			discardLogs()
-			switch {
-			case cmd.Flags().Changed("init"):
+			if cmd.Flags().Changed("init") {
 				return writeSkeleton(cmd.Context(), cmd.OutOrStdout(), options.init, args)
+			}
+			if len(args) == 0 {
+				args = []string{"."}
+			}
+			switch {
 			case options.convert:
 				return convert(cmd.OutOrStdout(), args)
 			case options.watch:
@@ -86,7 +90,7 @@ file that the argument names, to standard output if the argument is -, and by de
 		},
 	}
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return unusable("%w", err) })
-	command.Flags().StringVarP(&options.output, "output", "o", "table", "format of the results: "+strings.Join(report.Formats(), ", "))
+	command.Flags().StringVarP(&options.output, "output", "o", "table", "format of the results: "+report.Runs.String())
 	command.Flags().StringVar(&options.run, "run", "", "run only the cases whose suite/case matches this regular expression")
 	command.Flags().BoolVar(&options.coverage, "coverage", false, "measure which branches of expressions the cases reach")
 	command.Flags().IntVar(&options.minCoverage, "min-coverage", 0, "fail if less than this percentage of the branches is covered; implies --coverage")
@@ -101,8 +105,8 @@ file that the argument names, to standard output if the argument is -, and by de
 
 // check returns an error if a flag has a value that no run can use.
 func (o *testOptions) check() error {
-	if report.For(o.output) == nil {
-		return unusable("-o %s is not a format: want %s", o.output, strings.Join(report.Formats(), ", "))
+	if report.Runs[o.output] == nil {
+		return unusable("-o %s is not a format: want %s", o.output, report.Runs)
 	}
 	if _, err := regexp.Compile(o.run); err != nil {
 		return unusable("--run %s is not a regular expression: %w", o.run, err)
@@ -144,7 +148,7 @@ func (o *testOptions) runSuites(ctx context.Context, w, stderr io.Writer, tests 
 		problems = append(problems, report.Problem{Name: "--run", Err: fmt.Errorf("--run %s matches no case", o.run)})
 	}
 	all := &report.Run{Results: results, Problems: problems, Coverage: profile}
-	if err := report.For(o.output)(w, all); err != nil {
+	if err := report.Runs[o.output](w, all); err != nil {
 		return unusable("%w", err)
 	}
 	switch summary := report.Summarize(all); {
@@ -164,14 +168,12 @@ func (o *testOptions) checkCoverage(profile *coverage.Profile) error {
 		return nil
 	}
 	covered := coverage.Summarize(profile.Expressions())
+	err := fmt.Errorf("%s, less than --min-coverage %d", report.DescribeCoverage(covered), o.minCoverage)
 	if covered.Branches == 0 {
-		err := fmt.Errorf("--min-coverage %d: no expression was loaded, so there is nothing to cover", o.minCoverage)
-		return exitError{errors.New(message(err)), exitFailed}
-	}
-	if covered.Percent() >= o.minCoverage {
+		err = fmt.Errorf("--min-coverage %d: no expression was loaded, so there is nothing to cover", o.minCoverage)
+	} else if covered.Percent() >= o.minCoverage {
 		return nil
 	}
-	err := fmt.Errorf("%s, less than --min-coverage %d", report.DescribeCoverage(covered), o.minCoverage)
 	return exitError{errors.New(message(err)), exitFailed}
 }
 
@@ -179,11 +181,8 @@ func (o *testOptions) checkCoverage(profile *coverage.Profile) error {
 func load(paths []string) ([]*suite.Test, []report.Problem) {
 	var tests []*suite.Test
 	var problems []report.Problem
-	if len(paths) == 0 {
-		paths = []string{"."}
-	}
 	files, err := suites.Find(paths...)
-	for _, err := range flatten(err) {
+	for _, err := range manifest.Errors(err) {
 		p := report.Problem{Name: strings.Join(paths, " "), Err: err}
 		var inFile *fs.PathError
 		if errors.As(err, &inFile) {
@@ -199,17 +198,6 @@ func load(paths []string) ([]*suite.Test, []report.Problem) {
 		}
 	}
 	return tests, problems
-}
-
-// flatten returns the errors that err joins, none if it is nil.
-func flatten(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return joined.Unwrap()
-	}
-	if err == nil {
-		return nil
-	}
-	return []error{err}
 }
 
 // problemText returns an error with the text of problems for standard error, or nil if there is

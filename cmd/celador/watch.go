@@ -40,7 +40,7 @@ func (o *testOptions) testOnChanges(ctx context.Context, w, stderr io.Writer, pa
 	defer watcher.Close()
 	var last error
 	for {
-		// What changes from here on is seen by the next run.
+		// Watch before reading, so that a file that changes during this run triggers the next one.
 		watchPaths(watcher, paths)
 		tests, problems := load(paths)
 		for _, test := range tests {
@@ -78,9 +78,6 @@ func withoutText(err error) error {
 // watchPaths watches the directories of files, and directories with their subdirectories. Errors
 // about paths are those of the run.
 func watchPaths(watcher *fsnotify.Watcher, paths []string) {
-	if len(paths) == 0 {
-		paths = []string{"."}
-	}
 	for _, path := range paths {
 		_ = filepath.WalkDir(path, func(path string, entry fs.DirEntry, err error) error {
 			switch {

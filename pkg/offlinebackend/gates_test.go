@@ -48,7 +48,7 @@ func TestFeatureGates(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		loaded, err := suite.Load(file)
+		loaded, err := new(suite.Loader).Load(file)
 		if err != nil {
 			t.Fatal(err)
 		}

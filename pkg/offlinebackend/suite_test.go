@@ -37,7 +37,7 @@ func runSuiteIn(t testing.TB, directory, text string) suite.Result {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tests, err := suite.Load(file)
+	tests, err := new(suite.Loader).Load(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,12 +22,12 @@ import (
 // testSuites sends the requests of suites to the server, whose answers are those of celador test.
 func testSuites(t *testing.T, server *live) {
 	var tests []*suite.Test
-	files, err := suite.Find("../../../examples", "testdata")
+	files, err := new(suite.Loader).Find("../../../examples", "testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		loaded, err := suite.Load(file)
+		loaded, err := new(suite.Loader).Load(file)
 		if err != nil {
 			t.Fatal(err)
 		}

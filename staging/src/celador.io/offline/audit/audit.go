@@ -1,6 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package audit finds the objects that validating admission policies would deny, among those that
+// exist already.
 package audit
 
 import (
@@ -41,7 +43,8 @@ func (o *Object) written() time.Time {
 	return last
 }
 
-// An UnreadError is an error of a source that yields further objects.
+// An UnreadError is an error after which a source goes on with further objects. An example is a
+// resource that cannot be listed.
 type UnreadError struct{ Err error }
 
 func (e *UnreadError) Error() string { return e.Err.Error() }

@@ -23,8 +23,7 @@ func obstacle(p *v1.ValidatingAdmissionPolicy) string {
 		return "spec.matchConstraints: the policy matches no CREATE of an object, and an audit presents objects as created"
 	}
 	spec := policyspec.Validating(&p.Spec)
-	for i := range spec.Expressions {
-		e := &spec.Expressions[i]
+	for _, e := range spec.Expressions {
 		if name := unknown(e.Source); name != "" {
 			return fmt.Sprintf("%s: the expression reads %s, which an audit does not know", e.Path, name)
 		}
@@ -43,14 +42,6 @@ var parser = sync.OnceValue(func() *cel.Env {
 	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).StoredExpressionsEnv()
 })
 
-// The parts of a request that an audit does not know.
-const (
-	oldObject  = "oldObject"
-	authorizer = "authorizer"
-	request    = "request"
-	userInfo   = "userInfo"
-)
-
 // unknown returns the first part of a request that the expression reads and an audit does not know,
 // or an empty string. An expression that is not valid reads nothing: it fails when it is evaluated,
 // or before.
@@ -64,12 +55,12 @@ func unknown(source string) (found string) {
 	visit := func(e ast.Expr) {
 		switch {
 		case found != "":
-		case e.Kind() == ast.SelectKind && isIdent(e.AsSelect().Operand(), request) && e.AsSelect().FieldName() != userInfo:
+		case e.Kind() == ast.SelectKind && isIdent(e.AsSelect().Operand(), "request") && e.AsSelect().FieldName() != "userInfo":
 			selected[e.AsSelect().Operand().ID()] = true
-		case isIdent(e, oldObject), isIdent(e, authorizer):
+		case isIdent(e, "oldObject"), isIdent(e, "authorizer"):
 			found = e.AsIdent()
-		case isIdent(e, request) && !selected[e.ID()]:
-			found = request + "." + userInfo
+		case isIdent(e, "request") && !selected[e.ID()]:
+			found = "request.userInfo"
 		}
 	}
 	ast.PreOrderVisit(parsed.NativeRep().Expr(), ast.NewExprVisitor(visit))

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -80,7 +79,7 @@ func (s *selection) cluster(ctx context.Context, config Config) (*cluster.Cluste
 	added, indexes := s.keep(config.Added)
 	c, err := cluster.NewBase(config.Backend).Restore(ctx, stored, append(added, s.unbound...))
 	for _, err := range manifest.Errors(err) {
-		// The caller knows the position in its own list.
+		// Restore counts in the objects that are kept, and the caller in config.Added.
 		if invalid, ok := err.(*cluster.ObjectError); ok && invalid.Index < len(indexes) {
 			invalid.Index = indexes[invalid.Index]
 		}
@@ -99,11 +98,8 @@ func (s *selection) keep(objects []*unstructured.Unstructured) (kept []*unstruct
 }
 
 // convert decodes a policy or binding. All versions have the same fields.
-func convert[T any, P interface {
-	*T
-	metav1.Object
-}](object *unstructured.Unstructured) (P, error) {
-	into := P(new(T))
+func convert[T any](object *unstructured.Unstructured) (*T, error) {
+	into := new(T)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into); err != nil {
 		return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,7 +16,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -33,7 +33,7 @@ func (c *Cluster) Admit(ctx context.Context, request *Request) (*Review, error) 
 	return c.admit(ctx, request, newRecord(&c.policies))
 }
 
-// admit is Admit with the policies of a record.
+// admit returns the review of a request by the policies of a record, to which it adds their results.
 func (c *Cluster) admit(ctx context.Context, request *Request, r *record) (*Review, error) {
 	l := newLayer(c.objects)
 	call, err := c.newCall(ctx, request, l)
@@ -47,7 +47,7 @@ func (c *Cluster) admit(ctx context.Context, request *Request, r *record) (*Revi
 	case err == nil:
 	case !errors.As(err, &status):
 		return nil, err
-	case request.Operation == admission.Connect && isConnected(status):
+	case request.Operation == admission.Connect && status.ErrStatus.Reason == errConnected.ErrStatus.Reason:
 		review.Allowed = true
 	case apierrors.IsBadRequest(status) && !r.mutated && !r.validated:
 		// Policies never saw the request, because its body cannot be decoded.
@@ -65,10 +65,6 @@ func (c *Cluster) admit(ctx context.Context, request *Request, r *record) (*Revi
 
 // errConnected ends a connection that all policies admitted.
 var errConnected = &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Reason: "Connected", Code: http.StatusOK, Message: "connected"}}
-
-func isConnected(err *apierrors.StatusError) bool {
-	return err.ErrStatus.Reason == errConnected.ErrStatus.Reason
-}
 
 // newCall returns the HTTP request for a request, and stores the old object in the layer.
 func (c *Cluster) newCall(ctx context.Context, request *Request, l *layer) (*call, error) {
@@ -103,7 +99,8 @@ func (c *Cluster) newCall(ctx context.Context, request *Request, l *layer) (*cal
 		}
 	case admission.Delete:
 		out.method = http.MethodDelete
-		err = out.withDeleteOptions(request)
+		out.body = &metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}}
+		err = decodeOptions(request, out.body)
 	case admission.Connect:
 		err = c.withConnectOptions(out, request)
 	default:
@@ -212,10 +209,7 @@ func (c *call) withBody(request *Request, options any) error {
 // decodeOptions decodes the options of the request into a pointer to CreateOptions, UpdateOptions
 // or DeleteOptions.
 func decodeOptions(request *Request, options any) error {
-	content := map[string]any{}
-	for key, value := range request.Options {
-		content[key] = value
-	}
+	content := maps.Collect(maps.All(request.Options))
 	delete(content, "apiVersion")
 	delete(content, "kind")
 	if request.DryRun {
@@ -251,27 +245,12 @@ func (c *Cluster) withVersion(call *call, l *layer) (any, error) {
 	if object.GetResourceVersion() != "" {
 		return body, nil
 	}
-	current, err := parent.read(stored)
+	current, err := read[metav1.Object](parent, stored)
 	if err != nil {
 		return nil, err
 	}
-	m, err := meta.Accessor(current)
-	if err != nil {
-		return nil, err
-	}
-	object.SetResourceVersion(m.GetResourceVersion())
+	object.SetResourceVersion(current.GetResourceVersion())
 	return object.Object, nil
-}
-
-// withDeleteOptions sets the body of a Delete.
-func (c *call) withDeleteOptions(request *Request) error {
-	options := &metav1.DeleteOptions{}
-	if err := decodeOptions(request, options); err != nil {
-		return err
-	}
-	options.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}
-	c.body = options
-	return nil
 }
 
 // withConnectOptions sets the method and query of a Connect. The object of the request holds the

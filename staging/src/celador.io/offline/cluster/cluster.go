@@ -9,8 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -45,8 +43,8 @@ func New(ctx context.Context, backend Backend, objects ...*unstructured.Unstruct
 // New returns a cluster with the given objects: policies, bindings, params, namespaces and others.
 // It creates each object as a server would, so objects are defaulted and validated, but subject to
 // no policy. A namespace that is not among the objects has only the label
-// kubernetes.io/metadata.name. If objects are invalid, New returns an error that joins an *ObjectError
-// for each of them. The caller keeps ownership of the objects.
+// kubernetes.io/metadata.name. If objects are invalid, New returns an error that joins an
+// *ObjectError for each of them. The caller keeps ownership of the objects.
 func (b *Base) New(ctx context.Context, objects ...*unstructured.Unstructured) (*Cluster, error) {
 	return b.Restore(ctx, nil, objects)
 }
@@ -65,7 +63,7 @@ func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstru
 	for _, object := range added {
 		replaced[Identify(object)] = true
 	}
-	restore := func(definitions bool) {
+	for _, definitions := range []bool{true, false} {
 		for _, object := range stored {
 			if IsDefinition(object) != definitions || replaced[Identify(object)] {
 				continue
@@ -74,8 +72,6 @@ func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstru
 				errs = append(errs, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err))
 			}
 		}
-	}
-	add := func(definitions bool) {
 		for i, object := range added {
 			if IsDefinition(object) != definitions {
 				continue
@@ -84,10 +80,6 @@ func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstru
 				errs = append(errs, &ObjectError{Index: i, Err: err})
 			}
 		}
-	}
-	for _, definitions := range []bool{true, false} {
-		restore(definitions)
-		add(definitions)
 	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
@@ -148,11 +140,7 @@ func (c *Cluster) add(ctx context.Context, object *unstructured.Unstructured) er
 	scratch := withLayer(ctx, newLayer(c.objects))
 	sent := object.DeepCopy()
 	sent.SetResourceVersion("") // which stored objects have, but new ones must not
-	create := &call{
-		resource: r, method: http.MethodPost, namespace: namespace, body: sent.Object, user: administrator,
-		query: url.Values{"fieldValidation": {metav1.FieldValidationStrict}},
-	}
-	if _, _, err := c.serve(scratch, create); err != nil {
+	if _, _, err := c.serve(scratch, newCreate(r, namespace, sent)); err != nil {
 		return err
 	}
 	return c.store(c.objects, r, namespace, object)
@@ -219,8 +207,5 @@ func namespaceOf(r *resource, object *unstructured.Unstructured) string {
 	if !r.namespaced {
 		return ""
 	}
-	if namespace := object.GetNamespace(); namespace != "" {
-		return namespace
-	}
-	return corev1.NamespaceDefault
+	return cmp.Or(object.GetNamespace(), corev1.NamespaceDefault)
 }

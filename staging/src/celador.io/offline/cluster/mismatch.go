@@ -66,8 +66,9 @@ func (s *policySet) mismatch(ctx context.Context, d *described, request *matchin
 	return ""
 }
 
-// lacksParams reports whether the binding has a paramRef that selects no object. A policy whose
-// params cannot be looked up fails, and so does one with parameterNotFoundAction Deny.
+// lacksParams reports whether the binding has a paramRef that selects no object, so that the policy
+// does not apply. It is false if the params cannot be looked up, or with parameterNotFoundAction
+// Deny: such a policy applies, and fails.
 func (s *policySet) lacksParams(ctx context.Context, d *described, request *matching.Request) bool {
 	if d.paramKind == nil || d.params == nil {
 		return false

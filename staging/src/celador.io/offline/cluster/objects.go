@@ -86,7 +86,7 @@ func list[T runtime.Object](c *Cluster, resource schema.GroupVersionResource, na
 	return objects, nil
 }
 
-func read[T runtime.Object](r *resource, stored runtime.Object) (typed T, err error) {
+func read[T any](r *resource, stored runtime.Object) (typed T, err error) {
 	object, err := r.read(stored)
 	if err != nil {
 		return typed, err

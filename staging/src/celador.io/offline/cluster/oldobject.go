@@ -6,11 +6,8 @@ package cluster
 import (
 	"context"
 	"maps"
-	"net/http"
-	"net/url"
 	"reflect"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -25,11 +22,8 @@ func (c *Cluster) asStored(ctx context.Context, r *resource, namespace string, m
 	for _, field := range []string{"resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds"} {
 		unstructured.RemoveNestedField(content.Object, "metadata", field)
 	}
-	create := &call{
-		resource: r, method: http.MethodPost, namespace: namespace, body: content.Object, user: administrator,
-		query: url.Values{"fieldValidation": {metav1.FieldValidationStrict}},
-	}
-	created, _, err := c.serve(withRecord(withLayer(ctx, newLayer(c.objects)), newRecord(&policySet{plugins: c.policies.plugins})), create)
+	scratch := withRecord(withLayer(ctx, newLayer(c.objects)), newRecord(&policySet{plugins: c.policies.plugins}))
+	created, _, err := c.serve(scratch, newCreate(r, namespace, content))
 	if err != nil || created == nil || created.GroupVersionKind() != manifest.GroupVersionKind() {
 		return manifest
 	}
@@ -46,9 +40,9 @@ func (c *Cluster) asStored(ctx context.Context, r *resource, namespace string, m
 	return created
 }
 
-// completed returns the body of an update: object with the fields of stored that neither object nor
-// manifest, the manifest of stored, has. Clients read an object before they update it, so they send
-// what the server has set.
+// completed returns the body of an update: object, and those fields of the stored object that the
+// server has set, because manifest, from which it was created, does not have them. Clients read an
+// object before they update it, so they send what the server has set.
 func completed(object, manifest, stored *unstructured.Unstructured) *unstructured.Unstructured {
 	if object.GroupVersionKind() != stored.GroupVersionKind() {
 		return object
@@ -56,8 +50,8 @@ func completed(object, manifest, stored *unstructured.Unstructured) *unstructure
 	return &unstructured.Unstructured{Object: complete(object.DeepCopy().Object, manifest.Object, stored.Object).(map[string]any)}
 }
 
-// complete is completed for values of any type. It changes object. Items of lists correspond to
-// each other by their names, or by their positions if they have none.
+// complete does for values of any type what completed does for objects. It changes object. Items of
+// lists correspond to each other by their names, or by their positions if they have none.
 func complete(object, manifest, stored any) any {
 	switch object := object.(type) {
 	case map[string]any:

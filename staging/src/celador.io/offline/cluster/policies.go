@@ -136,7 +136,10 @@ func (p policies) Validate(ctx context.Context, a admission.Attributes, objects 
 	if r.validatingWebhooks, err = r.policies.validatingWebhooks.match(ctx, a, objects); err != nil {
 		return err
 	}
-	return r.stop(a)
+	if a.GetOperation() == admission.Connect {
+		return errConnected // there is nothing to connect to
+	}
+	return nil
 }
 
 // validate evaluates the validating policies.
@@ -153,13 +156,4 @@ func (r *record) validate(ctx context.Context, a admission.Attributes, objects a
 		warning.AddWarning(ctx, "", text)
 	}
 	return result.Err()
-}
-
-// stop returns the error that ends a connection that all policies admitted, because there is
-// nothing to connect to.
-func (r *record) stop(a admission.Attributes) error {
-	if a.GetOperation() == admission.Connect {
-		return errConnected
-	}
-	return nil
 }

@@ -36,8 +36,8 @@ func IsPolicy(kind schema.GroupKind) bool {
 	return kind.Group == v1.GroupName && (kind.Kind == MutatingKind || kind.Kind == ValidatingKind)
 }
 
-// A policySet holds the compiled policies of a cluster. It is immutable. Without engines it has
-// plugins only.
+// A policySet holds the compiled policies of a cluster. It is immutable. If
+// its engines are nil, it applies plugins only.
 type policySet struct {
 	// plugins change objects before policies.
 	plugins    []admission.MutationInterface
@@ -196,19 +196,11 @@ func paramRef(ref *v1.ParamRef) *params.Ref {
 // returns an error.
 func (c *Cluster) eachPolicy(visit func(runtime.Object) error) error {
 	for _, resource := range policyspec.Resources() {
-		stored := c.objects.list("/" + resource + "/")
-		if len(stored) == 0 {
-			continue
-		}
-		r, err := c.resource(v1.SchemeGroupVersion.WithResource(resource), "")
+		policies, err := list[runtime.Object](c, v1.SchemeGroupVersion.WithResource(resource), "")
 		if err != nil {
 			return err
 		}
-		for _, object := range stored {
-			p, err := r.read(object)
-			if err != nil {
-				return err
-			}
+		for _, p := range policies {
 			if err := visit(p); err != nil {
 				return err
 			}

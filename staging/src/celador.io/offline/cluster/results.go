@@ -37,7 +37,8 @@ func (c *Cluster) addResults(review *Review, r *record) {
 	for i := range c.policies.described {
 		p := r.review(&c.policies.described[i], r.mismatches[i])
 		if p.Effect == NotReached && review.Allowed {
-			// An example is the second deletion of a Pod that terminates already.
+			// Some requests are performed without admission, such as a deletion of a Pod that
+			// terminates already.
 			p.Effect, p.Reason = NotMatched, "the server asks no policy about this request"
 		}
 		review.Policies = append(review.Policies, p)

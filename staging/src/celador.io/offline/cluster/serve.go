@@ -36,6 +36,14 @@ type call struct {
 	user user.Info
 }
 
+// newCreate returns the call with which the administrator creates an object.
+func newCreate(r *resource, namespace string, object *unstructured.Unstructured) *call {
+	return &call{
+		resource: r, method: http.MethodPost, namespace: namespace, body: object.Object, user: administrator,
+		query: url.Values{"fieldValidation": {metav1.FieldValidationStrict}},
+	}
+}
+
 // url returns the URL of the call without a host.
 func (c *call) url() *url.URL {
 	elements := []string{root(c.Group), c.Group, c.Version}

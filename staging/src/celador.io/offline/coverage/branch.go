@@ -3,10 +3,6 @@
 
 package coverage
 
-import (
-	"fmt"
-)
-
 // A Branch is one outcome of a part of an expression.
 type Branch struct {
 	// Text is the part of the expression, such as object.spec.replicas <= 5.
@@ -29,8 +25,8 @@ const (
 	True  BranchOutcome = "true"
 	False BranchOutcome = "false"
 	// Less, Equal and Greater are the outcomes of a comparison with <, <=, > or >=, by the left
-	// side. If the outcome of the comparison changes between Equal and Less, or between Equal and
-	// Greater, then integers must differ by 1.
+	// side. Beside the limit, integers must differ by 1: a <= 5 is true up to 5, so Greater is
+	// covered by 6, and not by 9.
 	Less    BranchOutcome = "less"
 	Equal   BranchOutcome = "equal"
 	Greater BranchOutcome = "greater"
@@ -44,16 +40,12 @@ const (
 )
 
 func newBranch(text string, outcome BranchOutcome) Branch {
-	missing := ""
+	missing := " was never " + string(outcome)
 	switch outcome {
-	case True, False:
-		missing = fmt.Sprintf("%s was never %s", text, outcome)
 	case Present:
-		missing = fmt.Sprintf("%s never had a value", text)
+		missing = " never had a value"
 	case Absent:
-		missing = fmt.Sprintf("%s always had a value", text)
-	case Evaluated:
-		missing = fmt.Sprintf("%s was never evaluated", text)
+		missing = " always had a value"
 	}
-	return Branch{Text: text, Outcome: outcome, Missing: missing}
+	return Branch{Text: text, Outcome: outcome, Missing: text + missing}
 }

@@ -98,6 +98,20 @@ func (b *builder) read(path, file string) []*manifest.Document {
 	return items
 }
 
+// readOne returns the object of a file as read does. It returns nil and adds an error if the file
+// does not have exactly one object.
+func (b *builder) readOne(path, file string) *manifest.Document {
+	failed := len(b.errs)
+	documents := b.read(path, b.path(file))
+	switch {
+	case len(documents) == 1:
+		return documents[0]
+	case len(b.errs) == failed:
+		b.fail(path, "the file %s has %d objects, want 1", file, len(documents))
+	}
+	return nil
+}
+
 // objects returns the objects of a file as read does.
 func (b *builder) objects(path, file string) []*object {
 	var objects []*object

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	kjson "sigs.k8s.io/json"
+
+	"celador.io/offline/manifest"
 )
 
 var (
@@ -40,14 +42,14 @@ func changeField(object map[string]any, change string) (path string, err error) 
 		if changeIndex.MatchString(step) {
 			path += step
 		} else {
-			path = joined(path, step)
+			path = manifest.Member(path, step)
 		}
 	}
 	return path, nil
 }
 
-// changed returns the value at a path with another value at the steps below it. Objects are changed
-// in place.
+// changed sets the value at the steps below current, and returns current with it. path is the path
+// of current, for errors. Objects are changed in place, and lists that grow are copied.
 func changed(current any, path string, steps []string, value any) (any, error) {
 	if len(steps) == 0 {
 		return value, nil
@@ -83,13 +85,6 @@ func changed(current any, path string, steps []string, value any) (any, error) {
 		return current, err
 	}
 	return nil, fmt.Errorf("%s is neither an object nor a list", path)
-}
-
-func joined(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
 }
 
 // listIndex returns the number of an index such as [0]. isIndex is false for other steps.

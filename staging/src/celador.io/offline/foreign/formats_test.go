@@ -109,7 +109,7 @@ func TestCases(t *testing.T) {
 		if err := os.WriteFile(converted, text.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		tests, err = suite.Load(converted)
+		tests, err = new(suite.Loader).Load(converted)
 		if err := os.Remove(converted); err != nil {
 			t.Error(err)
 		}

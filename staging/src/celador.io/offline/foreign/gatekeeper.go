@@ -142,20 +142,15 @@ func (g *gatekeeperBuilder) convert(path, reason string) {
 	}
 }
 
-// single returns the object of the file that the field at a path names, and nil and an error if
-// there is another number.
+// single returns the object of the file that the field at a path names. It returns nil and adds an
+// error if the file does not have exactly one object.
 func (g *gatekeeperBuilder) single(path, file string) *object {
 	if file == "" {
 		g.fail(path, "required: the path of a file")
 		return nil
 	}
-	failed := len(g.errs)
-	documents := g.read(path, g.path(file))
-	switch {
-	case len(documents) == 1:
-		return g.decoded(documents[0])
-	case len(g.errs) == failed:
-		g.fail(path, "the file %s has %d objects, want 1", file, len(documents))
+	if document := g.readOne(path, file); document != nil {
+		return g.decoded(document)
 	}
 	return nil
 }
@@ -166,8 +161,7 @@ func (g *gatekeeperBuilder) invalid(path string, template *gatekeeperTemplate, c
 		g.fail(path+".cases", "a test with invalid: true has no cases, because its constraint does not exist: remove cases")
 		return
 	}
-	g.manifest(template.definition(constraint))
-	g.originOfSchema(template, 0)
+	g.define(template, constraint)
 	c := suite.Case{Name: "the constraint is invalid", Expect: suite.Expectation{Decision: suite.Rejected}}
 	g.request(&c, "", constraint, nil)
 	// gator verify ignores unknown fields.

@@ -96,8 +96,7 @@ func (g *gatekeeperBuilder) expect(path string, assertion *gatekeeperAssertion, 
 		}
 		if number == 0 && assertion.Message == "" {
 			// Otherwise the case passes for objects that no policy sees.
-			allowed := true
-			c.Expect.Allowed = &allowed
+			c.Expect.Allowed = new(true)
 		}
 		delete(c.Notes, suite.Allowed)
 	}

@@ -163,9 +163,11 @@ func (t *gatekeeperTemplate) definition(constraint *object) *object {
 // schemaPath is the path of the parameters' schema in a CustomResourceDefinition.
 const schemaPath = "spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.parameters"
 
-// originOfSchema sets the origin of the parameters' schema in the definition among the manifests.
-func (g *gatekeeperBuilder) originOfSchema(t *gatekeeperTemplate, index int) {
-	g.origins[fmt.Sprintf("manifests[%d].%s", index, schemaPath)] = manifest.Origin{Document: t.object.origin, Path: "spec.crd.spec.validation.openAPIV3Schema"}
+// define adds the CustomResourceDefinition of a constraint, which is the first one of the manifests.
+// Its schema of the parameters derives from the template.
+func (g *gatekeeperBuilder) define(t *gatekeeperTemplate, constraint *object) {
+	g.manifest(t.definition(constraint))
+	g.origins["manifests[0]."+schemaPath] = manifest.Origin{Document: t.object.origin, Path: "spec.crd.spec.validation.openAPIV3Schema"}
 }
 
 // preserveUnknown makes a schema structural as Gatekeeper does: objects, and values without a type,
@@ -196,8 +198,7 @@ func (g *gatekeeperBuilder) enforce(t *gatekeeperTemplate, constraint *object) {
 	actions := g.actions(constraint, spec)
 	g.enforced = slices.Contains(actions, any(string(admissionv1.Deny)))
 	g.policyName = gatekeeperPrefix + t.object.GetName()
-	g.manifest(t.definition(constraint))
-	g.originOfSchema(t, 0)
+	g.define(t, constraint)
 	g.manifest(g.policy(t, constraint, &spec.Match))
 	at := fmt.Sprintf("manifests[%d].spec.", len(g.suite.Manifests)-1)
 	derive := func(field string, from *object, path string) {

@@ -144,7 +144,7 @@ func (k *kaptestBuilder) convert(path string, tests *kaptestSuite, policies, def
 	}
 }
 
-// creates reports whether a test creates a namespace, which must not exist then.
+// creates reports whether a test creates a namespace. The cluster must not have it then.
 func (k *kaptestBuilder) creates(tests *kaptestSuite, namespace *object) bool {
 	return slices.ContainsFunc(tests.Tests, func(test kaptestTest) bool { return test.OldObject.Name == "" && test.Object.matches(namespace) })
 }

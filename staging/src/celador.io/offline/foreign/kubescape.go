@@ -5,6 +5,7 @@ package foreign
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -196,7 +197,7 @@ func (k *kubescapeSuite) test(path string, test *kubescapeTest) {
 			if err != nil {
 				k.fail(from, "the change %q is not possible: %v", change, err)
 			} else if changed != "" {
-				k.origins[joined(k.casePath()+".request.object", changed)] = manifest.Origin{Document: k.document, Path: from}
+				k.origins[manifest.Member(k.casePath()+".request.object", changed)] = manifest.Origin{Document: k.document, Path: from}
 			}
 		}
 		k.applied(o)
@@ -217,14 +218,12 @@ func (k *kubescapeSuite) test(path string, test *kubescapeTest) {
 func (k *kubescapeSuite) expect(expected string, c *suite.Case) {
 	switch expected {
 	case kubescapePass:
-		allowed := true
-		c.Expect.Allowed = &allowed
+		c.Expect.Allowed = new(true)
 		c.Notes = map[suite.RequestDecision]string{suite.NoMatch: "no policy applies. The tests of Kubescape's library pass whenever the server performs the request"}
 	case kubescapeFail:
 		// With allowed, an object that the server cannot decode is a failure of the case instead of
 		// an error in the suite.
-		allowed := false
-		c.Expect.Decision, c.Expect.Allowed = suite.Denied, &allowed
+		c.Expect.Decision, c.Expect.Allowed = suite.Denied, new(false)
 		c.Notes = map[suite.RequestDecision]string{
 			suite.Rejected: "the server rejects the object itself, before policies see it. Older runners of Kubescape's library take any rejection for the expected one",
 			suite.Error:    "the policy cannot be evaluated. The tests of Kubescape's library take any rejection by the policy for the expected one",
@@ -280,9 +279,7 @@ func (k *kubescapeSuite) bind(path string, test *kubescapeTest, c *suite.Case) {
 		}},
 	} {
 		own := part.template != "" || part.own
-		if part.template == "" {
-			part.template = part.standard
-		}
+		part.template = cmp.Or(part.template, part.standard)
 		if !own {
 			if k.shared[part.template] {
 				continue
@@ -293,16 +290,16 @@ func (k *kubescapeSuite) bind(path string, test *kubescapeTest, c *suite.Case) {
 			}
 		}
 		failed := len(k.errs)
-		objects := k.template(joined(path, part.field), part.template)
+		objects := k.template(manifest.Member(path, part.field), part.template)
 		if len(objects) > 1 {
-			k.fail(joined(path, part.field), "%s has %d objects, want 1", part.template, len(objects))
+			k.fail(manifest.Member(path, part.field), "%s has %d objects, want 1", part.template, len(objects))
 			objects = nil
 		}
 		for _, o := range objects {
 			k.define(o)
 			for _, change := range part.changes(o) {
 				if _, err := changeField(o.Object, change); err != nil {
-					k.fail(joined(path, part.field), "%s: the change %q is not possible: %v", part.template, change, err)
+					k.fail(manifest.Member(path, part.field), "%s: the change %q is not possible: %v", part.template, change, err)
 				}
 			}
 			if own {

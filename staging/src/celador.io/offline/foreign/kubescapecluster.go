@@ -4,7 +4,6 @@
 package foreign
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -82,20 +81,13 @@ func (k *kubescapeSuite) readDefinitions() {
 // definitionsIn returns the CustomResourceDefinitions in a file. A file that is not valid has none:
 // it is an error where it is used.
 func definitionsIn(file string) []*object {
-	content, err := manifest.ReadFile(file)
-	if err != nil || !bytes.Contains(content, []byte(cluster.DefinitionKind)) {
-		return nil
-	}
-	documents, err := manifest.Parse(file, content)
-	if err != nil {
-		return nil
-	}
 	var definitions []*object
-	for _, document := range documents {
-		if content, err := document.Object(); err == nil {
-			if cluster.IsDefinition(content) {
-				definitions = append(definitions, &object{content, document})
-			}
+	for document, err := range manifest.Each(file) {
+		if err != nil {
+			continue
+		}
+		if content, err := document.Object(); err == nil && cluster.IsDefinition(content) {
+			definitions = append(definitions, &object{content, document})
 		}
 	}
 	return definitions

@@ -172,15 +172,10 @@ func (r *kyvernoResult) kind() string {
 func (k *kyvernoSuite) values() {
 	document, path, raw := k.document, "values.", []byte(k.spec.Values)
 	if k.spec.Variables != "" {
-		failed := len(k.errs)
-		documents := k.read("variables", k.path(k.spec.Variables))
-		if len(documents) != 1 {
-			if len(k.errs) == failed {
-				k.fail("variables", "want one document of values, not %d", len(documents))
-			}
+		if document = k.readOne("variables", k.spec.Variables); document == nil {
 			return
 		}
-		document, path, raw = documents[0], "", documents[0].Raw()
+		path, raw = "", document.Raw()
 	}
 	if len(raw) == 0 {
 		return

@@ -1,6 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package live reads the objects of a running cluster page by page.
 package live
 
 import (
@@ -81,33 +82,29 @@ func (c *Cluster) Definitions(ctx context.Context, keep func(group, kind, plural
 func (c *Cluster) read(ctx context.Context, resources ...schema.GroupVersionResource) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	for _, resource := range resources {
-		found, err := all(ctx, c.objects.Resource(resource))
-		if err != nil {
-			return nil, named(resource.GroupResource().String(), err)
+		for object, err := range list(ctx, c.objects.Resource(resource), metav1.ListOptions{}) {
+			if err != nil {
+				return nil, named(resource.GroupResource().String(), err)
+			}
+			objects = append(objects, object)
 		}
-		objects = append(objects, found...)
 	}
 	return objects, nil
 }
 
 // Params returns the objects of the kinds. A kind that the cluster does not have has none.
 func (c *Cluster) Params(ctx context.Context, kinds ...schema.GroupVersionKind) ([]*unstructured.Unstructured, error) {
-	var objects []*unstructured.Unstructured
+	var resources []schema.GroupVersionResource
 	for _, kind := range kinds {
 		r, err := c.resourceOf(kind)
 		if err != nil {
 			return nil, err
 		}
-		if r == nil {
-			continue
+		if r != nil {
+			resources = append(resources, kind.GroupVersion().WithResource(r.Name))
 		}
-		found, err := c.read(ctx, kind.GroupVersion().WithResource(r.Name))
-		if err != nil {
-			return nil, err
-		}
-		objects = append(objects, found...)
 	}
-	return objects, nil
+	return c.read(ctx, resources...)
 }
 
 // resourceOf returns the resource of a kind, or nil if the cluster does not have the kind.
@@ -209,10 +206,9 @@ func (c *Cluster) resources(selection Selection) ([]schema.GroupVersionResource,
 		if err != nil {
 			return nil, nil, fmt.Errorf("discovery: %w", err)
 		}
-		for i := range l.APIResources {
-			r := &l.APIResources[i]
+		for _, r := range l.APIResources {
 			resource := version.WithResource(r.Name)
-			if stored(r) && (r.Namespaced || selection.Namespace == "") && selection.Resource(resource.GroupResource()) {
+			if stored(&r) && (r.Namespaced || selection.Namespace == "") && selection.Resource(resource.GroupResource()) {
 				resources = append(resources, resource)
 			}
 		}

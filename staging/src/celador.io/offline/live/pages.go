@@ -56,17 +56,5 @@ func newerToken(err error) string {
 	return status.Status().Continue
 }
 
-// all returns the objects of a list.
-func all(ctx context.Context, client dynamic.ResourceInterface) ([]*unstructured.Unstructured, error) {
-	var objects []*unstructured.Unstructured
-	for object, err := range list(ctx, client, metav1.ListOptions{}) {
-		if err != nil {
-			return nil, err
-		}
-		objects = append(objects, object)
-	}
-	return objects, nil
-}
-
 // named prefixes an error with the resource or group version whose request failed.
 func named(resource string, err error) error { return fmt.Errorf("%s: %w", resource, err) }

@@ -10,17 +10,13 @@ import nodes "go.yaml.in/yaml/v3"
 // gigabytes.
 const maxAliased = 3 << 20
 
-// aliasedSize returns the size of the values that the aliases in node stand for, or some number
-// above maxAliased.
-func aliasedSize(node *nodes.Node) int {
-	return (&aliases{sizes: map[*nodes.Node]int{}}).below(node)
-}
+// aliases has the sizes of the values that aliases stand for, with all aliases in them resolved, by
+// the nodes of the values.
+type aliases map[*nodes.Node]int
 
-// aliases has the sizes of the values that aliases stand for, with all aliases in them resolved.
-type aliases struct{ sizes map[*nodes.Node]int }
-
-// below returns the size of what the aliases in node stand for.
-func (a *aliases) below(node *nodes.Node) int {
+// below returns the size of the values that the aliases in node stand for, or some number above
+// maxAliased.
+func (a aliases) below(node *nodes.Node) int {
 	if node.Kind == nodes.AliasNode {
 		return a.size(node.Alias)
 	}
@@ -34,15 +30,15 @@ func (a *aliases) below(node *nodes.Node) int {
 }
 
 // size returns the size of a value with all aliases in it resolved.
-func (a *aliases) size(node *nodes.Node) int {
+func (a aliases) size(node *nodes.Node) int {
 	if node.Kind == nodes.AliasNode {
 		return a.size(node.Alias)
 	}
-	if size, found := a.sizes[node]; found {
+	if size, found := a[node]; found {
 		return size
 	}
 	// A value that contains itself, which is not valid, has no end.
-	a.sizes[node] = maxAliased + 1
+	a[node] = maxAliased + 1
 	total := len(node.Value) + len(`"",`)
 	for _, child := range node.Content {
 		if total += a.size(child); total > maxAliased {
@@ -50,6 +46,6 @@ func (a *aliases) size(node *nodes.Node) int {
 			break
 		}
 	}
-	a.sizes[node] = total
+	a[node] = total
 	return total
 }

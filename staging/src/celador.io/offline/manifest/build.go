@@ -22,14 +22,15 @@ type Origin struct {
 type place struct {
 	position Position
 	field    string
-	// same is set if the value and the one that it derives from are both objects or both lists. An
-	// error about a field that is missing in both then names the field.
+	// same is set if the value and the one that it derives from are both objects or both lists. Only
+	// then can errors name a field below field that neither of them has.
 	same bool
 }
 
-// New returns a document with the JSON form of value. The positions and paths in its errors are
-// those of the origins, which are by path in the new document. Values without an origin have the
-// one of the nearest parent; origins has an entry for the empty path.
+// New returns a document with the JSON form of value. origins says, by the path of a value in the
+// new document, from which value of another document it derives; errors about it have the position
+// and the path there. A value that is not in origins derives from the origin of its nearest parent.
+// The empty path must have an origin.
 func New(value any, origins map[string]Origin) (*Document, error) {
 	var raw bytes.Buffer
 	encoder := json.NewEncoder(&raw)
@@ -70,7 +71,7 @@ func (s source) members() map[string]source {
 	if node := resolved(s.node); node != nil && node.Kind == nodes.MappingNode {
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			name := node.Content[i].Value
-			found[name] = s.below(node.Content[i], node.Content[i+1], member(s.place.field, name))
+			found[name] = s.below(node.Content[i], node.Content[i+1], Member(s.place.field, name))
 		}
 	}
 	return found
@@ -87,7 +88,8 @@ func (s source) items() []source {
 	return found
 }
 
-// below returns the source of a value in the value of s. key has its position.
+// below returns the source of node, a value inside the value of s. key is the node that has its
+// position: the key of a member, or the item itself. field is its path.
 func (s source) below(key, node *nodes.Node, field string) source {
 	at, found := s.document.places[key]
 	if !found {
@@ -96,7 +98,9 @@ func (s source) below(key, node *nodes.Node, field string) source {
 	return source{s.document, node, at}
 }
 
-// adopt records the places of node and of the values in it. key has the position of node.
+// adopt records where node and the values in it come from: node from the value of from, and a value
+// in it from the value at the same place there, unless origins has another one. path is the path of
+// node in the new document, and key is its key, or node itself.
 func (d *Document) adopt(key, node *nodes.Node, path string, from source, origins map[string]Origin) {
 	if own, found := origins[path]; found {
 		from = newSource(own)
@@ -116,7 +120,7 @@ func (d *Document) adopt(key, node *nodes.Node, path string, from source, origin
 			if !found {
 				child = missing
 			}
-			d.adopt(node.Content[i], node.Content[i+1], member(path, name), child, origins)
+			d.adopt(node.Content[i], node.Content[i+1], Member(path, name), child, origins)
 		}
 	case nodes.SequenceNode:
 		items := from.items()

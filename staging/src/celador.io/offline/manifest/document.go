@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	nodes "go.yaml.in/yaml/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
@@ -36,14 +37,11 @@ func (d *Document) Raw() []byte { return d.raw }
 // GroupVersionKind returns the type that apiVersion and kind name. It is empty if the value has
 // none.
 func (d *Document) GroupVersionKind() schema.GroupVersionKind {
-	var meta struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-	}
+	var meta metav1.TypeMeta
 	if kjson.UnmarshalCaseSensitivePreserveInts(d.raw, &meta) != nil {
 		return schema.GroupVersionKind{}
 	}
-	return schema.FromAPIVersionAndKind(meta.APIVersion, meta.Kind)
+	return meta.GroupVersionKind()
 }
 
 // Decode decodes the value into a pointer to a Go type with JSON tags. Unknown fields and values of
@@ -65,7 +63,8 @@ func (d *Document) Decode(into any) error {
 	return errors.Join(errs...)
 }
 
-func member(path, key string) string {
+// Member returns the path of the field with a key in the object at a path.
+func Member(path, key string) string {
 	if path == "" {
 		return key
 	}

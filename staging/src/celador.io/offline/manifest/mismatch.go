@@ -90,7 +90,7 @@ func pathAt(raw []byte, offset int64) string {
 		if l.array && l.index >= 0 {
 			path = item(path, l.index)
 		} else if l.key != "" {
-			path = member(path, l.key)
+			path = Member(path, l.key)
 		}
 	}
 	return path
@@ -128,13 +128,13 @@ func locate(value any, fields []string, jsonType string) (path string, found boo
 	case []any:
 		for i := range value {
 			if path, found := locate(value[i], fields, jsonType); found {
-				return join(item("", i), path), true
+				return below(item("", i), path), true
 			}
 		}
 	case map[string]any:
 		if len(fields) > 0 {
 			path, found := locate(value[fields[0]], fields[1:], jsonType)
-			return join(fields[0], path), found
+			return below(fields[0], path), found
 		}
 		for _, key := range slices.Sorted(maps.Keys(value)) {
 			if typeOf(value[key]) == jsonType {
@@ -143,13 +143,6 @@ func locate(value any, fields []string, jsonType string) (path string, found boo
 		}
 	}
 	return "", false
-}
-
-func join(parent, child string) string {
-	if child == "" || strings.HasPrefix(child, "[") {
-		return parent + child
-	}
-	return member(parent, child)
 }
 
 // typeOf returns the type of a JSON value, in the words of encoding/json.

@@ -35,8 +35,10 @@ func Read(file string) ([]*Document, error) {
 func Parse(file string, data []byte) ([]*Document, error) {
 	var documents []*Document
 	var errs []error
-	for _, chunk := range split(UTF8(data)) {
-		document, err := parse(file, chunk)
+	lines := 0 // before the text
+	for _, text := range Split(UTF8(data)) {
+		document, err := parse(file, text, lines)
+		lines += bytes.Count(text, []byte("\n"))
 		if err != nil {
 			errs = append(errs, err)
 		} else if document != nil {
@@ -53,37 +55,14 @@ func Parse(file string, data []byte) ([]*Document, error) {
 // Some may have no content. The texts share the memory of data.
 func Split(data []byte) [][]byte {
 	var texts [][]byte
-	for _, chunk := range split(data) {
-		texts = append(texts, chunk.text)
-	}
-	return texts
-}
-
-// A chunk is the text of one document. lines is the number of lines before it in the file.
-type chunk struct {
-	text  []byte
-	lines int
-}
-
-// split cuts data before each line that starts a YAML document.
-func split(data []byte) []chunk {
-	var chunks []chunk
-	current := chunk{}
-	start, line := 0, 0
-	for offset := 0; offset < len(data); line++ {
-		end := len(data)
-		if i := bytes.IndexByte(data[offset:], '\n'); i >= 0 {
-			end = offset + i + 1
+	start, offset := 0, 0
+	for line := range bytes.Lines(data) {
+		if isSeparator(line) && offset > start {
+			texts, start = append(texts, data[start:offset]), offset
 		}
-		if isSeparator(data[offset:end]) && offset > start {
-			current.text = data[start:offset]
-			chunks = append(chunks, current)
-			current, start = chunk{lines: line}, offset
-		}
-		offset = end
+		offset += len(line)
 	}
-	current.text = data[start:]
-	return append(chunks, current)
+	return append(texts, data[start:])
 }
 
 func isSeparator(line []byte) bool {
@@ -91,19 +70,20 @@ func isSeparator(line []byte) bool {
 	return found && (len(rest) == 0 || strings.ContainsRune(" \t\r\n", rune(rest[0])))
 }
 
-// parse returns the document of a chunk, or nil if it has no content.
-func parse(file string, c chunk) (*Document, error) {
-	c.text = withoutJSONEscapes(c.text)
-	decoder := nodes.NewDecoder(bytes.NewReader(c.text))
+// parse returns the document of a text, or nil if it has no content. lines is the number of lines
+// before the text in the file.
+func parse(file string, text []byte, lines int) (*Document, error) {
+	text = withoutJSONEscapes(text)
+	decoder := nodes.NewDecoder(bytes.NewReader(text))
 	var root nodes.Node
 	if err := decoder.Decode(&root); errors.Is(err, io.EOF) {
 		return nil, nil
 	} else if err != nil {
-		return nil, syntaxError(file, c, err)
+		return nil, syntaxError(file, text, lines, err)
 	}
-	document := &Document{file: file, lines: c.lines, node: root.Content[0], place: root.Content[0]}
+	document := &Document{file: file, lines: lines, node: root.Content[0], place: root.Content[0]}
 	if err := decoder.Decode(new(nodes.Node)); !errors.Is(err, io.EOF) {
-		return nil, syntaxError(file, c, cmp.Or(err, errNoSeparator))
+		return nil, syntaxError(file, text, lines, cmp.Or(err, errNoSeparator))
 	}
 	if root.Content[0].Tag == "!!null" {
 		return nil, nil
@@ -111,13 +91,13 @@ func parse(file string, c chunk) (*Document, error) {
 	if err := document.check(document.node, ""); err != nil {
 		return nil, err
 	}
-	if size := aliasedSize(document.node); size > maxAliased {
+	if size := (aliases{}).below(document.node); size > maxAliased {
 		return nil, document.Errorf("", "the aliases stand for more than %d bytes", maxAliased)
 	}
 	// kubectl decodes YAML with this package, whose scalars are those of YAML 1.1: yes is true.
-	raw, err := yaml.YAMLToJSON(c.text)
+	raw, err := yaml.YAMLToJSON(text)
 	if err != nil {
-		return nil, syntaxError(file, c, err)
+		return nil, syntaxError(file, text, lines, err)
 	}
 	document.raw = raw
 	return document, nil
@@ -128,17 +108,17 @@ var errNoSeparator = errors.New("a second document begins without a line ---")
 var lineInMessage = regexp.MustCompile(`line (\d+): `)
 
 // syntaxError moves the line in the message of a YAML parser, which counts from the start of the
-// chunk, to the position.
-func syntaxError(file string, c chunk, err error) *Error {
+// text, to the position. lines is the number of lines before the text.
+func syntaxError(file string, text []byte, lines int, err error) *Error {
 	message := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "), "yaml: ")
 	line := 0
 	if match := lineInMessage.FindStringSubmatchIndex(message); match != nil {
 		line, _ = strconv.Atoi(message[match[2]:match[3]])
 		message = message[:match[0]] + message[match[1]:]
 	} else {
-		line = lineOfControl(c.text)
+		line = lineOfControl(text)
 	}
-	return &Error{Position: Position{File: file, Line: max(line, 1) + c.lines}, Problem: "not valid YAML: " + strings.TrimSpace(message)}
+	return &Error{Position: Position{File: file, Line: max(line, 1) + lines}, Problem: "not valid YAML: " + strings.TrimSpace(message)}
 }
 
 // lineOfControl returns the line of the first character that YAML does not allow, or 0 if there is

@@ -83,7 +83,7 @@ func below(field, path string) string {
 	if path == "" || strings.HasPrefix(path, "[") {
 		return field + path
 	}
-	return member(field, path)
+	return Member(field, path)
 }
 
 // Position returns the position of the field at a path, or of the nearest parent that exists. An
@@ -168,10 +168,10 @@ func (d *Document) check(node *nodes.Node, path string) error {
 				return &Error{Position: d.at(key), Field: path, Problem: "a key must be a string"}
 			}
 			if first, found := lines[key.Value]; found && key.Kind == nodes.ScalarNode && key.Tag != "!!merge" {
-				return &Error{Position: d.at(key), Field: member(path, key.Value), Problem: fmt.Sprintf("duplicate key, first in line %d", first)}
+				return &Error{Position: d.at(key), Field: Member(path, key.Value), Problem: fmt.Sprintf("duplicate key, first in line %d", first)}
 			}
 			lines[key.Value] = key.Line + d.lines
-			if err := d.check(node.Content[i+1], member(path, key.Value)); err != nil {
+			if err := d.check(node.Content[i+1], Member(path, key.Value)); err != nil {
 				return err
 			}
 		}

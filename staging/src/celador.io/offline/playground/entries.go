@@ -33,10 +33,7 @@ func wideValue(path string, value any) (string, bool) {
 			return path, true
 		}
 		for key, field := range value {
-			if path != "" {
-				key = path + "." + key
-			}
-			if wide, found := wideValue(key, field); found {
+			if wide, found := wideValue(manifest.Member(path, key), field); found {
 				return wide, true
 			}
 		}

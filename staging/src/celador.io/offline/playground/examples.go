@@ -54,10 +54,7 @@ func Examples(files fs.FS) ([]Example, error) {
 
 // kindRank returns 1 for examples of validating policies, and 0 for others.
 func kindRank(e *Example) int {
-	if strings.Contains(e.Panes.Policy, cluster.ValidatingKind) {
-		return 1
-	}
-	return 0
+	return min(1, strings.Count(e.Panes.Policy, cluster.ValidatingKind))
 }
 
 // newExample returns the example of a suite.

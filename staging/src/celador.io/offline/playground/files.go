@@ -76,8 +76,8 @@ func (p *Panes) add(texts []string, withObject bool) error {
 	return nil
 }
 
-// isClusterKind reports whether objects of the kind configure the server more often than requests
-// are for them.
+// isClusterKind reports whether objects of the kind usually configure the server, and are seldom
+// those that requests are about.
 func isClusterKind(kind schema.GroupKind) bool {
 	return kind == corev1.SchemeGroupVersion.WithKind("Namespace").GroupKind() || kind.Group == apiextensionsv1.GroupName || kind.Group == admissionv1.GroupName
 }

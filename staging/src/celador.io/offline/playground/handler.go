@@ -1,6 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package playground serves a page on which people try admission policies. The page sends the texts
+// of its panes, and shows what an API server with these manifests would answer and how the
+// expressions of the policies evaluate. Nothing is kept between requests.
 package playground
 
 import (
@@ -114,7 +117,7 @@ func decode(w http.ResponseWriter, r *http.Request) (*Input, error) {
 	return nil, &requestError{http.StatusBadRequest, fmt.Sprintf("the body is not an input of the page: %v", err)}
 }
 
-// requestError is an error with a code of HTTP.
+// requestError is an error with the HTTP status code of its response.
 type requestError struct {
 	code    int
 	message string

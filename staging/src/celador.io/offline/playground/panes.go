@@ -69,7 +69,11 @@ func (p *Panes) test() (*suite.Test, error) {
 	manifests := []any{}
 	for _, pane := range p.cluster() {
 		for _, document := range r.documents(pane) {
-			r.add(fmt.Sprintf("manifests[%d]", len(manifests)), document, &manifests)
+			// A string would be the path of a file.
+			if content, err := document.Object(); r.check(err) {
+				r.origins[fmt.Sprintf("manifests[%d]", len(manifests))] = manifest.Origin{Document: document}
+				manifests = append(manifests, content.Object)
+			}
 		}
 	}
 	r.value = map[string]any{
@@ -96,10 +100,10 @@ func (r *reader) testCase(p *Panes) map[string]any {
 	switch {
 	case request != nil:
 		r.origins[""] = manifest.Origin{Document: request}
-		r.decode(request, &fields)
+		r.check(request.Decode(&fields))
 		for _, name := range []string{objectPane, oldObjectPane} {
 			if _, found := fields[name]; found {
-				r.errs = append(r.errs, request.Errorf(name, "has a pane of its own"))
+				r.check(request.Errorf(name, "has a pane of its own"))
 			}
 		}
 	case object != nil:
@@ -108,8 +112,7 @@ func (r *reader) testCase(p *Panes) map[string]any {
 		r.origins[""] = manifest.Origin{Document: old}
 	default:
 		empty, err := manifest.Parse(requestPane, []byte("{}"))
-		if err != nil {
-			r.errs = append(r.errs, err)
+		if !r.check(err) {
 			return result
 		}
 		r.origins[""] = manifest.Origin{Document: empty[0]}
@@ -125,9 +128,7 @@ func (r *reader) testCase(p *Panes) map[string]any {
 		if of.document == nil {
 			continue
 		}
-		if content, err := of.document.Object(); err != nil {
-			r.errs = append(r.errs, err)
-		} else {
+		if content, err := of.document.Object(); r.check(err) {
 			fields[of.name] = content.Object
 			r.origins[path+".request."+of.name] = manifest.Origin{Document: of.document}
 		}
@@ -135,22 +136,12 @@ func (r *reader) testCase(p *Panes) map[string]any {
 	return result
 }
 
-// add appends the object of a document to the values at a path.
-func (r *reader) add(path string, document *manifest.Document, values *[]any) {
-	// A string would be the path of a file.
-	content, err := document.Object()
+// check adds an error unless it is nil, and reports whether it is nil.
+func (r *reader) check(err error) bool {
 	if err != nil {
 		r.errs = append(r.errs, err)
-		return
 	}
-	r.origins[path] = manifest.Origin{Document: document}
-	*values = append(*values, content.Object)
-}
-
-func (r *reader) decode(document *manifest.Document, into any) {
-	if err := document.Decode(into); err != nil {
-		r.errs = append(r.errs, err)
-	}
+	return err == nil
 }
 
 // document returns the only document of a pane, or nil if there is none or an error.
@@ -162,29 +153,25 @@ func (r *reader) document(p pane) *manifest.Document {
 	case 1:
 		return documents[0]
 	}
-	r.errs = append(r.errs, documents[1].Errorf("", "the pane has %d documents, want 1", len(documents)))
+	r.check(documents[1].Errorf("", "the pane has %d documents, want 1", len(documents)))
 	return nil
 }
 
 // documents returns the documents of a pane, and the items of lists one by one.
 func (r *reader) documents(p pane) []*manifest.Document {
 	documents, err := manifest.Parse(p.name, []byte(p.text))
-	if err != nil {
-		r.errs = append(r.errs, err)
-	}
+	r.check(err)
 	var items []*manifest.Document
 	for _, document := range documents {
 		if r.size += len(document.Raw()); r.size > maxDocuments {
-			r.errs = append(r.errs, document.Errorf("", "the documents of all panes have more than %d bytes as JSON", maxDocuments))
+			r.check(document.Errorf("", "the documents of all panes have more than %d bytes as JSON", maxDocuments))
 			return nil
 		}
 		expanded, err := document.Items()
-		if err != nil {
-			r.errs = append(r.errs, err)
-		}
+		r.check(err)
 		for _, item := range expanded {
 			if path, found := wideField(item); found {
-				r.errs = append(r.errs, item.Errorf(path, "has more than %d entries", maxEntries))
+				r.check(item.Errorf(path, "has more than %d entries", maxEntries))
 				return nil
 			}
 		}

@@ -4,10 +4,6 @@
 package report
 
 import (
-	"fmt"
-	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,24 +12,6 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/audit"
 )
-
-// An AuditWriter writes one document about an audit.
-type AuditWriter func(w io.Writer, report *audit.Report) error
-
-var auditWriters = map[string]AuditWriter{
-	"json": AuditJSON, "junit": AuditJUnit, "openreports": reportsAPIs["openreports"].write, "sarif": AuditSARIF, "table": AuditTable, "wgpolicy": reportsAPIs["wgpolicy"].write,
-}
-
-// AuditFormats returns the names of the formats of audits in lexical order.
-func AuditFormats() []string { return slices.Sorted(maps.Keys(auditWriters)) }
-
-// ForAudit returns the writer of a format of audits, or nil if there is no such format.
-func ForAudit(format string) AuditWriter { return auditWriters[format] }
-
-// summarizeAudit returns the result of an audit in words.
-func summarizeAudit(r *audit.Report) string {
-	return fmt.Sprintf("Objects, evaluated as if they were created now: %d. Violations: %d, errors: %d.", r.Objects, r.Violations(), r.Errors())
-}
 
 // ObjectName returns the name of an object with its kind as kubectl prints it, such as
 // deployment.apps/web.
@@ -57,7 +35,7 @@ func namespaced(r *audit.Reference) string {
 
 // result returns the word for a violation in reports: Violated, or Error if the validation could
 // not be evaluated.
-func result(f *audit.Violation) string {
+func result(f audit.Violation) string {
 	if f.Outcome == validating.Denied {
 		return "Violated"
 	}
@@ -66,7 +44,7 @@ func result(f *audit.Violation) string {
 
 // omitted returns the number of violations of a policy that MaxViolations has left out of the
 // report.
-func omitted(p *audit.PolicyResult) int { return p.ViolationsCount - len(p.Violations) }
+func omitted(p audit.PolicyResult) int { return p.ViolationsCount - len(p.Violations) }
 
 func joinActions(actions []v1.ValidationAction) string {
 	names := make([]string, len(actions))

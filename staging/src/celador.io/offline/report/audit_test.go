@@ -49,7 +49,7 @@ var auditReport = &audit.Report{
 func writeAudit(t *testing.T, format string, r *audit.Report) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := report.ForAudit(format)(&out, r); err != nil {
+	if err := report.Audits[format](&out, r); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -105,7 +105,7 @@ func TestAuditJSON(t *testing.T) {
 	if got.Policies[0].Findings[1].Validation != -1 {
 		t.Errorf("a finding of no validation is %+v", got.Policies[0].Findings[1])
 	}
-	if position := got.Policies[0].Findings[1].Position; position == nil || position.Line != 7 {
+	if position := got.Policies[0].Findings[1].Position; position.Line != 7 {
 		t.Errorf("position %v of an object of a file", position)
 	}
 	if got.Objects != 12 || got.Violations != 2 || got.Errors != 6 || len(got.Unevaluated) != 3 || len(got.Unread) != 1 || got.Policies[1].NotAuditable != "reads the user" {
@@ -196,7 +196,7 @@ func TestReports(t *testing.T) {
 		"openreports": {"openreports.io/v1alpha1 ClusterReport ", "openreports.io/v1alpha1 Report shop"},
 		"wgpolicy":    {"wgpolicyk8s.io/v1alpha2 ClusterPolicyReport ", "wgpolicyk8s.io/v1alpha2 PolicyReport shop"},
 	} {
-		objects, err := report.Reports(format, auditReport, time.Unix(100, 5))
+		objects, err := report.ReportsAPIs[format].Objects(auditReport, time.Unix(100, 5))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +233,7 @@ func TestReports(t *testing.T) {
 			t.Errorf("%s: %d documents", format, documents)
 		}
 	}
-	if objects, err := report.Reports("table", auditReport, time.Now()); objects != nil || err != nil {
-		t.Errorf("objects %v, error %v", objects, err)
+	if report.ReportsAPIs["table"] != nil {
+		t.Error("tables are objects of an API")
 	}
 }

@@ -6,6 +6,7 @@ package report
 import (
 	"io"
 
+	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/audit"
 	"celador.io/offline/manifest"
 )
@@ -28,9 +29,9 @@ type Audit struct {
 
 // An AuditPolicy is the result of a policy, through one of its bindings, in an Audit.
 type AuditPolicy struct {
-	Policy  string   `json:"policy"`
-	Binding string   `json:"binding,omitempty"`
-	Actions []string `json:"validationActions,omitempty"`
+	Policy  string                `json:"policy"`
+	Binding string                `json:"binding,omitempty"`
+	Actions []v1.ValidationAction `json:"validationActions,omitempty"`
 	// NotAuditable is why the policy was not evaluated.
 	NotAuditable string `json:"notAuditable,omitempty"`
 	Passed       int    `json:"passed"`
@@ -62,7 +63,7 @@ type AuditObject struct {
 	Name       string `json:"name"`
 	UID        string `json:"uid,omitempty"`
 	// Position is the file and line of the object, unless it is that of a server.
-	Position *manifest.Position `json:"position,omitempty"`
+	Position manifest.Position `json:"position,omitzero"`
 }
 
 // An AuditUnevaluated is an object that could not be evaluated.
@@ -77,22 +78,16 @@ func AuditJSON(w io.Writer, report *audit.Report) error {
 		APIVersion: "audit.celador.io/v1alpha1", Kind: "Report", Objects: report.Objects, Violations: report.Violations(), Errors: report.Errors(),
 		Policies: []AuditPolicy{},
 	}
-	for i := range report.Policies {
-		p := &report.Policies[i]
+	for _, p := range report.Policies {
 		out := AuditPolicy{
-			Policy: p.Name, Binding: p.Binding, NotAuditable: p.NotAuditable, Passed: p.Passed, Violated: p.Violated, Errors: p.Failed, Omitted: omitted(p),
+			Policy: p.Name, Binding: p.Binding, Actions: p.Actions, NotAuditable: p.NotAuditable, Passed: p.Passed, Violated: p.Violated, Errors: p.Failed, Omitted: omitted(p),
 		}
-		for _, action := range p.Actions {
-			out.Actions = append(out.Actions, string(action))
-		}
-		for j := range p.Violations {
-			f := &p.Violations[j]
+		for _, f := range p.Violations {
 			out.Findings = append(out.Findings, AuditFinding{newAuditObject(&f.Object), result(f), f.Index, f.Message, string(f.Reason)})
 		}
 		document.Policies = append(document.Policies, out)
 	}
-	for i := range report.Unevaluated {
-		u := &report.Unevaluated[i]
+	for _, u := range report.Unevaluated {
 		document.Unevaluated = append(document.Unevaluated, AuditUnevaluated{newAuditObject(&u.Object), u.Err.Error()})
 	}
 	for _, err := range report.Unread {
@@ -103,9 +98,5 @@ func AuditJSON(w io.Writer, report *audit.Report) error {
 
 func newAuditObject(r *audit.Reference) AuditObject {
 	version, kind := r.ToAPIVersionAndKind()
-	object := AuditObject{APIVersion: version, Kind: kind, Namespace: r.Namespace, Name: r.Name, UID: string(r.UID)}
-	if r.Position.File != "" {
-		object.Position = &r.Position
-	}
-	return object
+	return AuditObject{version, kind, r.Namespace, r.Name, string(r.UID), r.Position}
 }

@@ -14,8 +14,7 @@ import (
 // with findings are its test cases; those without are only counted.
 func AuditJUnit(w io.Writer, report *audit.Report) error {
 	var document junitSuites
-	for i := range report.Policies {
-		p := &report.Policies[i]
+	for _, p := range report.Policies {
 		name := p.Name
 		if p.Binding != "" {
 			name += "/" + p.Binding
@@ -25,8 +24,7 @@ func AuditJUnit(w io.Writer, report *audit.Report) error {
 			s.Tests, s.Skipped = 1, 1
 			s.Cases = []junitCase{{Name: "auditable", Class: name, Time: "0", Skipped: &junitProblem{Message: p.NotAuditable}}}
 		}
-		for j := range p.Violations {
-			f := &p.Violations[j]
+		for _, f := range p.Violations {
 			problem := &junitProblem{f.Message, f.Message}
 			if f.Index >= 0 {
 				problem.Text = fmt.Sprintf("spec.validations[%d]: %s", f.Index, f.Message)

@@ -4,7 +4,6 @@
 package report
 
 import (
-	"errors"
 	"io"
 
 	"celador.io/offline/audit"
@@ -32,8 +31,7 @@ func AuditSARIF(w io.Writer, report *audit.Report) error {
 		if p.NotAuditable != "" {
 			notify("warning", "Policy "+p.Name+" was not evaluated: "+p.NotAuditable)
 		}
-		for j := range p.Violations {
-			f := &p.Violations[j]
+		for _, f := range p.Violations {
 			level := "error"
 			if result(f) != "Violated" {
 				level = "warning"
@@ -42,14 +40,12 @@ func AuditSARIF(w io.Writer, report *audit.Report) error {
 		}
 	}
 	run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{unevaluatedRule, sarifText{"An object was not evaluated."}})
-	for i := range report.Unevaluated {
-		u := &report.Unevaluated[i]
+	for _, u := range report.Unevaluated {
 		run.Results = append(run.Results, newAuditResult(unevaluatedRule, "error", namespaced(&u.Object)+": "+u.Err.Error(), &u.Object))
 	}
 	for _, err := range report.Unread {
-		var located *manifest.Error
-		if errors.As(err, &located) {
-			run.Results = append(run.Results, newSARIFResult(unevaluatedRule, "error", err.Error(), located.Position))
+		if position := positionOf(err, manifest.Position{}); position.File != "" {
+			run.Results = append(run.Results, newSARIFResult(unevaluatedRule, "error", err.Error(), position))
 		}
 		notify("error", "Objects were not read: "+err.Error())
 	}

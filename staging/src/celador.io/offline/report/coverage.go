@@ -4,8 +4,8 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 
 	"celador.io/offline/coverage"
 )
@@ -66,16 +66,13 @@ func missing(e *coverage.Expression) []string {
 
 // writeCoverage writes a table with a row for each expression, and the branches that no case
 // reached.
-func writeCoverage(w io.Writer, expressions []coverage.Expression) error {
+func writeCoverage(w *bytes.Buffer, expressions []coverage.Expression) error {
 	table := newTable("Kind", "Name", "Expression", "Covered")
-	for i := range expressions {
-		e := &expressions[i]
+	for _, e := range expressions {
 		s := e.Summary()
 		addRow(table, e.Kind, e.Name, e.Field, fmt.Sprintf("%d/%d", s.Covered, s.Branches))
 	}
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
-	}
+	w.WriteByte('\n')
 	if err := printTable(w, table); err != nil {
 		return err
 	}
@@ -84,13 +81,9 @@ func writeCoverage(w io.Writer, expressions []coverage.Expression) error {
 		if len(lines) == 0 {
 			continue
 		}
-		if _, err := fmt.Fprintf(w, "\n%s: %s\n", Printable(expressions[i].Position.String()), Printable(expressions[i].Field)); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "\n%s: %s\n", Printable(expressions[i].Position.String()), Printable(expressions[i].Field))
 		for _, line := range lines {
-			if _, err := fmt.Fprintf(w, "    %s\n", Printable(line)); err != nil {
-				return err
-			}
+			fmt.Fprintf(w, "    %s\n", Printable(line))
 		}
 	}
 	return nil

@@ -88,7 +88,7 @@ p.yaml:7: spec.z
           },`},
 	} {
 		var out bytes.Buffer
-		if err := report.For(format)(&out, &report.Run{Results: results[:1], Coverage: profile()}); err != nil {
+		if err := report.Runs[format](&out, &report.Run{Results: results[:1], Coverage: profile()}); err != nil {
 			t.Fatal(err)
 		}
 		for _, part := range want {

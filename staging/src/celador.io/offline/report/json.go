@@ -82,8 +82,7 @@ type PolicyResult struct {
 // JSON writes a Report.
 func JSON(w io.Writer, run *Run) error {
 	report := Report{APIVersion: suite.APIVersion, Kind: suite.ReportKind, Summary: Summarize(run), Suites: []Suite{}, Coverage: newCoverage(run.Coverage)}
-	for i := range run.Problems {
-		p := &run.Problems[i]
+	for _, p := range run.Problems {
 		report.Errors = append(report.Errors, Error{p.Name, p.Position(), p.Err.Error()})
 	}
 	for _, result := range run.Results {

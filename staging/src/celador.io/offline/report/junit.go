@@ -50,8 +50,7 @@ type (
 // coverage.
 func JUnit(w io.Writer, run *Run) error {
 	var document junitSuites
-	for i := range run.Problems {
-		p := &run.Problems[i]
+	for _, p := range run.Problems {
 		at, text := p.Position(), p.Err.Error()
 		document.Suites = append(document.Suites, junitSuite{Name: p.Name, File: at.File, Tests: 1, Errors: 1, Cases: []junitCase{{
 			Name: p.Name, Class: p.Name, File: at.File, Line: at.Line, Time: "0", Error: &junitProblem{text, text},
@@ -60,13 +59,12 @@ func JUnit(w io.Writer, run *Run) error {
 	for _, result := range run.Results {
 		summary := Summarize(&Run{Results: []suite.Result{result}})
 		s := junitSuite{Name: result.Name, File: result.Position.File, Tests: len(result.Cases), Failures: summary.Failed, Errors: summary.Unusable, Skipped: summary.Skipped}
-		for i := range result.Cases {
-			c := &result.Cases[i]
+		for _, c := range result.Cases {
 			out := junitCase{Name: c.Name, Class: result.Name, File: c.Position.File, Line: c.Position.Line, Time: fmt.Sprintf("%.6f", c.Duration.Seconds())}
 			if c.Passed() {
 				out.Output = c.Note
 			}
-			switch problems := problems(c); verdictOf(c) {
+			switch problems := problems(&c); verdictOf(&c) {
 			case skipped:
 				out.Skipped = &junitProblem{Message: c.Skipped}
 			case failed:
@@ -100,10 +98,9 @@ func writeXML(w io.Writer, document any) error {
 
 func junitCoverage(expressions []coverage.Expression) junitSuite {
 	s := junitSuite{Name: DescribeCoverage(coverage.Summarize(expressions)), Tests: len(expressions)}
-	for i := range expressions {
-		e := &expressions[i]
+	for _, e := range expressions {
 		s.Cases = append(s.Cases, junitCase{
-			Name: e.Field, Class: e.Kind + "/" + e.Name, File: e.Position.File, Line: e.Position.Line, Time: "0", Output: strings.Join(missing(e), "\n"),
+			Name: e.Field, Class: e.Kind + "/" + e.Name, File: e.Position.File, Line: e.Position.Line, Time: "0", Output: strings.Join(missing(&e), "\n"),
 		})
 	}
 	return s

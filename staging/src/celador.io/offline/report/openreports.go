@@ -20,15 +20,16 @@ import (
 	"celador.io/offline/audit"
 )
 
-// reportsAPI is an API for reports of policy engines. Both have the same fields, but for source.
-type reportsAPI struct {
+// A ReportsAPI is an API for reports of policy engines. All have the same fields, except for source.
+type ReportsAPI struct {
 	version              schema.GroupVersion
 	kind, namespacedKind string
 	// source is set if reports have the field.
 	source bool
 }
 
-var reportsAPIs = map[string]*reportsAPI{
+// ReportsAPIs are the APIs by the formats of audits that write objects of them.
+var ReportsAPIs = map[string]*ReportsAPI{
 	"openreports": {schema.GroupVersion{Group: "openreports.io", Version: "v1alpha1"}, "ClusterReport", "Report", true},
 	"wgpolicy":    {schema.GroupVersion{Group: "wgpolicyk8s.io", Version: "v1alpha2"}, "ClusterPolicyReport", "PolicyReport", false},
 }
@@ -73,29 +74,15 @@ const ReportLabels = managedBy + "=" + ReportName
 
 const managedBy = "app.kubernetes.io/managed-by"
 
-// Reports returns an audit as objects of the API of a format: openreports.io/v1alpha1 for
-// openreports, and wgpolicyk8s.io/v1alpha2 for wgpolicy. It returns nil for other formats. There is
-// an object for each namespace with objects that policies match, and one for the other objects.
-// Objects that pass are only counted; policies that were not evaluated are results "skip" of the
-// latter.
-func Reports(format string, report *audit.Report, now time.Time) ([]*unstructured.Unstructured, error) {
-	api := reportsAPIs[format]
-	if api == nil {
-		return nil, nil
-	}
-	return api.objects(report, now)
-}
-
-// ReportKinds returns the kinds of the objects that Reports returns.
-func ReportKinds(format string) []schema.GroupVersionKind {
-	api := reportsAPIs[format]
-	if api == nil {
-		return nil
-	}
+// Kinds returns the kinds of the objects of the API.
+func (api *ReportsAPI) Kinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{api.version.WithKind(api.kind), api.version.WithKind(api.namespacedKind)}
 }
 
-func (api *reportsAPI) objects(report *audit.Report, now time.Time) ([]*unstructured.Unstructured, error) {
+// Objects returns an audit as objects of the API: one for each namespace with objects that policies
+// match, and one for the objects without a namespace. Objects that pass are only counted; policies
+// that were not evaluated are results "skip" of the latter.
+func (api *ReportsAPI) Objects(report *audit.Report, now time.Time) ([]*unstructured.Unstructured, error) {
 	at := metav1.Timestamp{Seconds: now.Unix(), Nanos: int32(now.Nanosecond())}
 	reports := map[string]*openReport{"": api.report("")}
 	for namespace, counts := range report.Namespaces {
@@ -104,20 +91,17 @@ func (api *reportsAPI) objects(report *audit.Report, now time.Time) ([]*unstruct
 		reports[namespace] = r
 	}
 	whole := reports[""]
-	for i := range report.Policies {
-		p := &report.Policies[i]
+	for _, p := range report.Policies {
 		if p.NotAuditable != "" {
 			whole.Summary.Skip++
 			whole.Results = append(whole.Results, openResult{Source: source, Policy: p.Name, Result: "skip", Message: p.NotAuditable, Timestamp: at})
 		}
-		for j := range p.Violations {
-			f := &p.Violations[j]
+		for _, f := range p.Violations {
 			r := reports[f.Object.Namespace]
 			r.Results = append(r.Results, newOpenResult(p, f, at))
 		}
 	}
-	for i := range report.Unevaluated {
-		u := &report.Unevaluated[i]
+	for _, u := range report.Unevaluated {
 		r := reports[u.Object.Namespace]
 		if r == nil {
 			r = api.report(u.Object.Namespace)
@@ -145,7 +129,7 @@ func (api *reportsAPI) objects(report *audit.Report, now time.Time) ([]*unstruct
 }
 
 // report returns an empty report of a namespace, or of objects without one.
-func (api *reportsAPI) report(namespace string) *openReport {
+func (api *ReportsAPI) report(namespace string) *openReport {
 	r := &openReport{
 		TypeMeta:   metav1.TypeMeta{APIVersion: api.version.String(), Kind: api.namespacedKind},
 		ObjectMeta: metav1.ObjectMeta{Name: ReportName, Namespace: namespace, Labels: map[string]string{managedBy: ReportName}},
@@ -159,7 +143,7 @@ func (api *reportsAPI) report(namespace string) *openReport {
 	return r
 }
 
-func newOpenResult(p *audit.PolicyResult, f *audit.Violation, at metav1.Timestamp) openResult {
+func newOpenResult(p audit.PolicyResult, f audit.Violation, at metav1.Timestamp) openResult {
 	r := openResult{
 		Source: source, Policy: p.Name, Result: "fail", Scored: true, Message: f.Message, Timestamp: at,
 		Resources: []corev1.ObjectReference{objectReference(&f.Object)}, Properties: map[string]string{},
@@ -182,8 +166,8 @@ func objectReference(r *audit.Reference) corev1.ObjectReference {
 }
 
 // write writes the objects of the API as YAML documents.
-func (api *reportsAPI) write(w io.Writer, report *audit.Report) error {
-	objects, err := api.objects(report, time.Now())
+func (api *ReportsAPI) write(w io.Writer, report *audit.Report) error {
+	objects, err := api.Objects(report, time.Now())
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func TestNoControlCharacters(t *testing.T) {
 	texts := map[string]string{}
 	for _, format := range []string{"table", "tap"} {
 		var out bytes.Buffer
-		if err := report.For(format)(&out, &report.Run{Results: results, Problems: []report.Problem{{Name: hostile, File: hostile, Err: errors.New(hostile)}}, Coverage: profile}); err != nil {
+		if err := report.Runs[format](&out, &report.Run{Results: results, Problems: []report.Problem{{Name: hostile, File: hostile, Err: errors.New(hostile)}}, Coverage: profile}); err != nil {
 			t.Fatal(err)
 		}
 		texts[format] = out.String()

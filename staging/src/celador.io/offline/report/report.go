@@ -10,13 +10,15 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
+	"celador.io/offline/audit"
 	"celador.io/offline/coverage"
 	"celador.io/offline/manifest"
 	"celador.io/offline/suite"
 )
 
-// A Run holds the results of a run of suites, which a Writer writes.
+// A Run holds the results of a run of suites.
 type Run struct {
 	// Results are the results of the suites that ran.
 	Results []suite.Result
@@ -39,23 +41,31 @@ type Problem struct {
 
 // Position returns the place of the first error that has one, or else the file.
 func (p *Problem) Position() manifest.Position {
-	var located *manifest.Error
-	if errors.As(p.Err, &located) {
-		return located.Position
-	}
-	return manifest.Position{File: p.File}
+	return positionOf(p.Err, manifest.Position{File: p.File})
 }
 
-// A Writer writes one document about a run.
-type Writer func(w io.Writer, run *Run) error
+// positionOf returns the position of the first error in err that has one, or else another position.
+func positionOf(err error, other manifest.Position) manifest.Position {
+	var located *manifest.Error
+	if errors.As(err, &located) {
+		return located.Position
+	}
+	return other
+}
 
-var writers = map[string]Writer{"json": JSON, "junit": JUnit, "sarif": SARIF, "table": Table, "tap": TAP}
+// Formats are the formats of a document about a T by their names. Each function writes one document.
+type Formats[T any] map[string]func(io.Writer, *T) error
 
-// Formats returns the names of the formats in lexical order.
-func Formats() []string { return slices.Sorted(maps.Keys(writers)) }
+// Runs are the formats of the results of suites, and Audits those of audits.
+var (
+	Runs   = Formats[Run]{"json": JSON, "junit": JUnit, "sarif": SARIF, "table": Table, "tap": TAP}
+	Audits = Formats[audit.Report]{
+		"json": AuditJSON, "junit": AuditJUnit, "openreports": ReportsAPIs["openreports"].write, "sarif": AuditSARIF, "table": AuditTable, "wgpolicy": ReportsAPIs["wgpolicy"].write,
+	}
+)
 
-// For returns the writer of a format, or nil if there is no such format.
-func For(format string) Writer { return writers[format] }
+// String returns the names of the formats in lexical order, separated by commas.
+func (f Formats[T]) String() string { return strings.Join(slices.Sorted(maps.Keys(f)), ", ") }
 
 // A Summary has the number of cases by verdict. A problem of the run counts as one unusable case.
 type Summary struct {

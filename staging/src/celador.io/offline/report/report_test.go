@@ -58,7 +58,7 @@ var results = []suite.Result{{
 func write(t *testing.T, format string, results []suite.Result) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := report.For(format)(&out, &report.Run{Results: results}); err != nil {
+	if err := report.Runs[format](&out, &report.Run{Results: results}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -307,10 +307,10 @@ func TestSARIFLocations(t *testing.T) {
 }
 
 func TestFormats(t *testing.T) {
-	if got := strings.Join(report.Formats(), " "); got != "json junit sarif table tap" {
+	if got := report.Runs.String(); got != "json, junit, sarif, table, tap" {
 		t.Errorf("formats %s", got)
 	}
-	if report.For("yaml") != nil {
+	if report.Runs["yaml"] != nil {
 		t.Error("yaml is a format")
 	}
 }
@@ -322,9 +322,9 @@ func TestProblems(t *testing.T) {
 	if got := report.Summarize(run); got != (report.Summary{Unusable: 2}) {
 		t.Errorf("summary %+v", got)
 	}
-	for _, format := range report.Formats() {
+	for format := range report.Runs {
 		var out bytes.Buffer
-		if err := report.For(format)(&out, run); err != nil {
+		if err := report.Runs[format](&out, run); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []string{"a/suite.yaml:3: case: unknown field", "and more", "--run x matches no case"} {

@@ -4,8 +4,6 @@
 package report
 
 import (
-	"encoding/json"
-	"errors"
 	"io"
 	"net/url"
 	"path/filepath"
@@ -86,21 +84,14 @@ func SARIF(w io.Writer, run *Run) error {
 		{unusableRule, sarifText{"The case or the file could not run."}},
 		{coverageRule, sarifText{"No case reaches a branch of an expression."}},
 	}}}}
-	for i := range run.Problems {
-		p := &run.Problems[i]
+	for _, p := range run.Problems {
 		log.Results = append(log.Results, newSARIFResult(unusableRule, "error", p.Err.Error(), p.Position()))
 	}
 	for _, result := range run.Results {
-		for i := range result.Cases {
-			c := &result.Cases[i]
+		for _, c := range result.Cases {
 			name := result.Name + "/" + c.Name + ": "
 			if c.Err != nil {
-				position := c.Position
-				var located *manifest.Error
-				if errors.As(c.Err, &located) {
-					position = located.Position
-				}
-				log.Results = append(log.Results, newSARIFResult(unusableRule, "error", name+c.Err.Error(), position))
+				log.Results = append(log.Results, newSARIFResult(unusableRule, "error", name+c.Err.Error(), positionOf(c.Err, c.Position)))
 			}
 			for _, m := range c.Mismatches {
 				text := name + describe(m)
@@ -124,9 +115,7 @@ func SARIF(w io.Writer, run *Run) error {
 
 // writeSARIF writes a SARIF log with one run.
 func writeSARIF(w io.Writer, run sarifRun) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
+	return writeJSON(w, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
 }
 
 func newSARIFResult(rule, level, text string, position manifest.Position) sarifResult {

@@ -5,6 +5,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -20,16 +21,14 @@ import (
 func Table(w io.Writer, run *Run) error {
 	table := newTable("Suite", "Case", "Result", "Decision")
 	var details bytes.Buffer
-	for i := range run.Problems {
-		p := &run.Problems[i]
+	for _, p := range run.Problems {
 		addRow(table, p.Name, orNone(""), string(unusable), orNone(""))
 		fmt.Fprintf(&details, "\n%s\n%s\n", printableLine(p.Name), indent(p.Err.Error()))
 	}
 	for _, result := range run.Results {
 		shown := map[string]bool{}
-		for i := range result.Cases {
-			c := &result.Cases[i]
-			addRow(table, result.Name, c.Name, string(verdictOf(c)), orNone(string(c.Decision)))
+		for _, c := range result.Cases {
+			addRow(table, result.Name, c.Name, string(verdictOf(&c)), orNone(string(c.Decision)))
 			// All cases of a suite whose manifests are invalid have the same error.
 			if c.Err != nil && !shown[c.Err.Error()] {
 				shown[c.Err.Error()] = true
@@ -55,21 +54,20 @@ func Table(w io.Writer, run *Run) error {
 			}
 		}
 	}
-	if err := printTable(w, table); err != nil {
+	var out bytes.Buffer
+	if err := printTable(&out, table); err != nil {
 		return err
 	}
-	if _, err := io.WriteString(w, Printable(details.String())); err != nil {
-		return err
-	}
+	out.WriteString(Printable(details.String()))
 	summary := Summarize(run).String()
 	if run.Coverage != nil {
 		expressions := run.Coverage.Expressions()
-		if err := writeCoverage(w, expressions); err != nil {
+		if err := writeCoverage(&out, expressions); err != nil {
 			return err
 		}
 		summary += ", " + DescribeCoverage(coverage.Summarize(expressions))
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", summary)
+	_, err := fmt.Fprintf(w, "%s\n%s\n", &out, summary)
 	return err
 }
 
@@ -102,9 +100,4 @@ func printTable(w io.Writer, table *metav1.Table) error {
 }
 
 // orNone returns the text, or what tables of kubectl show for none.
-func orNone(text string) string {
-	if text == "" {
-		return "<none>"
-	}
-	return text
-}
+func orNone(text string) string { return cmp.Or(text, "<none>") }

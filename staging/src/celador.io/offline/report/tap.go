@@ -15,7 +15,7 @@ import (
 	"celador.io/offline/manifest"
 )
 
-// tapEscapes keeps names apart from directives
+// tapEscapes escapes the # in the name of a case, which would begin a directive such as # SKIP
 // (https://testanything.org/tap-version-14-specification.html).
 var tapEscapes = strings.NewReplacer(`\`, `\\`, "#", `\#`)
 
@@ -34,8 +34,7 @@ func TAP(w io.Writer, run *Run) error {
 		}
 		return err
 	}
-	for i := range run.Problems {
-		p := &run.Problems[i]
+	for _, p := range run.Problems {
 		number++
 		fmt.Fprintf(&out, "not ok %d - %s\n", number, tapEscapes.Replace(printableLine(p.Name)))
 		if err := diagnose(p.Position(), []string{p.Err.Error()}); err != nil {
@@ -43,11 +42,10 @@ func TAP(w io.Writer, run *Run) error {
 		}
 	}
 	for _, result := range run.Results {
-		for i := range result.Cases {
-			c := &result.Cases[i]
+		for _, c := range result.Cases {
 			number++
 			verdict, directive := "ok", ""
-			switch verdictOf(c) {
+			switch verdictOf(&c) {
 			case failed, unusable:
 				verdict = "not ok"
 			case skipped:
@@ -57,7 +55,7 @@ func TAP(w io.Writer, run *Run) error {
 			if verdict == "ok" {
 				continue
 			}
-			if err := diagnose(c.Position, problems(c)); err != nil {
+			if err := diagnose(c.Position, problems(&c)); err != nil {
 				return err
 			}
 		}

@@ -4,6 +4,7 @@
 package skeleton
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
@@ -161,10 +163,7 @@ func (d *draft) completeParams(p *policy, ref *admissionv1.ParamRef) {
 			params = sample.DeepCopy()
 		}
 	}
-	params.SetName("example")
-	if ref.Name != "" {
-		params.SetName(ref.Name)
-	}
+	params.SetName(cmp.Or(ref.Name, "example"))
 	if ref.Namespace != "" {
 		params.SetNamespace(ref.Namespace)
 	}
@@ -186,7 +185,8 @@ func (p *policy) labels(selector func(*admissionv1.MatchResources) *metav1.Label
 	return labels
 }
 
-// wanted returns labels that a selector matches, unless it excludes others.
+// wanted returns the labels that a selector asks for. It ignores the operators NotIn and
+// DoesNotExist.
 func wanted(selector *metav1.LabelSelector) map[string]string {
 	labels := map[string]string{}
 	if selector == nil {
@@ -267,13 +267,8 @@ func (d *draft) attempt(ctx context.Context, p *policy, from start, guarded *clu
 	request, object := newRequest(from, d.objects)
 	s := &search{cluster: guarded, kind: p.object.GetKind(), policy: p.object.GetName(), request: request}
 	object = p.fit(ctx, s, object)
-	if labels := p.labels(func(m *admissionv1.MatchResources) *metav1.LabelSelector { return m.ObjectSelector }); len(labels) > 0 {
-		merged := object.GetLabels()
-		if merged == nil {
-			merged = map[string]string{}
-		}
-		maps.Copy(merged, labels)
-		object.SetLabels(merged)
+	if wanted := p.labels(func(m *admissionv1.MatchResources) *metav1.LabelSelector { return m.ObjectSelector }); len(wanted) > 0 {
+		object.SetLabels(labels.Merge(object.GetLabels(), wanted))
 	}
 	var all []edit
 	for _, condition := range p.typed.Spec.MatchConditions {
@@ -392,16 +387,13 @@ func (d *draft) write(s *search, c newCase) error {
 		d.comment("", Todo+": "+c.fillIn+".")
 	}
 	d.comment("", c.comment)
-	for i, field := range []map[string]any{{"name": c.name}, {"request": request}, {"expect": c.expect}} {
+	d.item(map[string]any{"name": c.name})
+	for _, field := range []map[string]any{{"request": request}, {"expect": c.expect}} {
 		text, err := yaml.Marshal(field)
 		if err != nil {
 			return err
 		}
-		lines := indent(string(text), "  ")
-		if i == 0 {
-			lines = "- " + strings.TrimPrefix(lines, "  ")
-		}
-		d.text.WriteString(lines)
+		d.text.WriteString(indent(string(text), "  "))
 	}
 	return nil
 }

@@ -4,13 +4,12 @@
 package skeleton
 
 import (
-	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/parser"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/cel/environment"
 )
 
 // An edit sets the value at a path of an object, or removes it if remove is set. Elements of the
@@ -88,24 +87,15 @@ type reader struct {
 	edits []edit
 }
 
-var celParser = newParser()
-
-func newParser() *parser.Parser {
-	p, err := parser.NewParser(parser.Macros(parser.AllMacros...), parser.EnableOptionalSyntax(true), parser.PopulateMacroCalls(false))
-	if err != nil {
-		panic(err) // the options are fixed
-	}
-	return p
-}
-
 // parse returns the syntax tree of an expression, or nil if it has errors, which the server
 // reports.
 func parse(expression string) ast.Expr {
-	parsed, errs := celParser.Parse(common.NewTextSource(expression))
-	if errs != nil && len(errs.GetErrors()) > 0 {
+	env := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).StoredExpressionsEnv()
+	parsed, issues := env.Parse(expression)
+	if issues.Err() != nil {
 		return nil
 	}
-	return parsed.Expr()
+	return parsed.NativeRep().Expr()
 }
 
 // read adds the edits for an expression. Variables are read where the expression refers to them.
@@ -117,9 +107,8 @@ func (r *reader) read(e ast.Expr) {
 	case ast.CallKind:
 		call := e.AsCall()
 		r.readCall(call)
-		r.read(target(call))
-		for _, argument := range call.Args() {
-			r.read(argument)
+		for _, operand := range operands(call) {
+			r.read(operand)
 		}
 	case ast.SelectKind:
 		s := e.AsSelect()
@@ -161,14 +150,11 @@ func (r *reader) read(e ast.Expr) {
 
 // readCall adds the edits for a call whose operands are a field of the object and a value.
 func (r *reader) readCall(call ast.CallExpr) {
-	operands := call.Args()
-	if call.IsMemberFunction() {
-		operands = append([]ast.Expr{call.Target()}, operands...)
-	}
-	if len(operands) != 2 {
+	all := operands(call)
+	if len(all) != 2 {
 		return
 	}
-	for _, order := range [][2]ast.Expr{{operands[0], operands[1]}, {operands[1], operands[0]}} {
+	for _, order := range [][2]ast.Expr{{all[0], all[1]}, {all[1], all[0]}} {
 		path, value := r.path(order[0]), r.value(order[1])
 		if path == nil || value == nil {
 			continue
@@ -204,7 +190,8 @@ func (r *reader) set(path []any, value any) {
 	r.edits = append(r.edits, edit{path: path, value: value})
 }
 
-// requestFields are the fields of the subject that expressions read by other names.
+// requestFields are the paths of fields of the subject by other names under which expressions read
+// their values.
 var requestFields = map[string][]any{
 	"request.namespace": {"metadata", "namespace"}, "request.name": {"metadata", "name"}, "namespaceObject.metadata.name": {"metadata", "namespace"},
 }
@@ -226,9 +213,6 @@ func (r *reader) requestField(e ast.Expr) []any {
 // path returns the path of the field of object that an expression selects, or nil if it is another
 // one.
 func (r *reader) path(e ast.Expr) []any {
-	if e == nil {
-		return nil
-	}
 	switch e.Kind() {
 	case ast.IdentKind:
 		if e.AsIdent() == r.subject {
@@ -259,10 +243,9 @@ func (r *reader) path(e ast.Expr) []any {
 				return append(parent[:len(parent):len(parent)], 0)
 			}
 		case "orValue", "int", "string", "double":
-			if len(call.Args()) == 1 && !call.IsMemberFunction() {
-				return r.path(call.Args()[0])
+			if all := operands(call); len(all) > 0 {
+				return r.path(all[0])
 			}
-			return r.path(target(call))
 		}
 	}
 	return nil
@@ -316,12 +299,12 @@ func (r *reader) expand(name string, f func(ast.Expr)) {
 	f(e)
 }
 
-// target returns the target of a member call, or nil.
-func target(call ast.CallExpr) ast.Expr {
+// operands returns the target of a member call, and the arguments.
+func operands(call ast.CallExpr) []ast.Expr {
 	if call.IsMemberFunction() {
-		return call.Target()
+		return append([]ast.Expr{call.Target()}, call.Args()...)
 	}
-	return nil
+	return call.Args()
 }
 
 // variable returns the name of the variable that an expression of the form variables.name refers

@@ -5,6 +5,7 @@ package skeleton
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -97,12 +98,7 @@ func startsOf(rules []admissionv1.NamedRuleWithOperations, all, definitions []*u
 }
 
 func contains(values []string, value string) bool {
-	for _, v := range values {
-		if v == "*" || v == value {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(values, "*") || slices.Contains(values, value)
 }
 
 // resourceOf returns the resource of a kind: the one of its definition, or the plural of its name.
@@ -173,18 +169,4 @@ func valueOf(s map[string]any) any {
 		return false
 	}
 	return "x"
-}
-
-// Resources returns the resources whose kinds have samples without a CustomResourceDefinition.
-func Resources() []schema.GroupVersionResource {
-	all, err := samples(nil)
-	if err != nil {
-		panic(err) // the file is a part of the program
-	}
-	var resources []schema.GroupVersionResource
-	for _, object := range all {
-		kind := object.GroupVersionKind()
-		resources = append(resources, kind.GroupVersion().WithResource(resourceOf(kind, nil)))
-	}
-	return resources
 }

@@ -123,8 +123,8 @@ func (s *search) boundary(ctx context.Context, object *unstructured.Unstructured
 // maxPairs is the number of edits above which violating does not try pairs of edits.
 const maxPairs = 24
 
-// violating returns an object that violates a validation, and few others, or nil if no edit makes
-// one.
+// violating returns an object that violates a validation and, besides it, as few others as
+// possible. It returns nil if no edit makes such an object.
 func (s *search) violating(ctx context.Context, index int, object *unstructured.Unstructured, edits []edit) *unstructured.Unstructured {
 	var found *unstructured.Unstructured
 	fewest := 0

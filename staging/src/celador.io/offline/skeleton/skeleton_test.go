@@ -45,7 +45,7 @@ func runSkeleton(t *testing.T, policy string) (results map[string]string, text s
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tests, err := suite.Load(path)
+	tests, err := new(suite.Loader).Load(path)
 	if err != nil {
 		t.Fatalf("%v in:\n%s", err, content)
 	}
@@ -88,7 +88,7 @@ func checkSwapped(t *testing.T, test *suite.Test, directory string) {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tests, err := suite.Load(path)
+	tests, err := new(suite.Loader).Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}

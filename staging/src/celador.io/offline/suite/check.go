@@ -86,12 +86,9 @@ func noObject(review *cluster.Review) string {
 func (c *checker) explain(found []Violation) {
 	last := &c.mismatches[len(c.mismatches)-1]
 	for _, f := range found {
-		for _, o := range c.objects {
-			if f.Validation < 0 || o.content.GetKind() != cluster.ValidatingKind || o.content.GetName() != f.Policy {
-				continue
-			}
+		for _, o := range named(c.objects, cluster.ValidatingKind, "", f.Policy) {
 			validations, _, _ := unstructured.NestedSlice(o.content.Object, "spec", "validations")
-			if f.Validation >= len(validations) {
+			if f.Validation < 0 || f.Validation >= len(validations) {
 				continue
 			}
 			validation, _ := validations[f.Validation].(map[string]any)

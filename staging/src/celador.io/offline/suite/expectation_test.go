@@ -131,7 +131,7 @@ func TestUnknownKinds(t *testing.T) {
 	if err := os.WriteFile(file, []byte(unknown), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tests, err := suite.Load(file)
+	tests, err := new(suite.Loader).Load(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ package suite
 
 import (
 	"errors"
+	"slices"
 
 	"celador.io/offline/manifest"
 )
@@ -12,15 +13,10 @@ import (
 // Files returns the files that the suite and its manifests and objects are from, in lexical order.
 func (t *Test) Files() []string {
 	files := map[string]bool{t.Position.File: true}
-	add := func(objects []object) {
-		for _, o := range objects {
-			files[o.document.Position("").File] = true
-		}
+	for o := range t.manifests {
+		files[o.document.Position("").File] = true
 	}
-	add(t.objects)
-	for i := range t.cases {
-		c := &t.cases[i]
-		add(c.objects)
+	for _, c := range t.cases {
 		for _, document := range []*manifest.Document{c.object, c.oldObject} {
 			if document != nil {
 				files[document.Position("").File] = true
@@ -28,6 +24,15 @@ func (t *Test) Files() []string {
 		}
 	}
 	return keys(files)
+}
+
+// manifests yields the manifests of the suite, and those of each case.
+func (t *Test) manifests(yield func(object) bool) {
+	all := t.objects
+	for _, c := range t.cases {
+		all = slices.Concat(all, c.objects)
+	}
+	slices.Values(all)(yield)
 }
 
 // FilesOf returns the files that the errors of Load name, in lexical order.

@@ -21,14 +21,13 @@ import (
 // not valid YAML, and files and directories that cannot be read, broken links and special files
 // included, count as suites, so that a run does not leave them out. A directory without such a file
 // is an error.
-func Find(paths ...string) ([]string, error) { return new(Loader).Find(paths...) }
-
-// Find returns the files of suites as the function Find does, and the files that Formats detect. It
-// looks for these in hidden directories, too, because some tools keep their tests there.
+//
+// The files that Formats detect count as suites, too. Find looks for these in hidden directories as
+// well, because some tools keep their tests there.
 func (l *Loader) Find(paths ...string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
-		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		if !isDirectory(path) {
 			files = append(files, filepath.Clean(path))
 			continue
 		}
@@ -55,12 +54,6 @@ func (l *Loader) Find(paths ...string) ([]string, error) {
 func isDirectory(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
-}
-
-// isRegular reports whether a path is a file, or a symbolic link to one.
-func isRegular(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }
 
 func (l *Loader) findIn(directory string) ([]string, error) {
@@ -94,10 +87,7 @@ func (l *Loader) findIn(directory string) ([]string, error) {
 
 // IsForeign reports whether a file has suites of another tool.
 func (l *Loader) IsForeign(file string) bool {
-	if !isRegular(file) {
-		return false
-	}
-	content, err := os.ReadFile(file)
+	content, err := manifest.ReadFile(file)
 	return err == nil && l.format(file, content) != nil
 }
 

@@ -4,6 +4,7 @@
 package suite
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,10 +47,6 @@ type testCase struct {
 	pattern           *regexp.Regexp             // nil without messagePattern
 }
 
-// Load returns the suites of a file. Errors join one error for each problem, with its file, line
-// and field. The suites without problems are returned together with the errors of others.
-func Load(file string) ([]*Test, error) { return new(Loader).Load(file) }
-
 // Convert returns the native form of the suites of a file, or nil if none of Formats detects the
 // file. Suites that can be converted are returned together with the errors of others.
 func (l *Loader) Convert(file string) ([]*manifest.Document, error) {
@@ -64,7 +61,9 @@ func (l *Loader) Convert(file string) ([]*manifest.Document, error) {
 	return nil, nil
 }
 
-// Load returns the suites of a file as the function Load does. Suites of Formats are converted.
+// Load returns the suites of a file. Those of Formats are converted. Errors join one error for each
+// problem, with its file, line and field. The suites without problems are returned together with
+// the errors of others.
 func (l *Loader) Load(file string) ([]*Test, error) {
 	documents, err := l.Convert(file)
 	if err == nil && documents == nil {
@@ -76,7 +75,7 @@ func (l *Loader) Load(file string) ([]*Test, error) {
 	var tests []*Test
 	errs := []error{err}
 	for _, document := range documents {
-		test, err := load(file, document)
+		test, err := Parse(document)
 		if err == nil {
 			tests = append(tests, test)
 		}
@@ -88,10 +87,6 @@ func (l *Loader) Load(file string) ([]*Test, error) {
 // Parse returns the suite of a document. Errors join one error for each problem, with its file,
 // line and field. Paths in the document are relative to the directory of its file.
 func Parse(document *manifest.Document) (*Test, error) {
-	return load(document.Position("").File, document)
-}
-
-func load(file string, document *manifest.Document) (*Test, error) {
 	if kind := document.GroupVersionKind(); kind.GroupVersion().String() != APIVersion || kind.Kind != Kind {
 		return nil, document.Errorf("", "the document is not a suite, want apiVersion: %s and kind: %s. Put other objects into files that a suite lists in manifests", APIVersion, Kind)
 	}
@@ -99,11 +94,9 @@ func load(file string, document *manifest.Document) (*Test, error) {
 	if err := document.Decode(suite); err != nil {
 		return nil, err
 	}
-	l := &loader{document: document, directory: filepath.Dir(file)}
-	test := &Test{Name: suite.Metadata.Name, Position: document.Position(""), Suite: suite, document: document}
-	if test.Name == "" {
-		test.Name = defaultName(file)
-	}
+	test := &Test{Position: document.Position(""), Suite: suite, document: document}
+	test.Name = cmp.Or(suite.Metadata.Name, defaultName(test.Position.File))
+	l := &loader{document: document, directory: filepath.Dir(test.Position.File)}
 	test.objects = l.manifests("manifests", suite.Manifests)
 	if len(suite.Cases) == 0 {
 		l.fail("cases", "required: a suite has at least one case")
@@ -128,8 +121,8 @@ func load(file string, document *manifest.Document) (*Test, error) {
 }
 
 // checkEmpty rejects fields of requests and expectations that are present without a value. YAML
-// makes null of a field with nothing behind the colon, which would compare nothing where the author
-// expects nothing.
+// reads a field with nothing behind the colon as null, which no answer is compared with, although
+// the author may have meant an empty list.
 func (l *loader) checkEmpty() {
 	var suite struct {
 		Cases []struct{ Request, Expect map[string]any }
@@ -169,7 +162,15 @@ type loader struct {
 }
 
 func (l *loader) fail(path, format string, args ...any) {
-	l.errs = append(l.errs, l.document.Errorf(path, format, args...))
+	l.check(l.document.Errorf(path, format, args...))
+}
+
+// check adds an error unless it is nil, and reports whether it is nil.
+func (l *loader) check(err error) bool {
+	if err != nil {
+		l.errs = append(l.errs, err)
+	}
+	return err == nil
 }
 
 func (l *loader) testCase(path string, spec *Case, objects []object) testCase {

@@ -238,7 +238,7 @@ cases:
 				"two-configmaps.yaml": "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n",
 				"broken.yaml":         "a: [\n",
 			})
-			_, err := suite.Load(filepath.Join(directory, "suite.yaml"))
+			_, err := new(suite.Loader).Load(filepath.Join(directory, "suite.yaml"))
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -261,7 +261,7 @@ func TestLoad(t *testing.T) {
 			header + "metadata: {name: other}\nmanifests: [objects/*.yaml]\ncases:\n- name: a\n  request: {operation: DELETE, oldObject: objects/pod.yaml}\n  expect: {decision: NoMatch}\n",
 		"objects/pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n",
 	})
-	tests, err := suite.Load(filepath.Join(directory, "suite.yaml"))
+	tests, err := new(suite.Loader).Load(filepath.Join(directory, "suite.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +292,7 @@ func TestPatterns(t *testing.T) {
 				"d.yaml": configMap("d"), "other.yaml": header, "e[1]/f*.yaml": configMap("'f*'"),
 				"suite.yaml": header + "manifests: [" + strconv.Quote(test.pattern) + "]\ncases:\n- {name: a, request: {object: d.yaml}, expect: {decision: NoMatch}}\n",
 			})
-			tests, err := suite.Load(filepath.Join(directory, "suite.yaml"))
+			tests, err := new(suite.Loader).Load(filepath.Join(directory, "suite.yaml"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -307,7 +307,7 @@ func TestPatterns(t *testing.T) {
 func TestSuiteInDirectoryWithMetacharacters(t *testing.T) {
 	text := header + "manifests: ['a*.yaml']\ncases:\n- {name: a, request: {object: a.yaml}, expect: {decision: NoMatch}}\n"
 	directory := write(t, map[string]string{"e[1]*/suite.yaml": text, "e[1]*/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"})
-	if _, err := suite.Load(filepath.Join(directory, "e[1]*", "suite.yaml")); err != nil {
+	if _, err := new(suite.Loader).Load(filepath.Join(directory, "e[1]*", "suite.yaml")); err != nil {
 		t.Error(err)
 	}
 }
@@ -316,7 +316,7 @@ func TestDefaultName(t *testing.T) {
 	text := header + "cases:\n- {name: a, request: {object: {apiVersion: v1, kind: Pod, metadata: {name: a}}}, expect: {decision: NoMatch}}\n"
 	directory := write(t, map[string]string{"suite.yaml": text, "pods.yaml": text})
 	for file, want := range map[string]string{"suite.yaml": "limits", "pods.yaml": "pods"} {
-		tests, err := suite.Load(filepath.Join(directory, file))
+		tests, err := new(suite.Loader).Load(filepath.Join(directory, file))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -339,7 +339,7 @@ func TestFindLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(directory)
-	got, err := suite.Find(".", directory)
+	got, err := new(suite.Loader).Find(".", directory)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +351,7 @@ func TestFindLinks(t *testing.T) {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	for _, name := range []string{"broken.yaml", "loop.yaml", "pipe.yaml"} {
-		if _, err := suite.Load(name); err == nil {
+		if _, err := new(suite.Loader).Load(name); err == nil {
 			t.Errorf("%s has no error", name)
 		}
 	}
@@ -379,14 +379,14 @@ func TestFiles(t *testing.T) {
 		}
 		return paths
 	}
-	tests, err := suite.Load(filepath.Join(directory, "suite.yaml"))
+	tests, err := new(suite.Loader).Load(filepath.Join(directory, "suite.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(at("a.yaml", "c.yaml", "sub/b.yaml", "suite.yaml"), tests[0].Files()); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
-	_, err = suite.Load(filepath.Join(directory, "broken.yaml"))
+	_, err = new(suite.Loader).Load(filepath.Join(directory, "broken.yaml"))
 	if diff := cmp.Diff(at("broken.yaml", "d.yaml"), suite.FilesOf(err)); diff != "" {
 		t.Errorf("files of errors (-want +got):\n%s", diff)
 	}
@@ -436,7 +436,7 @@ func TestFind(t *testing.T) {
 		{name: "files that cannot be read", paths: at("missing", "f.txt", "unreadable"), want: at("f.txt", "missing", "unreadable/k.yaml", "unreadable/utf16.yaml")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := suite.Find(test.paths...)
+			got, err := new(suite.Loader).Find(test.paths...)
 			if (err != nil) != (test.err != "") || err != nil && !strings.HasSuffix(err.Error(), test.err) {
 				t.Fatalf("error %v, want %q", err, test.err)
 			}
@@ -495,6 +495,6 @@ func FuzzLoad(f *testing.F) {
 		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, _ = suite.Load(file)
+		_, _ = new(suite.Loader).Load(file)
 	})
 }

@@ -13,8 +13,7 @@ import (
 // serve its paramKind. Unless the case expects an Error, it lacks a manifest: that the policy
 // rejects all requests says nothing about its rules.
 func unservedParamKind(created *cluster.Cluster, objects []object, review *cluster.Review) error {
-	for i := range review.Policies {
-		p := &review.Policies[i]
+	for _, p := range review.Policies {
 		if p.Effect != cluster.Failed {
 			continue
 		}

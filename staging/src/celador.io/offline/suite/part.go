@@ -17,7 +17,7 @@ import (
 // checkObject reports the fields of a part of an object that got does not have with the same value.
 func (c *checker) checkObject(part, got map[string]any) {
 	count := len(c.mismatches)
-	c.checkPart("object", part, got)
+	c.checkPart("object", part, got, false)
 	if len(c.mismatches) > count {
 		c.differences = append(c.differences, Difference{Field: "object", Want: withPart(got, part).(map[string]any), Got: got})
 	}
@@ -55,9 +55,10 @@ func withPart(value, part any) any {
 	return part
 }
 
-// checkPart reports each field of want that got does not have with the same value. path is the
-// field of the expectation. A null in want stands for an absent field.
-func (c *checker) checkPart(path string, want, got any) {
+// checkPart reports each field of want that got does not have with the same value and, if whole is
+// set, each field of got that want does not have. path is the field of the expectation. A null in
+// want stands for an absent field.
+func (c *checker) checkPart(path string, want, got any, whole bool) {
 	switch want := want.(type) {
 	case map[string]any:
 		object, ok := got.(map[string]any)
@@ -73,7 +74,12 @@ func (c *checker) checkPart(path string, want, got any) {
 			case value != nil && !found:
 				c.fail(path+"."+key, toJSON(value), "no such field")
 			case value != nil:
-				c.checkPart(path+"."+key, value, actual)
+				c.checkPart(path+"."+key, value, actual, whole)
+			}
+		}
+		for key, value := range sorted(object) {
+			if _, found := want[key]; whole && !found {
+				c.fail(path+"."+key, "no such field", toJSON(value))
 			}
 		}
 	case []any:
@@ -83,7 +89,7 @@ func (c *checker) checkPart(path string, want, got any) {
 			return
 		}
 		for i, value := range want {
-			c.checkPart(fmt.Sprintf("%s[%d]", path, i), value, list[i])
+			c.checkPart(fmt.Sprintf("%s[%d]", path, i), value, list[i], whole)
 		}
 	default:
 		if !equality.Semantic.DeepEqual(number(want), number(got)) {

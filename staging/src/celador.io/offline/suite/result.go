@@ -76,8 +76,8 @@ type Difference struct {
 	Field string
 	// Want is the expected object. For an expectation of a part, it is Got with this part.
 	Want map[string]any
-	// Got is the object after admission. Together with patch, both lack the values that a server
-	// chooses anew for each request.
+	// Got is the object after admission. If Field is patch, Want and Got lack the values that a
+	// server chooses anew for each request.
 	Got map[string]any
 }
 

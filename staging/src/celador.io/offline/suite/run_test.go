@@ -31,7 +31,7 @@ func loadSuite(t testing.TB, text string) []*suite.Test {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tests, err := suite.Load(file)
+	tests, err := new(suite.Loader).Load(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,18 +42,17 @@ func (l *loader) manifests(path string, sources []Manifest) []object {
 	for i := range sources {
 		field := fmt.Sprintf("%s[%d]", path, i)
 		for _, document := range l.documents(field, &sources[i], true) {
-			content, err := document.Object()
-			if err != nil {
-				l.errs = append(l.errs, err)
+			content := l.content(document)
+			if content == nil {
 				continue
 			}
 			o := object{document, content}
 			if name, found, _ := unstructured.NestedFieldNoCopy(content.Object, "metadata", "name"); found && content.GetName() == "" {
-				l.errs = append(l.errs, document.Errorf("metadata.name", "must be a string, not %s: put quotes around it", toJSON(name)))
+				l.check(document.Errorf("metadata.name", "must be a string, not %s: put quotes around it", toJSON(name)))
 			} else if !found {
-				l.errs = append(l.errs, document.Errorf("metadata.name", "required: objects of the cluster have a name"))
+				l.check(document.Errorf("metadata.name", "required: objects of the cluster have a name"))
 			} else if other, found := first[cluster.Identify(o.content)]; found {
-				l.errs = append(l.errs, document.Errorf("metadata.name", "%s %q is already in %s", content.GetKind(), content.GetName(), other.document.Position("")))
+				l.check(document.Errorf("metadata.name", "%s %q is already in %s", content.GetKind(), content.GetName(), other.document.Position("")))
 			} else {
 				first[cluster.Identify(o.content)] = o
 				objects = append(objects, o)
@@ -69,10 +68,7 @@ func (l *loader) content(document *manifest.Document) *unstructured.Unstructured
 		return nil
 	}
 	content, err := document.Object()
-	if err != nil {
-		l.errs = append(l.errs, err)
-		return nil
-	}
+	l.check(err)
 	return content
 }
 
@@ -84,8 +80,7 @@ func (l *loader) partial(path string, source *Manifest) *unstructured.Unstructur
 		return nil
 	}
 	content := map[string]any{}
-	if err := document.Decode(&content); err != nil {
-		l.errs = append(l.errs, err)
+	if !l.check(document.Decode(&content)) {
 		return nil
 	}
 	return &unstructured.Unstructured{Object: content}
@@ -126,7 +121,7 @@ func (l *loader) documents(path string, source *Manifest, many bool) []*manifest
 			read, err := manifest.Read(file)
 			var located *manifest.Error
 			if errors.As(err, &located) {
-				l.errs = append(l.errs, err)
+				l.check(err)
 			} else if err != nil {
 				l.fail(path, "%v", err)
 			}
@@ -139,9 +134,7 @@ func (l *loader) documents(path string, source *Manifest, many bool) []*manifest
 	}
 	var items []*manifest.Document
 	for item, err := range manifest.Items(documents) {
-		if err != nil {
-			l.errs = append(l.errs, err)
-		} else {
+		if l.check(err) {
 			items = append(items, item)
 		}
 	}

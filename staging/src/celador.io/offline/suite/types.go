@@ -1,6 +1,10 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package suite loads and runs test suites of admission policies.
+//
+// A suite is a file of apiVersion test.celador.io/v1alpha1 and kind Suite. A Loader finds such files,
+// and reads them and the manifests that they name. A Runner runs them.
 package suite
 
 import (

@@ -21,11 +21,9 @@ import (
 // resources are namespaced if an object has a namespace.
 func unknownKinds(base *cluster.Base, test *Test) ([]object, error) {
 	known := map[schema.GroupKind]bool{}
-	for _, objects := range test.manifests() {
-		for _, o := range objects {
-			if o.content.GetKind() == cluster.DefinitionKind {
-				known[cluster.DefinedKind(o.content)] = true
-			}
+	for o := range test.manifests {
+		if o.content.GetKind() == cluster.DefinitionKind {
+			known[cluster.DefinedKind(o.content)] = true
 		}
 	}
 	definitions := map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition{}
@@ -54,10 +52,8 @@ func unknownKinds(base *cluster.Base, test *Test) ([]object, error) {
 			}
 		}
 	}
-	for _, objects := range test.manifests() {
-		for _, o := range objects {
-			add(o.content, false, false)
-		}
+	for o := range test.manifests {
+		add(o.content, false, false)
 	}
 	for i := range test.cases {
 		if request := test.cases[i].request; request != nil {
@@ -76,15 +72,6 @@ func unknownKinds(base *cluster.Base, test *Test) ([]object, error) {
 		objects = append(objects, object{test.document, &unstructured.Unstructured{Object: content}})
 	}
 	return objects, nil
-}
-
-// manifests returns the manifests of the suite, and those of each case.
-func (t *Test) manifests() [][]object {
-	all := [][]object{t.objects}
-	for i := range t.cases {
-		all = append(all, t.cases[i].objects)
-	}
-	return all
 }
 
 // newDefinition returns a definition of a kind without versions, whose resource has the name that

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"sigs.k8s.io/yaml"
 
@@ -72,16 +73,12 @@ func (b *backend) EnableFeatures(gates map[string]bool) (restore func(), err err
 }
 
 // NewAuthorizer implements cluster.Backend: administrators may do everything, and others nothing.
-func (*backend) NewAuthorizer(cluster.Objects) cluster.Authorizer { return privileged{} }
+func (*backend) NewAuthorizer(cluster.Objects) cluster.Authorizer {
+	return privileged{authorizerfactory.NewPrivilegedGroups(user.SystemPrivilegedGroup)}
+}
 
-type privileged struct{}
-
-// Authorize implements authorizer.UnconditionalAuthorizer.
-func (privileged) Authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
-	if slices.Contains(a.GetUser().GetGroups(), user.SystemPrivilegedGroup) {
-		return authorizer.DecisionAllow, "", nil
-	}
-	return authorizer.DecisionNoOpinion, "", nil
+type privileged struct {
+	authorizer.UnconditionalAuthorizer
 }
 
 // RulesFor implements authorizer.RuleResolver.

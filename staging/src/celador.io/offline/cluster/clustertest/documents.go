@@ -159,15 +159,11 @@ func Report(group, version, resource, expression string) string {
 	return `
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
-metadata:
-  name: report
+metadata: {name: report}
 spec:
   matchConstraints:
     resourceRules:
-    - apiGroups: ["` + group + `"]
-      apiVersions: ["` + version + `"]
-      operations: ["*"]
-      resources: ["` + resource + `"]
+    - {apiGroups: ["` + group + `"], apiVersions: ["` + version + `"], operations: ["*"], resources: ["` + resource + `"]}
   validations:
   - expression: "false"
     messageExpression: |-
@@ -175,11 +171,8 @@ spec:
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicyBinding
-metadata:
-  name: everywhere
-spec:
-  policyName: report
-  validationActions: [Deny]
+metadata: {name: everywhere}
+spec: {policyName: report, validationActions: [Deny]}
 `
 }
 
@@ -188,25 +181,19 @@ func Mutating(name, reinvocation, mutation string) string {
 	return `
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicy
-metadata:
-  name: ` + name + `
+metadata: {name: ` + name + `}
 spec:
   reinvocationPolicy: ` + reinvocation + `
   matchConstraints:
     resourceRules:
-    - apiGroups: [apps]
-      apiVersions: [v1]
-      operations: [CREATE, UPDATE]
-      resources: [deployments]
+    - {apiGroups: [apps], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [deployments]}
   mutations:
   - ` + mutation + `
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicyBinding
-metadata:
-  name: ` + name + `
-spec:
-  policyName: ` + name + "\n"
+metadata: {name: ` + name + `}
+spec: {policyName: ` + name + "}\n"
 }
 
 // Apply returns a mutation with an apply configuration.

@@ -5,13 +5,13 @@ package clustertest
 
 import (
 	"context"
+	"reflect"
 	"sync"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -33,44 +33,33 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// A resource is a resource of version v1 of a group.
+// A resource is a resource of version v1 of a group. object and list have the types of its objects
+// and lists.
 type resource struct {
-	name       string
-	namespaced bool
-	newObject  func() runtime.Object
-	newList    func() runtime.Object
-}
-
-// resourceOf returns the resource of objects of type *T.
-func resourceOf[T, L any, P interface {
-	*T
-	runtime.Object
-}, Q interface {
-	*L
-	runtime.Object
-}](name string, namespaced bool) resource {
-	return resource{name, namespaced, func() runtime.Object { return P(new(T)) }, func() runtime.Object { return Q(new(L)) }}
+	name         string
+	namespaced   bool
+	object, list runtime.Object
 }
 
 // served are the resources by the names of their groups.
 var served = map[string][]resource{
 	corev1.GroupName: {
-		resourceOf[corev1.ConfigMap, corev1.ConfigMapList]("configmaps", true),
-		resourceOf[corev1.Namespace, corev1.NamespaceList]("namespaces", false),
-		resourceOf[corev1.Pod, corev1.PodList]("pods", true),
-		resourceOf[corev1.Secret, corev1.SecretList]("secrets", true),
-		resourceOf[corev1.Service, corev1.ServiceList]("services", true),
+		{"configmaps", true, &corev1.ConfigMap{}, &corev1.ConfigMapList{}},
+		{"namespaces", false, &corev1.Namespace{}, &corev1.NamespaceList{}},
+		{"pods", true, &corev1.Pod{}, &corev1.PodList{}},
+		{"secrets", true, &corev1.Secret{}, &corev1.SecretList{}},
+		{"services", true, &corev1.Service{}, &corev1.ServiceList{}},
 	},
 	// Clusters open this group together with the core group.
-	eventsv1.GroupName: {resourceOf[eventsv1.Event, eventsv1.EventList]("events", true)},
-	appsv1.GroupName:   {resourceOf[appsv1.Deployment, appsv1.DeploymentList]("deployments", true)},
+	eventsv1.GroupName: {{"events", true, &eventsv1.Event{}, &eventsv1.EventList{}}},
+	appsv1.GroupName:   {{"deployments", true, &appsv1.Deployment{}, &appsv1.DeploymentList{}}},
 	v1.GroupName: {
-		resourceOf[v1.ValidatingAdmissionPolicy, v1.ValidatingAdmissionPolicyList]("validatingadmissionpolicies", false),
-		resourceOf[v1.ValidatingAdmissionPolicyBinding, v1.ValidatingAdmissionPolicyBindingList]("validatingadmissionpolicybindings", false),
-		resourceOf[v1.MutatingAdmissionPolicy, v1.MutatingAdmissionPolicyList]("mutatingadmissionpolicies", false),
-		resourceOf[v1.MutatingAdmissionPolicyBinding, v1.MutatingAdmissionPolicyBindingList]("mutatingadmissionpolicybindings", false),
-		resourceOf[admissionregistrationv1.ValidatingWebhookConfiguration, admissionregistrationv1.ValidatingWebhookConfigurationList]("validatingwebhookconfigurations", false),
-		resourceOf[admissionregistrationv1.MutatingWebhookConfiguration, admissionregistrationv1.MutatingWebhookConfigurationList]("mutatingwebhookconfigurations", false),
+		{"validatingadmissionpolicies", false, &v1.ValidatingAdmissionPolicy{}, &v1.ValidatingAdmissionPolicyList{}},
+		{"validatingadmissionpolicybindings", false, &v1.ValidatingAdmissionPolicyBinding{}, &v1.ValidatingAdmissionPolicyBindingList{}},
+		{"mutatingadmissionpolicies", false, &v1.MutatingAdmissionPolicy{}, &v1.MutatingAdmissionPolicyList{}},
+		{"mutatingadmissionpolicybindings", false, &v1.MutatingAdmissionPolicyBinding{}, &v1.MutatingAdmissionPolicyBindingList{}},
+		{"validatingwebhookconfigurations", false, &admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.ValidatingWebhookConfigurationList{}},
+		{"mutatingwebhookconfigurations", false, &admissionregistrationv1.MutatingWebhookConfiguration{}, &admissionregistrationv1.MutatingWebhookConfigurationList{}},
 	},
 }
 
@@ -82,8 +71,8 @@ var newScheme = sync.OnceValue(func() *runtime.Scheme {
 	for group, resources := range served {
 		version := schema.GroupVersion{Group: group, Version: "v1"}
 		for _, r := range resources {
-			scheme.AddKnownTypes(version, r.newObject(), r.newList())
-			scheme.AddKnownTypes(schema.GroupVersion{Group: group, Version: runtime.APIVersionInternal}, r.newObject(), r.newList())
+			scheme.AddKnownTypes(version, r.object, r.list)
+			scheme.AddKnownTypes(schema.GroupVersion{Group: group, Version: runtime.APIVersionInternal}, r.object, r.list)
 		}
 		metav1.AddToGroupVersion(scheme, version)
 		utilruntime.Must(scheme.SetVersionPriority(version))
@@ -128,10 +117,17 @@ func (groups) Group(name string, options cluster.GroupOptions) (*genericapiserve
 func (r *resource) store(scheme *runtime.Scheme, name schema.GroupResource, getter generic.RESTOptionsGetter) (*registry.Store, error) {
 	s := strategy{scheme, names.SimpleNameGenerator, r.namespaced}
 	store := &registry.Store{
-		NewFunc: r.newObject, NewListFunc: r.newList, DefaultQualifiedResource: name, SingularQualifiedResource: name,
+		NewFunc: newLike(r.object), NewListFunc: newLike(r.list), DefaultQualifiedResource: name, SingularQualifiedResource: name,
 		CreateStrategy: s, UpdateStrategy: s, DeleteStrategy: s, TableConvertor: rest.NewDefaultTableConvertor(name),
 	}
 	return store, store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: getter})
+}
+
+// newLike returns a function that returns new objects of the type of another one.
+func newLike(object runtime.Object) func() runtime.Object {
+	return func() runtime.Object {
+		return reflect.New(reflect.TypeOf(object).Elem()).Interface().(runtime.Object)
+	}
 }
 
 // strategy validates and prepares the objects of all resources.
@@ -192,13 +188,6 @@ func (strategy) Validate(_ context.Context, object runtime.Object) (errs field.E
 
 // ValidateUpdate also returns the errors of changed metadata.
 func (s strategy) ValidateUpdate(ctx context.Context, object, old runtime.Object) field.ErrorList {
-	updated, err := meta.Accessor(object)
-	if err != nil {
-		return field.ErrorList{field.InternalError(nil, err)}
-	}
-	stored, err := meta.Accessor(old)
-	if err != nil {
-		return field.ErrorList{field.InternalError(nil, err)}
-	}
-	return append(apivalidation.ValidateObjectMetaAccessorUpdate(updated, stored, field.NewPath("metadata")), s.Validate(ctx, object)...)
+	errs := apivalidation.ValidateObjectMetaAccessorUpdate(object.(metav1.Object), old.(metav1.Object), field.NewPath("metadata"))
+	return append(errs, s.Validate(ctx, object)...)
 }
