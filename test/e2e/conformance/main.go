@@ -147,15 +147,8 @@ func runSpecs(ctx context.Context, suite specs.Suite, selections []specs.Selecti
 	}
 	defer c.Stop()
 
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() {
-		select {
-		case err := <-c.Failed():
-			cancel(err)
-		case <-ctx.Done():
-		}
-	}()
+	ctx, cancel := c.Context(ctx)
+	defer cancel()
 	return runSelections(ctx, suite, selections, c.Kubeconfig(), o.timeout)
 }
 
