@@ -67,7 +67,7 @@ func (s *session) restart(ctx context.Context, hosts []*host) error {
 	})
 	var notes []string
 	for i := range starts {
-		notes = append(notes, fmt.Sprintf("%s: %s once idle, %s at the most", plugins[i].name,
+		notes = append(notes, fmt.Sprintf("%s: %s once idle, %s at the most", plugins[i],
 			report.Bytes.Format(slices.Min(starts[i].idle)), report.Bytes.Format(slices.Min(starts[i].peak))))
 	}
 	s.Add(report.Row{

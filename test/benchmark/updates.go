@@ -189,7 +189,7 @@ func (s *session) addUpdates(changed []updateCosts) {
 		slowdown[i] = measure.Bootstrap(stretches, func(chosen []int) float64 {
 			return measure.Ratio(c.with.Percentile(99, chosen), c.without.Percentile(99, chosen))
 		})
-		notes = append(notes, fmt.Sprintf("%s: %v without updates, %v with, 95 %% of the factor: %s", plugins[i].name,
+		notes = append(notes, fmt.Sprintf("%s: %v without updates, %v with, 95 %% of the factor: %s", plugins[i],
 			rounded(c.without.Percentile(99, all)), rounded(c.with.Percentile(99, all)), slowdown[i].Format(report.Times.Format)))
 	}
 	s.Add(report.Row{

@@ -62,7 +62,7 @@ func validateCreate(s *session) error {
 	for i, create := range newRules {
 		rules := create(versions[0].DeepCopy())
 		if err := checkRules(rules); err != nil {
-			return fmt.Errorf("%s: %w", plugins[i].name, err)
+			return fmt.Errorf("%s: %w", plugins[i], err)
 		}
 		calls = append(calls, func() error { return rules(object).ToAggregate() })
 	}
@@ -70,7 +70,7 @@ func validateCreate(s *session) error {
 	if err != nil {
 		return err
 	}
-	s.addTime("S12", "create, 72 validation rules", costs, 5)
+	s.addTime("S12", "create, 72 validation rules", costs, 5, "")
 	s.Add(report.Row{
 		Scenario: "S12", About: "allocations", Unit: report.Allocations,
 		Upstream: costs[0].Allocations, Celador: costs[1].Allocations,
@@ -122,8 +122,8 @@ func firstWrite(s *session) error {
 	for i := range costs {
 		costs[i].Nanoseconds = max(costs[i].Nanoseconds-schemas.Nanoseconds, 1000)
 	}
-	s.addTime("S13", "2 x 72 rules, first write", costs[2:], 5)
-	s.addTime("S13", "2 x 72 rules, first read", costs, 5)
+	s.addTime("S13", "2 x 72 rules, first write", costs[2:], 5, "")
+	s.addTime("S13", "2 x 72 rules, first read", costs, 5, "")
 
 	// Both servers hold the schemas for other purposes as well.
 	alone, err := routes.heap(func(schema *structuralschema.Structural) validate {
