@@ -110,16 +110,16 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// The writers of S14b create objects in all versions, with rules and without.
-func TestWriters(t *testing.T) {
+// The resources of S14b create objects in all versions, with rules and without.
+func TestWrittenRoutes(t *testing.T) {
 	for name, converters := range map[string][]v1ext.Converter{"None": nil, "rules": writtenConverters()} {
-		writer, err := newWriter(converters)
+		resource, err := writtenRoutes(converters)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		t.Cleanup(writer.resource.Destroy)
+		t.Cleanup(resource.Destroy)
 		for _, version := range []string{"v1", "v2", "v3"} {
-			if err := writer.create(version); err != nil {
+			if err := createRoute(resource, version); err != nil {
 				t.Errorf("%s in %s: %v", name, version, err)
 			}
 		}

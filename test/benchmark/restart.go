@@ -120,12 +120,6 @@ func (h *host) store(ctx context.Context, cluster input.Cluster) error {
 
 // write writes policies and bindings into the etcd of the server.
 func (h *host) write(ctx context.Context, cluster input.Cluster) error {
-	for _, policy := range cluster.Policies {
-		policy.ResourceVersion = ""
-	}
-	for _, binding := range cluster.Bindings {
-		binding.ResourceVersion = ""
-	}
 	if err := controlplane.Store(ctx, h.Server, "validatingadmissionpolicies", cluster.Policies); err != nil {
 		return err
 	}

@@ -157,7 +157,7 @@ func (h *host) replace(ctx context.Context, number int) error {
 	policy := input.Policy(crowdPolicies+number, "deployments")
 	replaced := input.Policy(number%crowdPolicies, "deployments")
 	policy.ObjectMeta = replaced.ObjectMeta
-	policy.ResourceVersion, policy.Generation = "", int64(1+number)
+	policy.Generation = int64(1 + number)
 	return controlplane.Store(ctx, h.Server, "validatingadmissionpolicies", []*v1.ValidatingAdmissionPolicy{policy})
 }
 

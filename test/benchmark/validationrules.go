@@ -111,7 +111,7 @@ func firstWrite(s *session) error {
 			}
 			return nil
 		})
-		writes = append(writes, func() error { return routes.write(create, object) })
+		writes = append(writes, func() error { _, err := routes.write(create, object); return err })
 	}
 	// Schemas are made in the call, because no two calls may have rules with the same texts.
 	costs, err := measure.Alternate(s.effort, append([]func() error{func() error { _, err := routes.next(); return err }}, append(reads, writes...)...)...)
@@ -191,13 +191,8 @@ func pad(schema *apiextensionsv1.JSONSchemaProps, number int) {
 	}
 }
 
-// write sets up the rules of both versions and validates an object by each.
-func (r *routes) write(create func(*structuralschema.Structural) validate, object map[string]any) error {
-	_, err := r.written(create, object)
-	return err
-}
-
-func (r *routes) written(create func(*structuralschema.Structural) validate, object map[string]any) (rules []validate, err error) {
+// write sets up the rules of both versions, validates an object by each, and returns the rules.
+func (r *routes) write(create func(*structuralschema.Structural) validate, object map[string]any) (rules []validate, err error) {
 	versions, err := r.next()
 	if err != nil {
 		return nil, err
@@ -219,7 +214,7 @@ func (r *routes) heap(create func(*structuralschema.Structural) validate, object
 	before := inUse()
 	for i := range held {
 		var err error
-		if held[i], err = r.written(create, object); err != nil {
+		if held[i], err = r.write(create, object); err != nil {
 			return 0, err
 		}
 	}
