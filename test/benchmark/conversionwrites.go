@@ -16,8 +16,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
 )
 
-// maxConvertedWrite is the highest time of a write with conversion rules, in times of one with
-// strategy None.
+// maxConvertedWrite limits the time of a write with conversion rules, divided by the time of a write
+// with strategy None.
 const maxConvertedWrite = 1.5
 
 // writtenConverters returns converters between the storage version v1 and the versions v2 and v3 of

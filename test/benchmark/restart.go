@@ -78,7 +78,7 @@ func (s *session) restart(ctx context.Context, hosts []*host) error {
 	return nil
 }
 
-// keeping returns policies with one binding each, for as many namespaces. Only the binding of the
+// keeping returns policies with one binding each, for different namespaces. Only the binding of the
 // last one matches the namespace of the requests, and its policy denies all of them.
 func keeping(policies int) input.Cluster {
 	var cluster input.Cluster

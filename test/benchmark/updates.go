@@ -151,8 +151,8 @@ func (c *updateCosts) update(ctx context.Context, h *host, duration time.Duratio
 	return nil
 }
 
-// replace gives the next policy of the crowd limits that no policy has had, as another server of
-// the cluster does: in etcd.
+// replace updates the next policy of the crowd in etcd, as another server of the cluster does. Its
+// new limits differ from those of all policies before.
 func (h *host) replace(ctx context.Context, number int) error {
 	policy := input.Policy(crowdPolicies+number, "deployments")
 	replaced := input.Policy(number%crowdPolicies, "deployments")

@@ -148,7 +148,7 @@ func firstWrite(s *session) error {
 }
 
 // routes makes schemas of HTTPRoutes. Their rules have different texts each time, so that nothing
-// that is compiled for one definition serves another one.
+// that is compiled for one schema serves another one.
 type routes struct{ made int }
 
 // next returns the schemas of two versions.

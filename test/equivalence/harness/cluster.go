@@ -6,6 +6,8 @@ package harness
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -214,10 +216,7 @@ func (c *Cluster) Serve(kinds ...ParamType) {
 		})
 	}
 	c.mapper.known.Store(known)
-	c.Kube.Resources = nil
-	for _, list := range lists {
-		c.Kube.Resources = append(c.Kube.Resources, list)
-	}
+	c.Kube.Resources = slices.Collect(maps.Values(lists))
 }
 
 // mapper is a RESTMapper whose kinds may change while plugins use it.
