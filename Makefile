@@ -89,6 +89,10 @@ test-integration:
 verify: ## Check generated code, format, vet, lint, licenses, imports, modules and rules.
 	hack/verify.sh
 
+.PHONY: lint
+lint: ## Run the linters of .golangci.yml in all modules.
+	hack/golangci-lint.sh
+
 .PHONY: update
 update: ## Regenerate all generated code.
 	hack/update-codegen.sh

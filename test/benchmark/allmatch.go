@@ -28,8 +28,8 @@ func allMatch(s *session) error {
 	if err != nil {
 		return err
 	}
-	s.addTime("S2", "100 policies, all match", costs[100], 40)
-	s.addTime("S3", "1 policy, matches", costs[1], 8)
+	s.addTime("S2", "100 policies, all match", costs[100], 40, "")
+	s.addTime("S3", "1 policy, matches", costs[1], 8, "")
 	return nil
 }
 

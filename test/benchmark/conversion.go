@@ -34,8 +34,8 @@ import (
 const (
 	// listed is the number of objects in the list of S14.
 	listed = 1000
-	// maxConversion is the highest time of a read with conversion rules, in times of one with
-	// strategy None.
+	// maxConversion limits the time of a read with conversion rules, divided by the time of a read
+	// with strategy None.
 	maxConversion = 1.3
 )
 
@@ -78,7 +78,7 @@ func convert(s *session) error {
 }
 
 // addConversion measures calls for some objects with strategy None and with conversion rules, and
-// adds a row. limit is the highest time with rules, in times of one without.
+// adds a row. limit is for the time with rules, divided by the time without.
 func (s *session) addConversion(id, about string, limit float64, objects int, none, rules func() error) error {
 	s.progress("%s: %s", id, about)
 	effort := s.effort

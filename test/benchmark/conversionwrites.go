@@ -16,8 +16,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
 )
 
-// maxConvertedWrite is the highest time of a write with conversion rules, in times of one with
-// strategy None.
+// maxConvertedWrite limits the time of a write with conversion rules, divided by the time of a write
+// with strategy None.
 const maxConvertedWrite = 1.5
 
 // writtenConverters returns converters between the storage version v1 and the versions v2 and v3 of
@@ -39,42 +39,39 @@ func writtenConverters() []v1.Converter {
 // convertWrites runs S14b: the cost of creating custom resources that must convert to three served
 // versions.
 func convertWrites(s *session) error {
-	none, err := newWriter(nil)
+	none, err := writtenRoutes(nil)
 	if err != nil {
 		return err
 	}
-	defer none.resource.Destroy()
-	rules, err := newWriter(writtenConverters())
+	defer none.Destroy()
+	rules, err := writtenRoutes(writtenConverters())
 	if err != nil {
 		return err
 	}
-	defer rules.resource.Destroy()
+	defer rules.Destroy()
 	for _, write := range []struct{ version, about string }{{"v1", "storage version"}, {"v2", "other version"}} {
 		if err := s.addConversion("S14b", "create in the "+write.about, maxConvertedWrite, 1,
-			func() error { return none.create(write.version) },
-			func() error { return rules.create(write.version) }); err != nil {
+			func() error { return createRoute(none, write.version) },
+			func() error { return createRoute(rules, write.version) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// A writer creates custom resources of three versions in a storage that encodes and decodes them,
-// but does not keep them.
-type writer struct{ resource *serving.Resource }
-
-// newWriter returns a writer of HTTPRoutes that are converted with the converters, or with strategy
-// None without any.
-func newWriter(converters []v1.Converter) (*writer, error) {
+// writtenRoutes returns a resource of HTTPRoutes of three versions, which are converted with the
+// converters, or with strategy None without any. Its storage encodes and decodes objects, but does
+// not keep them.
+func writtenRoutes(converters []v1.Converter) (*serving.Resource, error) {
 	resource, _, err := buildRoutes(converters, "v1", "v2", "v3")
-	return &writer{resource}, err
+	return resource, err
 }
 
-// create creates an object in a version, as a server does after it has decoded and admitted the
+// createRoute creates an object in a version, as a server does after it has decoded and admitted the
 // request.
-func (w *writer) create(version string) error {
+func createRoute(resource *serving.Resource, version string) error {
 	ctx := request.WithRequestInfo(request.WithNamespace(context.Background(), "default"), &request.RequestInfo{APIGroup: "example.com", APIVersion: version, Resource: "httproutes"})
-	created, err := w.resource.Version(version).Storage.CustomResource.Create(ctx, crdtest.HTTPRouteObject(version), rest.ValidateAllObjectFunc, &metav1.CreateOptions{})
+	created, err := resource.Version(version).Storage.CustomResource.Create(ctx, crdtest.HTTPRouteObject(version), rest.ValidateAllObjectFunc, &metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}

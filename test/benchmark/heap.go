@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -26,13 +27,13 @@ const (
 // heap runs S7: the memory of policies and bindings. Each plugin is measured in its own process.
 func heap(s *session) error {
 	held := map[string]float64{}
-	for i, plugin := range plugins {
-		s.progress("S7: %s with %d policies of %d bindings", plugin.name, heldPolicies, heldBindings)
-		bytes, err := heapOf(i)
+	for _, plugin := range plugins {
+		s.progress("S7: %s with %d policies of %d bindings", plugin, heldPolicies, heldBindings)
+		bytes, err := heapOf(plugin)
 		if err != nil {
 			return err
 		}
-		held[plugin.name] = bytes
+		held[plugin] = bytes
 	}
 	cluster := holding(heldPolicies, 0)
 	all, distinct := cluster.Expressions()
@@ -45,16 +46,16 @@ func heap(s *session) error {
 }
 
 // heapOf measures a plugin in a child process.
-func heapOf(plugin int) (bytes float64, err error) {
+func heapOf(plugin string) (bytes float64, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return 0, err
 	}
-	child := exec.Command(self, "-heap", plugins[plugin].name)
+	child := exec.Command(self, "-heap", plugin)
 	child.Stderr = os.Stderr
 	output, err := child.Output()
 	if err != nil {
-		return 0, fmt.Errorf("heap of %s: %w", plugins[plugin].name, err)
+		return 0, fmt.Errorf("heap of %s: %w", plugin, err)
 	}
 	return bytes, json.Unmarshal(output, &bytes)
 }
@@ -62,30 +63,28 @@ func heapOf(plugin int) (bytes float64, err error) {
 // printHeap prints the bytes of heap that a plugin uses after it has answered a request: the
 // objects in its informers and the data that it derives from them.
 func printHeap(name string) error {
-	for i, plugin := range plugins {
-		if plugin.name != name {
-			continue
-		}
-		in := setup{holding(heldPolicies, heldBindings), input.Deployment(input.Excessive)}
-		server, err := in.Server()
-		if err != nil {
-			return err
-		}
-		in.Cluster = input.Cluster{}
-		before := inUse()
-		subject, err := start(i, server, in)
-		if err != nil {
-			return err
-		}
-		after := inUse()
-		defer runtime.KeepAlive(server)
-		// The call also keeps the plugin alive during the measurement.
-		if err := subject.call(); err != nil {
-			return err
-		}
-		return json.NewEncoder(os.Stdout).Encode(after - before)
+	plugin := slices.Index(plugins[:], name)
+	if plugin < 0 {
+		return fmt.Errorf("there is no plugin %q", name)
 	}
-	return fmt.Errorf("there is no plugin %q", name)
+	in := setup{holding(heldPolicies, heldBindings), input.Deployment(input.Excessive)}
+	server, err := in.Server()
+	if err != nil {
+		return err
+	}
+	in.Cluster = input.Cluster{}
+	before := inUse()
+	subject, err := start(plugin, server, in)
+	if err != nil {
+		return err
+	}
+	after := inUse()
+	defer runtime.KeepAlive(server)
+	// The call also keeps the plugin alive during the measurement.
+	if err := subject.call(); err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(after - before)
 }
 
 // inUse returns the bytes of heap in use.

@@ -41,7 +41,7 @@ func (s *session) withHosts(use func(context.Context, []*host) error) error {
 	defer cancel()
 	var hosts []*host
 	for i, binary := range s.binaries {
-		h, err := s.startHost(ctx, plugins[i].name, binary)
+		h, err := s.startHost(ctx, plugins[i], binary)
 		if err != nil {
 			return err
 		}

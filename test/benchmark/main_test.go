@@ -43,7 +43,7 @@ func TestSetups(t *testing.T) {
 		for i, plugin := range plugins {
 			subject, err := start(i, server, in)
 			if err != nil {
-				t.Errorf("%s, %s: %v", name, plugin.name, err)
+				t.Errorf("%s, %s: %v", name, plugin, err)
 				continue
 			}
 			subject.stop()
@@ -89,7 +89,7 @@ func TestValidationRules(t *testing.T) {
 		}
 		for i, create := range newRules {
 			if err := checkRules(create(versions[i])); err != nil {
-				t.Errorf("%s: %v", plugins[i].name, err)
+				t.Errorf("%s: %v", plugins[i], err)
 			}
 		}
 	}
@@ -110,16 +110,16 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// The writers of S14b create objects in all versions, with rules and without.
-func TestWriters(t *testing.T) {
+// The resources of S14b create objects in all versions, with rules and without.
+func TestWrittenRoutes(t *testing.T) {
 	for name, converters := range map[string][]v1ext.Converter{"None": nil, "rules": writtenConverters()} {
-		writer, err := newWriter(converters)
+		resource, err := writtenRoutes(converters)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		t.Cleanup(writer.resource.Destroy)
+		t.Cleanup(resource.Destroy)
 		for _, version := range []string{"v1", "v2", "v3"} {
-			if err := writer.create(version); err != nil {
+			if err := createRoute(resource, version); err != nil {
 				t.Errorf("%s in %s: %v", name, version, err)
 			}
 		}
@@ -136,7 +136,7 @@ func TestStartWithoutPolicies(t *testing.T) {
 	for i, plugin := range plugins {
 		_, err := start(i, server, in)
 		if err == nil || !strings.Contains(err.Error(), "to an object that violates the policies") {
-			t.Errorf("%s: got error %v", plugin.name, err)
+			t.Errorf("%s: got error %v", plugin, err)
 		}
 	}
 }
@@ -164,7 +164,7 @@ func TestExclude(t *testing.T) {
 					subject.stop()
 				}
 				if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
-					t.Errorf("%s, %s %s: got error %v, want %q", name, plugin.name, steps[step].name, err, test.err)
+					t.Errorf("%s, %s %s: got error %v, want %q", name, plugin, steps[step].name, err, test.err)
 				}
 			}
 		}

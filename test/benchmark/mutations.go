@@ -18,7 +18,6 @@ import (
 	"celador.io/celador/test/benchmark/engine"
 	"celador.io/celador/test/benchmark/input"
 	"celador.io/celador/test/benchmark/measure"
-	"celador.io/celador/test/benchmark/report"
 )
 
 const (
@@ -53,12 +52,7 @@ func allMutating(s *session) error {
 	if err != nil {
 		return err
 	}
-	s.Add(report.Row{
-		Scenario: "S11", About: "100 apply configurations", Unit: report.Nanoseconds,
-		Upstream: costs[0].Nanoseconds, Celador: costs[1].Nanoseconds,
-		Target: report.Target{Times: 20},
-		Note:   fmt.Sprintf("allocs: upstream %.0f, celador %.0f", costs[0].Allocations, costs[1].Allocations),
-	})
+	s.addTime("S11", "100 apply configurations", costs, 20, fmt.Sprintf("allocs: upstream %.0f, celador %.0f", costs[0].Allocations, costs[1].Allocations))
 	return nil
 }
 
@@ -68,7 +62,7 @@ func mutate(plugin int, server *api.Server) (*subject, apiruntime.Object, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	name := plugins[plugin].name
+	name := plugins[plugin]
 	started, err := engine.MutatingPolicies[plugin](server)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)

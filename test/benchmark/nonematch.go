@@ -31,7 +31,7 @@ func noneMatch(s *session) error {
 		return err
 	}
 	one, thousand := costs[1], costs[1000]
-	s.addTime("S1", "1,000 policies, none match", thousand, 2000)
+	s.addTime("S1", "1,000 policies, none match", thousand, 2000, "")
 	s.Add(report.Row{
 		Scenario: "S1", About: "allocations", Unit: report.Allocations,
 		Upstream: thousand[0].Allocations, Celador: thousand[1].Allocations,

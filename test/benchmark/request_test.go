@@ -29,7 +29,7 @@ func BenchmarkRequest(b *testing.B) {
 		{"S6", manySelecting},
 	} {
 		for i, plugin := range plugins {
-			b.Run(fmt.Sprintf("%s/%s", test.name, plugin.name), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/%s", test.name, plugin), func(b *testing.B) {
 				in := test.in()
 				server, err := in.Server()
 				if err != nil {
@@ -65,7 +65,7 @@ func BenchmarkCold(b *testing.B) {
 		{100, allMatching(100)},
 	} {
 		for i, plugin := range plugins {
-			b.Run(fmt.Sprintf("S2c/%d/%s", test.matching, plugin.name), func(b *testing.B) {
+			b.Run(fmt.Sprintf("S2c/%d/%s", test.matching, plugin), func(b *testing.B) {
 				server, err := test.in.Server()
 				if err != nil {
 					b.Fatal(err)
@@ -104,7 +104,7 @@ func BenchmarkExcluded(b *testing.B) {
 	} {
 		for step := range steps {
 			for i, plugin := range plugins {
-				b.Run(fmt.Sprintf("S10/%s/%s/%s", test.name, steps[step].name, plugin.name), func(b *testing.B) {
+				b.Run(fmt.Sprintf("S10/%s/%s/%s", test.name, steps[step].name, plugin), func(b *testing.B) {
 					endpoint, err := listen()
 					if err != nil {
 						b.Fatal(err)
@@ -130,7 +130,7 @@ func BenchmarkExcluded(b *testing.B) {
 // BenchmarkMutating measures the request of S11.
 func BenchmarkMutating(b *testing.B) {
 	for i := range plugins {
-		b.Run("S11/"+plugins[i].name, func(b *testing.B) {
+		b.Run("S11/"+plugins[i], func(b *testing.B) {
 			server, err := input.Mutations(mutatingPolicies)
 			if err != nil {
 				b.Fatal(err)

@@ -67,7 +67,7 @@ func (s *session) restart(ctx context.Context, hosts []*host) error {
 	})
 	var notes []string
 	for i := range starts {
-		notes = append(notes, fmt.Sprintf("%s: %s once idle, %s at the most", plugins[i].name,
+		notes = append(notes, fmt.Sprintf("%s: %s once idle, %s at the most", plugins[i],
 			report.Bytes.Format(slices.Min(starts[i].idle)), report.Bytes.Format(slices.Min(starts[i].peak))))
 	}
 	s.Add(report.Row{
@@ -78,7 +78,7 @@ func (s *session) restart(ctx context.Context, hosts []*host) error {
 	return nil
 }
 
-// keeping returns policies with one binding each, for as many namespaces. Only the binding of the
+// keeping returns policies with one binding each, for different namespaces. Only the binding of the
 // last one matches the namespace of the requests, and its policy denies all of them.
 func keeping(policies int) input.Cluster {
 	var cluster input.Cluster
@@ -120,12 +120,6 @@ func (h *host) store(ctx context.Context, cluster input.Cluster) error {
 
 // write writes policies and bindings into the etcd of the server.
 func (h *host) write(ctx context.Context, cluster input.Cluster) error {
-	for _, policy := range cluster.Policies {
-		policy.ResourceVersion = ""
-	}
-	for _, binding := range cluster.Bindings {
-		binding.ResourceVersion = ""
-	}
 	if err := controlplane.Store(ctx, h.Server, "validatingadmissionpolicies", cluster.Policies); err != nil {
 		return err
 	}

@@ -34,14 +34,8 @@ func policiesFor(policies int, resource string) setup {
 	return in
 }
 
-// plugins holds the plugins of every comparison, upstream first.
-var plugins = []struct {
-	name  string
-	start engine.Start
-}{
-	{"upstream", engine.ValidatingPolicies[0]},
-	{"celador", engine.ValidatingPolicies[1]},
-}
+// plugins holds the names of the plugins of every comparison.
+var plugins = [2]string{"upstream", "celador"}
 
 // measure returns the cost of a request with the plugins of the given indexes.
 func (s *session) measure(in setup, sides ...int) ([]measure.Cost, error) {
@@ -71,7 +65,7 @@ func (s *session) start(in setup, sides ...int) ([]*subject, error) {
 			stopAll(subjects)
 			return nil, err
 		}
-		s.progress("  %s is ready after %v", plugins[i].name, time.Since(begun).Round(time.Millisecond))
+		s.progress("  %s is ready after %v", plugins[i], time.Since(begun).Round(time.Millisecond))
 		subjects = append(subjects, subject)
 	}
 	return subjects, nil
@@ -100,8 +94,8 @@ func start(plugin int, server *api.Server, in setup) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := plugins[plugin].name
-	started, err := plugins[plugin].start(server)
+	name := plugins[plugin]
+	started, err := engine.ValidatingPolicies[plugin](server)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -45,15 +45,16 @@ func (s *session) addComparison(id, about string, in setup, times float64) error
 	if err != nil {
 		return err
 	}
-	s.addTime(id, about, costs, times)
+	s.addTime(id, about, costs, times, "")
 	return nil
 }
 
-// addTime adds a row for the time of a request. costs has upstream's cost and then Celador's.
-func (s *session) addTime(id, about string, costs []measure.Cost, times float64) {
+// addTime adds a row for the time of a request, which must be so many times shorter. costs has
+// upstream's cost and then Celador's.
+func (s *session) addTime(id, about string, costs []measure.Cost, times float64, note string) {
 	s.Add(report.Row{
 		Scenario: id, About: about, Unit: report.Nanoseconds,
 		Upstream: costs[0].Nanoseconds, Celador: costs[1].Nanoseconds,
-		Target: report.Target{Times: times},
+		Target: report.Target{Times: times}, Note: note,
 	})
 }

@@ -5,8 +5,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,8 +30,8 @@ const (
 	fewWindows = 2
 )
 
-// tiers holds the numbers of policies that match requests in S16. The label tier of a namespace
-// says how many match there.
+// tiers holds the numbers of policies that match requests in S16. Each has a namespace, whose label
+// tier is the number.
 var tiers = []int{0, 1, 10, 100, 1000}
 
 const tierLabel = "tier"
@@ -108,10 +110,10 @@ func (s *session) addThroughput(rates map[int][]measure.Samples) {
 	})
 }
 
-// tierName returns the name of the namespace that as many policies match.
+// tierName returns the name of the namespace in which the given number of policies match.
 func tierName(policies int) string { return fmt.Sprintf("tier-%d", policies) }
 
-// addTier creates a namespace that as many policies match.
+// addTier creates the namespace of tierName.
 func (h *host) addTier(ctx context.Context, policies int) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: tierName(policies), Labels: map[string]string{tierLabel: fmt.Sprint(policies)}}}
 	_, err := h.core.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
@@ -146,7 +148,8 @@ func (h *host) storeTiers(ctx context.Context, from, to int) error {
 // counts those that are created within the window.
 func (h *host) rate(ctx context.Context, namespace string) (float64, error) {
 	var group sync.WaitGroup
-	counts, errs := make([]int, clients), make([]error, clients)
+	var created atomic.Int64
+	errs := make([]error, clients)
 	begun := time.Now()
 	for client := range clients {
 		group.Go(func() {
@@ -155,17 +158,10 @@ func (h *host) rate(ctx context.Context, namespace string) (float64, error) {
 				if errs[client] != nil || time.Since(begun) > window {
 					return
 				}
-				counts[client]++
+				created.Add(1)
 			}
 		})
 	}
 	group.Wait()
-	total := 0
-	for client := range clients {
-		if errs[client] != nil {
-			return 0, errs[client]
-		}
-		total += counts[client]
-	}
-	return float64(total) / window.Seconds(), nil
+	return float64(created.Load()) / window.Seconds(), errors.Join(errs...)
 }

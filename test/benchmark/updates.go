@@ -151,13 +151,13 @@ func (c *updateCosts) update(ctx context.Context, h *host, duration time.Duratio
 	return nil
 }
 
-// replace gives the next policy of the crowd limits that no policy has had, as another server of
-// the cluster does: in etcd.
+// replace updates the next policy of the crowd in etcd, as another server of the cluster does. Its
+// new limits differ from those of all policies before.
 func (h *host) replace(ctx context.Context, number int) error {
 	policy := input.Policy(crowdPolicies+number, "deployments")
 	replaced := input.Policy(number%crowdPolicies, "deployments")
 	policy.ObjectMeta = replaced.ObjectMeta
-	policy.ResourceVersion, policy.Generation = "", int64(1+number)
+	policy.Generation = int64(1 + number)
 	return controlplane.Store(ctx, h.Server, "validatingadmissionpolicies", []*v1.ValidatingAdmissionPolicy{policy})
 }
 
@@ -189,7 +189,7 @@ func (s *session) addUpdates(changed []updateCosts) {
 		slowdown[i] = measure.Bootstrap(stretches, func(chosen []int) float64 {
 			return measure.Ratio(c.with.Percentile(99, chosen), c.without.Percentile(99, chosen))
 		})
-		notes = append(notes, fmt.Sprintf("%s: %v without updates, %v with, 95 %% of the factor: %s", plugins[i].name,
+		notes = append(notes, fmt.Sprintf("%s: %v without updates, %v with, 95 %% of the factor: %s", plugins[i],
 			rounded(c.without.Percentile(99, all)), rounded(c.with.Percentile(99, all)), slowdown[i].Format(report.Times.Format)))
 	}
 	s.Add(report.Row{

@@ -62,7 +62,7 @@ func validateCreate(s *session) error {
 	for i, create := range newRules {
 		rules := create(versions[0].DeepCopy())
 		if err := checkRules(rules); err != nil {
-			return fmt.Errorf("%s: %w", plugins[i].name, err)
+			return fmt.Errorf("%s: %w", plugins[i], err)
 		}
 		calls = append(calls, func() error { return rules(object).ToAggregate() })
 	}
@@ -70,7 +70,7 @@ func validateCreate(s *session) error {
 	if err != nil {
 		return err
 	}
-	s.addTime("S12", "create, 72 validation rules", costs, 5)
+	s.addTime("S12", "create, 72 validation rules", costs, 5, "")
 	s.Add(report.Row{
 		Scenario: "S12", About: "allocations", Unit: report.Allocations,
 		Upstream: costs[0].Allocations, Celador: costs[1].Allocations,
@@ -111,7 +111,7 @@ func firstWrite(s *session) error {
 			}
 			return nil
 		})
-		writes = append(writes, func() error { return routes.write(create, object) })
+		writes = append(writes, func() error { _, err := routes.write(create, object); return err })
 	}
 	// Schemas are made in the call, because no two calls may have rules with the same texts.
 	costs, err := measure.Alternate(s.effort, append([]func() error{func() error { _, err := routes.next(); return err }}, append(reads, writes...)...)...)
@@ -122,8 +122,8 @@ func firstWrite(s *session) error {
 	for i := range costs {
 		costs[i].Nanoseconds = max(costs[i].Nanoseconds-schemas.Nanoseconds, 1000)
 	}
-	s.addTime("S13", "2 x 72 rules, first write", costs[2:], 5)
-	s.addTime("S13", "2 x 72 rules, first read", costs, 5)
+	s.addTime("S13", "2 x 72 rules, first write", costs[2:], 5, "")
+	s.addTime("S13", "2 x 72 rules, first read", costs, 5, "")
 
 	// Both servers hold the schemas for other purposes as well.
 	alone, err := routes.heap(func(schema *structuralschema.Structural) validate {
@@ -148,7 +148,7 @@ func firstWrite(s *session) error {
 }
 
 // routes makes schemas of HTTPRoutes. Their rules have different texts each time, so that nothing
-// that is compiled for one definition serves another one.
+// that is compiled for one schema serves another one.
 type routes struct{ made int }
 
 // next returns the schemas of two versions.
@@ -191,13 +191,8 @@ func pad(schema *apiextensionsv1.JSONSchemaProps, number int) {
 	}
 }
 
-// write sets up the rules of both versions and validates an object by each.
-func (r *routes) write(create func(*structuralschema.Structural) validate, object map[string]any) error {
-	_, err := r.written(create, object)
-	return err
-}
-
-func (r *routes) written(create func(*structuralschema.Structural) validate, object map[string]any) (rules []validate, err error) {
+// write sets up the rules of both versions, validates an object by each, and returns the rules.
+func (r *routes) write(create func(*structuralschema.Structural) validate, object map[string]any) (rules []validate, err error) {
 	versions, err := r.next()
 	if err != nil {
 		return nil, err
@@ -219,7 +214,7 @@ func (r *routes) heap(create func(*structuralschema.Structural) validate, object
 	before := inUse()
 	for i := range held {
 		var err error
-		if held[i], err = r.written(create, object); err != nil {
+		if held[i], err = r.write(create, object); err != nil {
 			return 0, err
 		}
 	}

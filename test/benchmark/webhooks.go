@@ -16,7 +16,6 @@ import (
 	"celador.io/celador/test/benchmark/engine"
 	"celador.io/celador/test/benchmark/input"
 	"celador.io/celador/test/benchmark/measure"
-	"celador.io/celador/test/benchmark/report"
 )
 
 // webhookCount is the number of webhooks that exclude the request.
@@ -44,13 +43,8 @@ func allExcluded(s *session) error {
 		if err != nil {
 			return err
 		}
-		s.Add(report.Row{
-			Scenario: "S10", About: about, Unit: report.Nanoseconds,
-			Upstream: costs[0].Nanoseconds, Celador: costs[1].Nanoseconds,
-			Target: report.Target{Times: 15},
-			Note: fmt.Sprintf("no connection opened; allocs: upstream %.0f, celador %.0f; with the same conditions in all: upstream %.0f µs, celador %.1f µs, %.1fx",
-				costs[0].Allocations, costs[1].Allocations, same[0].Nanoseconds/1e3, same[1].Nanoseconds/1e3, same[0].Nanoseconds/same[1].Nanoseconds),
-		})
+		s.addTime("S10", about, costs, 15, fmt.Sprintf("no connection opened; allocs: upstream %.0f, celador %.0f; with the same conditions in all: upstream %.0f µs, celador %.1f µs, %.1fx",
+			costs[0].Allocations, costs[1].Allocations, same[0].Nanoseconds/1e3, same[1].Nanoseconds/1e3, same[0].Nanoseconds/same[1].Nanoseconds))
 	}
 	return nil
 }
@@ -90,7 +84,7 @@ func startWebhooks(step, plugin int, endpoint *endpoint, condition func(int) v1.
 	if err := errors.Join(excludedErr, includedErr, serverErr); err != nil {
 		return nil, err
 	}
-	name := plugins[plugin].name
+	name := plugins[plugin]
 	started, err := steps[step].plugins[plugin](server)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

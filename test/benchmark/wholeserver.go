@@ -93,7 +93,7 @@ func (s *session) addLatencies(latencies []latency, percentile, times float64) {
 	note := "95 % of "
 	for i := range latencies {
 		added[i] = measure.Bootstrap(blocks, func(chosen []int) float64 { return latencies[i].added(percentile, chosen) })
-		note += fmt.Sprintf("%s: %s (%v without policies, %v with); ", plugins[i].name, added[i].Format(report.Nanoseconds.Format),
+		note += fmt.Sprintf("%s: %s (%v without policies, %v with); ", plugins[i], added[i].Format(report.Nanoseconds.Format),
 			rounded(latencies[i].without.Percentile(percentile, all)), rounded(latencies[i].with.Percentile(percentile, all)))
 	}
 	ratio := measure.Bootstrap(blocks, func(chosen []int) float64 {

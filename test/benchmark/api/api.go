@@ -18,13 +18,6 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// A Resource is a served resource.
-type Resource struct {
-	schema.GroupVersionResource
-	Kind       string
-	Namespaced bool
-}
-
 // A Server answers discovery and list requests. Watches never return events. Objects are encoded
 // when they are stored, so all clients read the same bytes. A Server is safe for concurrent use
 // after the last call of Store and Describe.
@@ -43,39 +36,37 @@ func New() *Server {
 	}
 }
 
-// Store serves objects of a resource. It returns an error if an object cannot be encoded.
-func Store[T any](s *Server, r Resource, objects []T) error {
-	gv := r.GroupVersion()
+// Store serves objects of a kind, in all namespaces or without one. It returns an error if an object
+// cannot be encoded.
+func Store[T any](s *Server, kind schema.GroupVersionKind, scope meta.RESTScope, objects []T) error {
+	gv := kind.GroupVersion()
+	resource, singular := meta.UnsafeGuessKindToResource(kind)
 	if objects == nil {
 		objects = []T{}
 	}
 	list, err := json.Marshal(map[string]any{
-		"apiVersion": gv.String(), "kind": r.Kind + "List",
+		"apiVersion": gv.String(), "kind": kind.Kind + "List",
 		"metadata": map[string]string{"resourceVersion": "1"},
 		"items":    objects,
 	})
 	if err != nil {
-		return fmt.Errorf("objects of %s: %w", r.Resource, err)
+		return fmt.Errorf("objects of %s: %w", resource.Resource, err)
 	}
-	s.resources[gv] = append(s.resources[gv], metav1.APIResource{Name: r.Resource, Kind: r.Kind, Namespaced: r.Namespaced, Verbs: metav1.Verbs{"list", "watch"}})
+	s.resources[gv] = append(s.resources[gv], metav1.APIResource{Name: resource.Resource, Kind: kind.Kind, Namespaced: scope == meta.RESTScopeNamespace, Verbs: metav1.Verbs{"list", "watch"}})
 	discovery, err := json.Marshal(metav1.APIResourceList{
 		TypeMeta:     metav1.TypeMeta{APIVersion: "v1", Kind: "APIResourceList"},
 		GroupVersion: gv.String(),
 		APIResources: s.resources[gv],
 	})
 	if err != nil {
-		return fmt.Errorf("discovery of %s: %w", r.Resource, err)
+		return fmt.Errorf("discovery of %s: %w", resource.Resource, err)
 	}
 	root := "/apis/" + gv.String()
 	if gv.Group == "" {
 		root = "/api/" + gv.Version
 	}
-	s.answers[root], s.answers[root+"/"+r.Resource] = discovery, list
-	scope := meta.RESTScopeRoot
-	if r.Namespaced {
-		scope = meta.RESTScopeNamespace
-	}
-	s.mapper.AddSpecific(gv.WithKind(r.Kind), r.GroupVersionResource, r.GroupVersionResource, scope)
+	s.answers[root], s.answers[root+"/"+resource.Resource] = discovery, list
+	s.mapper.AddSpecific(kind, resource, singular, scope)
 	return nil
 }
 

@@ -16,7 +16,8 @@ import (
 
 // Store writes objects of a resource straight into the server's etcd, as the server stores them: in
 // protobuf. The server sees them as if another server of the cluster had written them. The objects
-// must have a TypeMeta and no namespace. Store replaces objects of the same names.
+// must have a TypeMeta and no namespace; their resource versions are removed, because etcd has them.
+// Store replaces objects of the same names.
 func Store[T runtime.Object](ctx context.Context, s *Server, resource string, objects []T) error {
 	encoder := protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
 	for _, object := range objects {
@@ -24,6 +25,7 @@ func Store[T runtime.Object](ctx context.Context, s *Server, resource string, ob
 		if err != nil {
 			return err
 		}
+		accessor.SetResourceVersion("")
 		key := "/registry/" + resource + "/" + accessor.GetName()
 		value, err := runtime.Encode(encoder, object)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"celador.io/celador/test/e2e/conformance/cluster"
 	"celador.io/celador/test/e2e/conformance/process"
 )
 
@@ -18,7 +19,7 @@ func TestUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { started.Stop(time.Minute) })
-	s := &Server{server: started}
+	s := &Server{Server: &cluster.Server{Process: started}}
 	for deadline := time.Now().Add(time.Minute); ; {
 		used, err := s.CPU()
 		if err != nil || time.Now().After(deadline) {

@@ -43,11 +43,9 @@ const readyTimeout = 5 * time.Minute
 // mutating one.
 type Engine struct {
 	admission.ValidationInterface
-	stop func()
+	// Stop stops the informers and goroutines of the engine.
+	Stop func()
 }
-
-// Stop stops the informers and goroutines of the engine.
-func (e *Engine) Stop() { e.stop() }
 
 // A Start starts a plugin with the policies or webhooks of a server.
 type Start func(*api.Server) (*Engine, error)

@@ -10,6 +10,7 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -35,11 +36,16 @@ func (c *Cluster) Server() (*api.Server, error) {
 	server := api.New()
 	policies := v1.SchemeGroupVersion
 	return server, errors.Join(
-		api.Store(server, api.Resource{GroupVersionResource: corev1.SchemeGroupVersion.WithResource("namespaces"), Kind: "Namespace"}, []*corev1.Namespace{Namespace()}),
-		api.Store(server, api.Resource{GroupVersionResource: policies.WithResource("validatingadmissionpolicies"), Kind: "ValidatingAdmissionPolicy"}, c.Policies),
-		api.Store(server, api.Resource{GroupVersionResource: policies.WithResource("validatingadmissionpolicybindings"), Kind: "ValidatingAdmissionPolicyBinding"}, c.Bindings),
-		api.Store(server, limits, c.Params),
+		storeNamespace(server),
+		api.Store(server, policies.WithKind("ValidatingAdmissionPolicy"), meta.RESTScopeRoot, c.Policies),
+		api.Store(server, policies.WithKind("ValidatingAdmissionPolicyBinding"), meta.RESTScopeRoot, c.Bindings),
+		api.Store(server, limit, meta.RESTScopeNamespace, c.Params),
 	)
+}
+
+// storeNamespace serves the namespace of all requests.
+func storeNamespace(server *api.Server) error {
+	return api.Store(server, corev1.SchemeGroupVersion.WithKind("Namespace"), meta.RESTScopeRoot, []*corev1.Namespace{Namespace()})
 }
 
 // NamespaceName is the name of the namespace of all requests to plugins. OtherNamespaceName is the

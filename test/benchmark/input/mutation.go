@@ -10,6 +10,7 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/openapi/openapitest"
 
@@ -87,8 +88,8 @@ func Mutations(number int) (*api.Server, error) {
 	server := api.New()
 	return server, errors.Join(
 		server.Describe(openapitest.NewEmbeddedFileClient(), corev1.SchemeGroupVersion),
-		api.Store(server, api.Resource{GroupVersionResource: corev1.SchemeGroupVersion.WithResource("namespaces"), Kind: "Namespace"}, []*corev1.Namespace{Namespace()}),
-		api.Store(server, api.Resource{GroupVersionResource: v1.SchemeGroupVersion.WithResource("mutatingadmissionpolicies"), Kind: "MutatingAdmissionPolicy"}, policies),
-		api.Store(server, api.Resource{GroupVersionResource: v1.SchemeGroupVersion.WithResource("mutatingadmissionpolicybindings"), Kind: "MutatingAdmissionPolicyBinding"}, bindings),
+		storeNamespace(server),
+		api.Store(server, v1.SchemeGroupVersion.WithKind("MutatingAdmissionPolicy"), meta.RESTScopeRoot, policies),
+		api.Store(server, v1.SchemeGroupVersion.WithKind("MutatingAdmissionPolicyBinding"), meta.RESTScopeRoot, bindings),
 	)
 }

@@ -8,24 +8,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"celador.io/celador/test/benchmark/api"
 )
 
-// limits is the custom resource of the params.
-var limits = api.Resource{
-	GroupVersionResource: schema.GroupVersionResource{Group: "rules.example.com", Version: "v1", Resource: "replicalimits"},
-	Kind:                 "ReplicaLimit",
-	Namespaced:           true,
-}
+// limit is the kind of the params, a custom resource.
+var limit = schema.GroupVersionKind{Group: "rules.example.com", Version: "v1", Kind: "ReplicaLimit"}
 
 var limitLabels = map[string]string{"rules.example.com/set": "production"}
 
 // Limit returns the i-th param. All params have a common label; each has its own limit.
 func Limit(i int) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": limits.GroupVersion().String(),
-		"kind":       limits.Kind,
+		"apiVersion": limit.GroupVersion().String(),
+		"kind":       limit.Kind,
 		"spec":       map[string]any{"maxReplicas": int64(50 + i)},
 	}}
 	metadata := stored(number("limit", i))
@@ -40,7 +34,7 @@ func Limit(i int) *unstructured.Unstructured {
 // Parameterize makes the first validation of a policy read params, and the binding select all
 // params.
 func Parameterize(policy *v1.ValidatingAdmissionPolicy, binding *v1.ValidatingAdmissionPolicyBinding) {
-	policy.Spec.ParamKind = &v1.ParamKind{APIVersion: limits.GroupVersion().String(), Kind: limits.Kind}
+	policy.Spec.ParamKind = &v1.ParamKind{APIVersion: limit.GroupVersion().String(), Kind: limit.Kind}
 	policy.Spec.Validations[0].Expression = "object.spec.replicas <= params.spec.maxReplicas"
 	binding.Spec.ParamRef = &v1.ParamRef{
 		Selector:                &metav1.LabelSelector{MatchLabels: limitLabels},

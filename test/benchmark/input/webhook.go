@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/admissionregistration/v1"
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"celador.io/celador/test/benchmark/api"
@@ -96,8 +96,8 @@ func (w *Webhooks) Server() (*api.Server, error) {
 	}
 	server := api.New()
 	return server, errors.Join(
-		api.Store(server, api.Resource{GroupVersionResource: corev1.SchemeGroupVersion.WithResource("namespaces"), Kind: "Namespace"}, []*corev1.Namespace{Namespace()}),
-		api.Store(server, api.Resource{GroupVersionResource: v1.SchemeGroupVersion.WithResource("mutatingwebhookconfigurations"), Kind: "MutatingWebhookConfiguration"}, []*v1.MutatingWebhookConfiguration{mutating}),
-		api.Store(server, api.Resource{GroupVersionResource: v1.SchemeGroupVersion.WithResource("validatingwebhookconfigurations"), Kind: "ValidatingWebhookConfiguration"}, []*v1.ValidatingWebhookConfiguration{validating}),
+		storeNamespace(server),
+		api.Store(server, v1.SchemeGroupVersion.WithKind("MutatingWebhookConfiguration"), meta.RESTScopeRoot, []*v1.MutatingWebhookConfiguration{mutating}),
+		api.Store(server, v1.SchemeGroupVersion.WithKind("ValidatingWebhookConfiguration"), meta.RESTScopeRoot, []*v1.ValidatingWebhookConfiguration{validating}),
 	)
 }

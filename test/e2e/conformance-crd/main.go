@@ -16,7 +16,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -72,8 +71,11 @@ func run(ctx context.Context, o options) error {
 	}
 	suite := gotest.Suite{Module: o.module, Packages: packages, Parallel: o.parallel, Artifacts: artifacts}
 	fmt.Printf("building the tests of %s, logs go to %s\n", o.module, artifacts)
-	selections, err := selectTests(ctx, suite, o.all)
+	selections, err := suite.Tests(ctx)
 	if err != nil {
+		return err
+	}
+	if selections, err = specs.Except(selections, exceptions, o.all); err != nil {
 		return err
 	}
 	summary, started, err := runTests(ctx, suite, selections, o.timeout)
@@ -85,25 +87,6 @@ func run(ctx context.Context, o options) error {
 		return fmt.Errorf("tests failed: see %s", artifacts)
 	}
 	return nil
-}
-
-func selectTests(ctx context.Context, suite gotest.Suite, all bool) ([]specs.Selection, error) {
-	excepted, err := specs.ReadExceptions(strings.NewReader(exceptions))
-	if err != nil {
-		return nil, fmt.Errorf("exceptions.txt: %w", err)
-	}
-	tests, err := suite.Tests(ctx)
-	if err != nil {
-		return nil, err
-	}
-	selections, err := specs.Except(tests, excepted)
-	if err != nil {
-		return nil, fmt.Errorf("exceptions.txt: %w", err)
-	}
-	if all {
-		return tests, nil
-	}
-	return selections, nil
 }
 
 // runTests starts an etcd, runs the selected tests, whose servers use it, and stops the etcd. It

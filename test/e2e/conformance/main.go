@@ -15,7 +15,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -94,8 +93,15 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	suite := specs.Suite{Binary: o.suite, Kubectl: o.kubectl, Artifacts: o.artifacts}
-	selections, err := selectSpecs(ctx, suite, o.all)
+	names, err := suite.Names(ctx)
 	if err != nil {
+		return err
+	}
+	selections, err := specs.Select(names, groups)
+	if err != nil {
+		return err
+	}
+	if selections, err = specs.Except(selections, exceptions, o.all); err != nil {
 		return err
 	}
 	summary, err := runSpecs(ctx, suite, selections, o)
@@ -107,25 +113,6 @@ func run(ctx context.Context, o options) error {
 		return fmt.Errorf("specs failed: see %s", o.artifacts)
 	}
 	return nil
-}
-
-func selectSpecs(ctx context.Context, suite specs.Suite, all bool) ([]specs.Selection, error) {
-	excepted, err := specs.ReadExceptions(strings.NewReader(exceptions))
-	if err != nil {
-		return nil, fmt.Errorf("exceptions.txt: %w", err)
-	}
-	names, err := suite.Names(ctx)
-	if err != nil {
-		return nil, err
-	}
-	selections, err := specs.Select(names, groups, excepted)
-	if err != nil {
-		return nil, fmt.Errorf("exceptions.txt: %w", err)
-	}
-	if all {
-		return specs.Select(names, groups, nil)
-	}
-	return selections, nil
 }
 
 // runSpecs runs the selections against the cluster of the kubeconfig, or against one that it starts
@@ -147,15 +134,8 @@ func runSpecs(ctx context.Context, suite specs.Suite, selections []specs.Selecti
 	}
 	defer c.Stop()
 
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() {
-		select {
-		case err := <-c.Failed():
-			cancel(err)
-		case <-ctx.Done():
-		}
-	}()
+	ctx, cancel := c.Context(ctx)
+	defer cancel()
 	return runSelections(ctx, suite, selections, c.Kubeconfig(), o.timeout)
 }
 

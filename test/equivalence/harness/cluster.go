@@ -6,7 +6,8 @@ package harness
 import (
 	"context"
 	"errors"
-	"fmt"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -26,12 +27,13 @@ import (
 	kubeinformers "k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	kubefake "k8s.io/client-go/kubernetes/fake"
+	kubescheme "k8s.io/client-go/kubernetes/scheme"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/component-base/metrics/legacyregistry"
 
-	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/client-go/clientset/fake"
+	policyscheme "celador.io/client-go/clientset/scheme"
 	"celador.io/client-go/informers"
 
 	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
@@ -111,9 +113,9 @@ func (c *Cluster) Settle() {
 func (c *Cluster) Shuffle(t testing.TB) {
 	t.Helper()
 	unrelated := metav1.ObjectMeta{Name: "unrelated"}
-	replace(t, c.Kube.Tracker(), policyResource("validatingadmissionpolicybindings"),
+	replace(t, c.Kube.Tracker(), upstreamv1.SchemeGroupVersion.WithResource("validatingadmissionpolicybindings"),
 		&upstreamv1.ValidatingAdmissionPolicyBinding{ObjectMeta: unrelated, Spec: upstreamv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: "unrelated.example.com"}})
-	replace(t, c.Kube.Tracker(), policyResource("mutatingadmissionpolicybindings"),
+	replace(t, c.Kube.Tracker(), upstreamv1.SchemeGroupVersion.WithResource("mutatingadmissionpolicybindings"),
 		&upstreamv1.MutatingAdmissionPolicyBinding{ObjectMeta: unrelated, Spec: upstreamv1.MutatingAdmissionPolicyBindingSpec{PolicyName: "unrelated.example.com"}})
 	c.Settle()
 }
@@ -122,7 +124,7 @@ func (c *Cluster) Shuffle(t testing.TB) {
 // plugins of both sides.
 func (c *Cluster) Store(t testing.TB, object Object) {
 	t.Helper()
-	resource, tracker, typed := c.locate(object)
+	resource, tracker, typed := c.locate(t, object)
 	replace(t, tracker, resource, object)
 	if typed != nil {
 		Translate(t, object, typed)
@@ -134,7 +136,7 @@ func (c *Cluster) Store(t testing.TB, object Object) {
 // Remove deletes an object for the plugins of both sides.
 func (c *Cluster) Remove(t testing.TB, object Object) {
 	t.Helper()
-	resource, tracker, typed := c.locate(object)
+	resource, tracker, typed := c.locate(t, object)
 	Must(t, tracker.Delete(resource, object.GetNamespace(), object.GetName()))
 	if typed != nil {
 		Must(t, c.Kube.Tracker().Delete(resource, object.GetNamespace(), object.GetName()))
@@ -142,44 +144,26 @@ func (c *Cluster) Remove(t testing.TB, object Object) {
 }
 
 // locate returns the resource of an object and the tracker that stores it. typed is an empty
-// object of the type in which Kube stores the object, too.
-func (c *Cluster) locate(object Object) (resource schema.GroupVersionResource, tracker clienttesting.ObjectTracker, typed Object) {
-	switch object := object.(type) {
-	case *v1.ValidatingAdmissionPolicy:
-		return policyResource("validatingadmissionpolicies"), c.policies.Tracker(), &upstreamv1.ValidatingAdmissionPolicy{}
-	case *v1.ValidatingAdmissionPolicyBinding:
-		return policyResource("validatingadmissionpolicybindings"), c.policies.Tracker(), &upstreamv1.ValidatingAdmissionPolicyBinding{}
-	case *v1.MutatingAdmissionPolicy:
-		return policyResource("mutatingadmissionpolicies"), c.policies.Tracker(), &upstreamv1.MutatingAdmissionPolicy{}
-	case *v1.MutatingAdmissionPolicyBinding:
-		return policyResource("mutatingadmissionpolicybindings"), c.policies.Tracker(), &upstreamv1.MutatingAdmissionPolicyBinding{}
-	case *upstreamv1.ValidatingWebhookConfiguration:
-		return policyResource("validatingwebhookconfigurations"), c.Kube.Tracker(), nil
-	case *upstreamv1.MutatingWebhookConfiguration:
-		return policyResource("mutatingwebhookconfigurations"), c.Kube.Tracker(), nil
-	case *unstructured.Unstructured:
-		for _, kind := range ParamKinds {
-			if kind.Kind == object.GetKind() {
-				return kind.Resource, c.Dynamic.Tracker(), typedParam(kind.Kind)
-			}
+// object of the built-in type in which Kube stores the object, too, or nil.
+func (c *Cluster) locate(t testing.TB, object Object) (resource schema.GroupVersionResource, tracker clienttesting.ObjectTracker, typed Object) {
+	t.Helper()
+	kind := object.GetObjectKind().GroupVersionKind()
+	tracker = c.Dynamic.Tracker()
+	if _, custom := object.(*unstructured.Unstructured); !custom {
+		kinds, _, err := policyscheme.Scheme.ObjectKinds(object)
+		tracker = c.policies.Tracker()
+		if runtime.IsNotRegisteredError(err) {
+			kinds, _, err = kubescheme.Scheme.ObjectKinds(object)
+			tracker = c.Kube.Tracker()
 		}
+		Must(t, err)
+		kind = kinds[0]
 	}
-	panic(fmt.Sprintf("a cluster does not store %T %s", object, object.GetObjectKind().GroupVersionKind()))
-}
-
-func policyResource(resource string) schema.GroupVersionResource {
-	return v1.SchemeGroupVersion.WithResource(resource)
-}
-
-// typedParam returns an empty object of a built-in kind, or nil for a custom kind.
-func typedParam(kind string) Object {
-	switch kind {
-	case "ConfigMap":
-		return &corev1.ConfigMap{}
-	case "Namespace":
-		return &corev1.Namespace{}
+	if known, err := kubescheme.Scheme.New(kind); err == nil && tracker != c.Kube.Tracker() {
+		typed = known.(Object)
 	}
-	return nil
+	resource, _ = meta.UnsafeGuessKindToResource(kind)
+	return resource, tracker, typed
 }
 
 func replace(t testing.TB, tracker clienttesting.ObjectTracker, resource schema.GroupVersionResource, object Object) {
@@ -232,10 +216,7 @@ func (c *Cluster) Serve(kinds ...ParamType) {
 		})
 	}
 	c.mapper.known.Store(known)
-	c.Kube.Resources = nil
-	for _, list := range lists {
-		c.Kube.Resources = append(c.Kube.Resources, list)
-	}
+	c.Kube.Resources = slices.Collect(maps.Values(lists))
 }
 
 // mapper is a RESTMapper whose kinds may change while plugins use it.

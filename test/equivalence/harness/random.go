@@ -104,7 +104,7 @@ func (s *Shares) Check(t *testing.T, percentages map[string]int) {
 	}
 }
 
-// Sorted returns the lines of an outcome as examples list them.
+// Sorted sorts the lines that an example expects, because outcomes list lines in order.
 func Sorted(lines ...string) []string {
 	slices.Sort(lines)
 	return lines

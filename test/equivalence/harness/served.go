@@ -60,22 +60,6 @@ var Interfaces = func() *admission.RuntimeObjectInterfaces {
 	}
 }()
 
-// builtIn are the Interfaces of requests for built-in types. Their creater is the scheme itself, as
-// in kube-apiserver: Celador's plugin reuses the memory of objects of a scheme.
-var builtIn = func() *admission.RuntimeObjectInterfaces {
-	interfaces := *Interfaces
-	interfaces.ObjectCreater = legacyscheme.Scheme
-	return &interfaces
-}()
-
-// InterfacesOf returns the object interfaces of a server for requests of the given kind.
-func InterfacesOf(kind schema.GroupVersionKind) admission.ObjectInterfaces {
-	if kind.Group == Widget.Group {
-		return Interfaces
-	}
-	return builtIn
-}
-
 // scheme adds widgets to the built-in types. Version v2 calls size what v1 calls replicas.
 type scheme struct{ *runtime.Scheme }
 

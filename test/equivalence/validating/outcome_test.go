@@ -43,7 +43,7 @@ func examine(t *testing.T, plugin admission.ValidationInterface, r request) outc
 	must(t, event.Init(audit.RequestAuditConfig{Level: auditinternal.LevelMetadata}, nil))
 	ctx, cancel := r.Context(ctx)
 	defer cancel()
-	err := admission.WithAudit(plugin).(admission.ValidationInterface).Validate(ctx, r.Attributes(), harness.InterfacesOf(r.Kind))
+	err := admission.WithAudit(plugin).(admission.ValidationInterface).Validate(ctx, r.Attributes(), harness.Interfaces)
 	result := outcome{Warnings: warnings, Annotations: event.GetEventAnnotations()}
 	if err != nil {
 		result.Error = err.Error()

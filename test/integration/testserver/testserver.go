@@ -57,7 +57,7 @@ func MainIn(dir string, m *testing.M, use func(Clients), args ...string) (code i
 	return code
 }
 
-// Server is a server of one test.
+// A Server runs for one test.
 type Server struct {
 	*localserver.Server
 	t *testing.T

@@ -8,26 +8,21 @@ import (
 	"fmt"
 	"time"
 
-	"celador.io/celador/test/e2e/conformance/process"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 const pollInterval = 200 * time.Millisecond
 
-// Await polls check until it returns nil. It returns an error if p or ctx ends first.
-func Await(ctx context.Context, p *process.Process, check func(context.Context) error) error {
-	tick := time.NewTicker(pollInterval)
-	defer tick.Stop()
-	for {
-		err := check(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-tick.C:
-		case <-p.Done():
-			return p.Ended()
-		case <-ctx.Done():
-			return fmt.Errorf("%w: the last check said: %w: see %s", context.Cause(ctx), err, p.Log())
-		}
+// await polls check until it returns nil. If ctx ends first, it returns an error with the cause and
+// the last error of check.
+func await(ctx context.Context, check func(context.Context) error) error {
+	var last error
+	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(ctx context.Context) (bool, error) {
+		last = check(ctx)
+		return last == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("%w: the last check said: %w", context.Cause(ctx), last)
 	}
+	return nil
 }

@@ -14,21 +14,23 @@ import (
 )
 
 func TestAwait(t *testing.T) {
-	run := func(t *testing.T, script string) *process.Process {
+	run := func(ctx context.Context, t *testing.T, script string) context.Context {
 		dir := t.TempDir()
 		p, err := process.Start("sh", "/bin/sh", dir, filepath.Join(dir, "sh.log"), "-c", script)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { p.Stop(0) })
-		return p
+		ctx, cancel := process.Context(ctx, p)
+		t.Cleanup(cancel)
+		return ctx
 	}
 	const forever = "mkfifo never; read line < never"
 	never := func(context.Context) error { return errors.New("not yet") }
 
 	t.Run("until the check succeeds", func(t *testing.T) {
 		calls := 0
-		err := Await(t.Context(), run(t, forever), func(context.Context) error {
+		err := await(run(t.Context(), t, forever), func(context.Context) error {
 			if calls++; calls < 3 {
 				return errors.New("not yet")
 			}
@@ -39,7 +41,7 @@ func TestAwait(t *testing.T) {
 		}
 	})
 	t.Run("until the process ends", func(t *testing.T) {
-		err := Await(t.Context(), run(t, "exit 3"), never)
+		err := await(run(t.Context(), t, "exit 3"), never)
 		if err == nil || !strings.Contains(err.Error(), "exit status 3") {
 			t.Errorf("got error %v, want the end of the process", err)
 		}
@@ -47,12 +49,11 @@ func TestAwait(t *testing.T) {
 	t.Run("until the context ends", func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errors.New("enough"))
-		p := run(t, forever)
-		err := Await(ctx, p, never)
+		err := await(run(ctx, t, forever), never)
 		if err == nil {
 			t.Fatal("no error")
 		}
-		for _, want := range []string{"enough", "not yet", p.Log()} {
+		for _, want := range []string{"enough", "not yet"} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("error %q does not say %q", err, want)
 			}

@@ -24,7 +24,7 @@ func startControllerManager(binary, dir, log string, c credentials) (*process.Pr
 		"--leader-elect=false",
 		"--controllers=*,-node-lifecycle-controller",
 		"--service-account-private-key-file="+c.serviceAccountKey,
-		"--root-ca-file="+c.ca,
+		"--root-ca-file="+c.servingCert,
 	)
 }
 

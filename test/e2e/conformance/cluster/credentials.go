@@ -19,7 +19,7 @@ import (
 
 // credentials holds the paths of the keys and certificates of a cluster.
 type credentials struct {
-	ca                      string
+	// servingCert has the certificate of the server and that of its authority.
 	servingCert, servingKey string
 	serviceAccountKey       string
 	tokens                  string
@@ -30,7 +30,6 @@ type credentials struct {
 // administrator.
 func writeCredentials(dir string, port int) (credentials, error) {
 	c := credentials{
-		ca:                filepath.Join(dir, "ca.crt"),
 		servingCert:       filepath.Join(dir, "serving.crt"),
 		servingKey:        filepath.Join(dir, "serving.key"),
 		serviceAccountKey: filepath.Join(dir, "service-account.key"),
@@ -42,14 +41,6 @@ func writeCredentials(dir string, port int) (credentials, error) {
 	if err != nil {
 		return credentials{}, fmt.Errorf("cannot make a serving certificate: %w", err)
 	}
-	chain, err := cert.ParseCertsPEM(servingCert)
-	if err != nil {
-		return credentials{}, fmt.Errorf("cannot read the serving certificate: %w", err)
-	}
-	ca, err := cert.EncodeCertificates(chain[len(chain)-1])
-	if err != nil {
-		return credentials{}, fmt.Errorf("cannot write the certificate authority: %w", err)
-	}
 	serviceAccountKey, err := keyutil.MakeEllipticPrivateKeyPEM()
 	if err != nil {
 		return credentials{}, fmt.Errorf("cannot make a key for service accounts: %w", err)
@@ -58,7 +49,7 @@ func writeCredentials(dir string, port int) (credentials, error) {
 
 	config := clientcmdapi.NewConfig()
 	config.Clusters["conformance"] = &clientcmdapi.Cluster{
-		Server: fmt.Sprintf("https://127.0.0.1:%d", port), CertificateAuthorityData: ca,
+		Server: fmt.Sprintf("https://127.0.0.1:%d", port), CertificateAuthorityData: servingCert,
 	}
 	config.AuthInfos["admin"] = &clientcmdapi.AuthInfo{Token: token}
 	config.Contexts["conformance"] = &clientcmdapi.Context{Cluster: "conformance", AuthInfo: "admin"}
@@ -66,7 +57,6 @@ func writeCredentials(dir string, port int) (credentials, error) {
 
 	return c, errors.Join(
 		clientcmd.WriteToFile(*config, c.kubeconfig),
-		os.WriteFile(c.ca, ca, 0o600),
 		os.WriteFile(c.servingCert, servingCert, 0o600),
 		os.WriteFile(c.servingKey, servingKey, 0o600),
 		os.WriteFile(c.serviceAccountKey, serviceAccountKey, 0o600),

@@ -27,7 +27,7 @@ func TestCredentials(t *testing.T) {
 		t.Errorf("host is %q, want %q", got, want)
 	}
 
-	ca, err := os.ReadFile(c.ca)
+	ca, err := os.ReadFile(c.servingCert)
 	if err != nil {
 		t.Fatal(err)
 	}

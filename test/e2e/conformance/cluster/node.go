@@ -8,13 +8,20 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/util/retry"
 )
 
 const nodeName = "conformance"
+
+// readyStatus patches the status of a node like a kubelet that is ready.
+const readyStatus = `{"status": {
+	"capacity": {"cpu": "4", "memory": "8Gi", "pods": "110"},
+	"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"},
+	"addresses": [{"type": "InternalIP", "address": "127.0.0.1"}],
+	"conditions": [{"type": "Ready", "status": "True", "reason": "NoKubelet"}]
+}}`
 
 // addNode creates a ready and schedulable node object. The suite starts no specs without a node.
 func addNode(ctx context.Context, client kubernetes.Interface) error {
@@ -27,40 +34,12 @@ func addNode(ctx context.Context, client kubernetes.Interface) error {
 		return fmt.Errorf("cannot create the node: %w", err)
 	}
 	// Admission taints every new node as not ready, and a controller would remove the taint.
-	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		node, err := nodes.Get(ctx, nodeName, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		node.Spec.Taints = nil
-		node, err = nodes.Update(ctx, node, metav1.UpdateOptions{})
-		if err != nil {
-			return err
-		}
-		node.Status = readyStatus()
-		_, err = nodes.UpdateStatus(ctx, node, metav1.UpdateOptions{})
-		return err
-	})
+	_, err := nodes.Patch(ctx, nodeName, types.MergePatchType, []byte(`{"spec": {"taints": null}}`), metav1.PatchOptions{})
+	if err == nil {
+		_, err = nodes.Patch(ctx, nodeName, types.MergePatchType, []byte(readyStatus), metav1.PatchOptions{}, "status")
+	}
 	if err != nil {
 		return fmt.Errorf("cannot make the node ready: %w", err)
 	}
 	return nil
-}
-
-func readyStatus() corev1.NodeStatus {
-	room := corev1.ResourceList{
-		corev1.ResourceCPU:    resource.MustParse("4"),
-		corev1.ResourceMemory: resource.MustParse("8Gi"),
-		corev1.ResourcePods:   resource.MustParse("110"),
-	}
-	now := metav1.Now()
-	return corev1.NodeStatus{
-		Capacity:    room,
-		Allocatable: room,
-		Addresses:   []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "127.0.0.1"}},
-		Conditions: []corev1.NodeCondition{{
-			Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "NoKubelet",
-			LastHeartbeatTime: now, LastTransitionTime: now,
-		}},
-	}
 }

@@ -5,6 +5,7 @@
 package process
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -72,6 +73,22 @@ func (p *Process) Ended() error {
 	default:
 		return nil
 	}
+}
+
+// Context returns a copy of parent that ends when one of the programs ends, with the error of Ended
+// as its cause.
+func Context(parent context.Context, programs ...*Process) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(parent)
+	for _, p := range programs {
+		go func() {
+			select {
+			case <-p.done:
+				cancel(p.Ended())
+			case <-ctx.Done():
+			}
+		}()
+	}
+	return ctx, func() { cancel(nil) }
 }
 
 // Stop sends SIGTERM to the process group of the program, and SIGKILL after grace. It returns once

@@ -31,9 +31,8 @@ type Selection struct {
 }
 
 // Select returns a selection of specs for each group, from the names of all specs. It returns an
-// error that names each group without specs and each exception that matches no spec of the groups,
-// so that the lists stay up to date.
-func Select(all []string, groups []Group, exceptions []Exception) ([]Selection, error) {
+// error that names each group without specs, so that the list of groups stays up to date.
+func Select(all []string, groups []Group) ([]Selection, error) {
 	selections := make([]Selection, 0, len(groups))
 	var problems []error
 	for _, group := range groups {
@@ -48,17 +47,21 @@ func Select(all []string, groups []Group, exceptions []Exception) ([]Selection, 
 		}
 		selections = append(selections, selection)
 	}
-	selections, err := Except(selections, exceptions)
-	return selections, errors.Join(append(problems, err)...)
+	return selections, errors.Join(problems...)
 }
 
-// Except returns the selections with the specs of the exceptions moved from Run to Excepted. It
-// returns an error that names each exception that matches no spec to run.
-func Except(selections []Selection, exceptions []Exception) ([]Selection, error) {
+// Except returns the selections with the specs of a list for ReadExceptions moved from Run to
+// Excepted, or as they are if all specs are to run. It returns an error if the list is malformed,
+// or names a spec that no selection runs, so that the list stays up to date.
+func Except(selections []Selection, list string, all bool) ([]Selection, error) {
+	exceptions, err := ReadExceptions(strings.NewReader(list))
+	if err != nil {
+		return nil, fmt.Errorf("exceptions.txt: %w", err)
+	}
 	stale := slices.Clone(exceptions)
 	excepted := make([]Selection, 0, len(selections))
 	for _, from := range selections {
-		to := Selection{Group: from.Group, Excepted: from.Excepted}
+		to := Selection{Group: from.Group}
 		for _, name := range from.Run {
 			matches := func(e Exception) bool { return e.Spec == name }
 			if at := slices.IndexFunc(exceptions, matches); at >= 0 {
@@ -72,7 +75,10 @@ func Except(selections []Selection, exceptions []Exception) ([]Selection, error)
 	}
 	var problems []error
 	for _, exception := range stale {
-		problems = append(problems, fmt.Errorf("there is no spec %q: delete or correct its line", exception.Spec))
+		problems = append(problems, fmt.Errorf("exceptions.txt: there is no spec %q: delete or correct its line", exception.Spec))
+	}
+	if all {
+		excepted = selections
 	}
 	return excepted, errors.Join(problems...)
 }

@@ -21,7 +21,8 @@ func TestSelect(t *testing.T) {
 	all := []string{apply, definition, watch, defaulting, pod}
 	for name, test := range map[string]struct {
 		groups     []Group
-		exceptions []Exception
+		exceptions string
+		all        bool
 		want       []Selection
 		err        []string
 	}{
@@ -34,11 +35,17 @@ func TestSelect(t *testing.T) {
 		},
 		"an exception does not run": {
 			groups:     []Group{"CustomResourceDefinition", "ServerSideApply"},
-			exceptions: []Exception{{apply, "a"}, {watch, "w"}},
+			exceptions: apply + " :: a\n" + watch + " :: w",
 			want: []Selection{
 				{Group: "CustomResourceDefinition", Run: []string{definition}, Excepted: []Exception{{watch, "w"}}},
 				{Group: "ServerSideApply", Excepted: []Exception{{apply, "a"}}},
 			},
+		},
+		"all specs run": {
+			groups:     []Group{"ServerSideApply"},
+			exceptions: apply + " :: a",
+			all:        true,
+			want:       []Selection{{Group: "ServerSideApply", Run: []string{apply}}},
 		},
 		"a group without specs": {
 			groups: []Group{"ServerSideApply", "FieldValidation"},
@@ -46,17 +53,25 @@ func TestSelect(t *testing.T) {
 		},
 		"an exception without a spec": {
 			groups:     []Group{"ServerSideApply"},
-			exceptions: []Exception{{apply, "a"}, {apply + " [Conformance]", "b"}},
+			exceptions: apply + " :: a\n" + apply + " [Conformance] :: b",
 			err:        []string{`there is no spec "` + apply + ` [Conformance]"`},
 		},
 		"an exception outside of the groups": {
-			groups:     []Group{"ServerSideApply", "FieldValidation"},
-			exceptions: []Exception{{watch, "w"}},
-			err:        []string{`there is no spec "` + watch + `"`, `group "FieldValidation" has no specs`},
+			groups:     []Group{"ServerSideApply"},
+			exceptions: watch + " :: w\n" + definition + " :: d",
+			err:        []string{`there is no spec "` + watch + `"`, `there is no spec "` + definition + `"`},
+		},
+		"a line without a reason": {
+			groups:     []Group{"ServerSideApply"},
+			exceptions: apply,
+			err:        []string{"exceptions.txt: line 1: want"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := Select(all, test.groups, test.exceptions)
+			got, err := Select(all, test.groups)
+			if err == nil {
+				got, err = Except(got, test.exceptions, test.all)
+			}
 			if test.err == nil {
 				if err != nil {
 					t.Fatal(err)

@@ -50,7 +50,10 @@ type Result struct {
 }
 
 // The sizes that Result.Bytes counts for values other than text, and for punctuation.
-const ScalarBytes, SeparatorBytes = 4, 3
+const (
+	ScalarBytes    = 4
+	SeparatorBytes = 3
+)
 
 // A merger merges one configuration. Its methods report whether they support a value. Maps, slices
 // and the targets of pointers are copied before they are written to, because the object shares
