@@ -108,7 +108,7 @@ func (p *Program) Evaluate(ctx context.Context, input evaluator.Input, memory *e
 		return nil, Charge{}, err
 	}
 	value, details, err := program.ContextEval(ctx, input)
-	p.recordPanics(ctx, input, meter, panicked, err)
+	p.recordPanics(ctx, input, panicked, err)
 	charge.Interpreted = true
 	if actual := details.ActualCost(); actual != nil {
 		charge.Cost, charge.Known = *actual, true
