@@ -9,6 +9,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // nullParamsError is the error of an expression that reads a field of 'params' although the binding
@@ -33,10 +35,10 @@ type paramField struct {
 func paramFields(checked ast.Expr) []paramField {
 	names := map[int64]string{}
 	ast.PostOrderVisit(checked, ast.NewExprVisitor(func(e ast.Expr) {
-		if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Conditional {
+		if branches := syntax.Branches(e); branches != nil {
 			// The error of an alternative has the ID of the conditional. The other alternative may
 			// have the same error.
-			first, second := e.AsCall().Args()[1], e.AsCall().Args()[2]
+			first, second := branches[1], branches[2]
 			if name, found := names[first.ID()]; found && !selects(second, name) {
 				names[e.ID()] = name
 			} else if name, found := names[second.ID()]; found && !selects(first, name) {
@@ -48,7 +50,7 @@ func paramFields(checked ast.Expr) []paramField {
 		if !ok {
 			return
 		}
-		if operand.Kind() == ast.IdentKind && operand.AsIdent() == Params {
+		if syntax.IsIdent(operand, Params) {
 			names[operand.ID()], names[e.ID()] = name, name
 		} else if first, found := names[operand.ID()]; found {
 			names[e.ID()] = first
@@ -81,10 +83,7 @@ func selection(e ast.Expr) (operand ast.Expr, name string, ok bool) {
 		call := e.AsCall()
 		switch call.FunctionName() {
 		case operators.Index, operators.OptIndex, operators.OptSelect:
-			if key := call.Args()[1]; key.Kind() == ast.LiteralKind {
-				text, _ := key.AsLiteral().(types.String)
-				name = string(text)
-			}
+			name, _ = syntax.Text(call.Args()[1])
 			return call.Args()[0], name, true
 		}
 	}

@@ -7,8 +7,9 @@ import (
 	"errors"
 
 	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // optMap and optFlatMap copy their target, so that each call in a chain doubles the expression, and
@@ -27,14 +28,11 @@ const (
 // CheckCopies returns an issue if the macros of an expression copy too much: the tree would take
 // too long to check.
 func CheckCopies(parsed *cel.Ast, source string) *cel.Issues {
-	native := parsed.NativeRep()
-	nodes, _ := measure(native.Expr())
+	nodes, _ := measure(parsed.NativeRep().Expr())
 	if nodes <= max(maxCopied, nodesPerCharacter*len(source)) {
 		return nil
 	}
-	errs := common.NewErrors(parsed.Source())
-	errs.ReportErrorAtID(native.Expr().ID(), native.SourceInfo().GetStartLocation(native.Expr().ID()), "%s", tooLarge)
-	return cel.NewIssuesWithSourceInfo(errs, native.SourceInfo())
+	return syntax.NewIssue(parsed, parsed.NativeRep().Expr().ID(), tooLarge)
 }
 
 const tooLarge = "the expression is too large: optMap() and optFlatMap() copy the expression before them, so that each call of a chain doubles it. " +

@@ -5,9 +5,10 @@ package schemaexpression
 
 import (
 	"github.com/google/cel-go/cel"
-	celcommon "github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
 	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // A FieldChecker is a resolver of types that also checks the values of fields. cel-go compares the
@@ -64,9 +65,7 @@ func (e *Environment) check(source string) (*cel.Ast, *apiservercel.Error) {
 
 // checkFields checks the fields of the objects that a checked expression constructs.
 func (e *Environment) checkFields(fields FieldChecker, checked *cel.Ast) *cel.Issues {
-	native := checked.NativeRep()
-	info := native.SourceInfo()
-	errs := celcommon.NewErrors(checked.Source())
+	native, issues := checked.NativeRep(), syntax.NewIssues(checked)
 	ast.PostOrderVisit(native.Expr(), ast.NewExprVisitor(func(node ast.Expr) {
 		if node.Kind() != ast.StructKind {
 			return
@@ -76,12 +75,9 @@ func (e *Environment) checkFields(fields FieldChecker, checked *cel.Ast) *cel.Is
 			field := entry.AsStructField()
 			value := native.GetType(field.Value().ID())
 			if err := fields.CheckField(object.TypeName(), field.Name(), value, e.scope.outermost()); err != nil {
-				errs.ReportErrorAtID(field.Value().ID(), info.GetStartLocation(field.Value().ID()), "%s", err.Error())
+				issues.ReportErrorAtID(field.Value().ID(), "%s", err.Error())
 			}
 		}
 	}))
-	if len(errs.GetErrors()) == 0 {
-		return nil
-	}
-	return cel.NewIssuesWithSourceInfo(errs, info)
+	return syntax.AnyIssues(issues)
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // SetsField reports whether every result of the expression determines the field at a path in it: a
@@ -103,7 +105,7 @@ func (c constructed) keeps(e ast.Expr, path []string) bool {
 // constructed object.
 func (c constructed) mayConstruct(e ast.Expr) bool {
 	t := c.GetType(e.ID())
-	for t.Kind() == types.OpaqueKind && t.TypeName() == types.OptionalType.TypeName() {
+	for syntax.IsOptional(t) {
 		t = t.Parameters()[0]
 	}
 	if !c.names[t.TypeName()] && (t.Kind() != types.DynKind || len(c.names) == 0 && !c.readsShared) {
@@ -138,16 +140,11 @@ func resultsOf(e ast.Expr) []ast.Expr {
 		switch call.FunctionName() {
 		case operators.Conditional:
 			return call.Args()[1:]
-		case "dyn", "optional.of":
-			return call.Args()
-		case "or", "orValue":
-			if call.IsMemberFunction() {
-				return append([]ast.Expr{call.Target()}, call.Args()...)
-			}
+		case "dyn", "optional.of", "or", "orValue":
+			return syntax.Operands(call)
 		}
 	case ast.ComprehensionKind:
-		// optMap() and cel.bind() evaluate the result with a variable.
-		if c := e.AsComprehension(); c.IterRange().Kind() == ast.ListKind && c.IterRange().AsList().Size() == 0 {
+		if c := e.AsComprehension(); syntax.IsBinding(c) {
 			return []ast.Expr{c.Result()}
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"maps"
 
 	"github.com/google/cel-go/cel"
-	celcommon "github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
@@ -17,6 +16,7 @@ import (
 
 	"celador.io/admission/cel/expression"
 	"celador.io/admission/cel/internal/costbound"
+	"celador.io/admission/cel/internal/syntax"
 	"celador.io/admission/cel/reads"
 )
 
@@ -192,17 +192,17 @@ func (e *Environment) resolveNamespaces(checked *cel.Ast) *cel.Issues {
 	}
 	native := checked.NativeRep()
 	selected := map[int64]bool{}
-	errs := celcommon.NewErrors(checked.Source())
+	issues := syntax.NewIssues(checked)
 	ast.PreOrderVisit(native.Expr(), ast.NewExprVisitor(func(node ast.Expr) {
 		if node.Kind() == ast.SelectKind && !node.AsSelect().IsTestOnly() && node.AsSelect().Operand().Kind() == ast.IdentKind {
 			selected[node.AsSelect().Operand().ID()] = true
 		}
 		if name, ok := namespaces[native.GetType(node.ID()).TypeName()]; ok && !selected[node.ID()] {
-			errs.ReportErrorAtID(node.ID(), native.SourceInfo().GetStartLocation(node.ID()), "%s is no value: select one of its fields, such as %s.a", name, name)
+			issues.ReportErrorAtID(node.ID(), "%s is no value: select one of its fields, such as %s.a", name, name)
 		}
 	}))
-	if len(errs.GetErrors()) > 0 {
-		return cel.NewIssuesWithSourceInfo(errs, native.SourceInfo())
+	if issues.Err() != nil {
+		return issues
 	}
 	factory := ast.NewExprFactory()
 	ast.PostOrderVisit(native.Expr(), ast.NewExprVisitor(func(node ast.Expr) {

@@ -13,6 +13,8 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // facts are the keys of places that are set, or impossible alone if nothing is ever evaluated under
@@ -190,14 +192,15 @@ func (g *guards) outcomeOfCall(call ast.CallExpr, e ast.Expr) outcome {
 		return outcome{whenTrue: present(g.origin(call.Target()).place)}
 	case operators.In:
 		known := present(g.fallback(args[1]).place)
-		if of := g.origin(args[1]); isText(args[0]) && !of.optional {
-			known = known.and(present(of.below(string(args[0].AsLiteral().(types.String)), false).place))
+		key, isText := syntax.Text(args[0])
+		if of := g.origin(args[1]); isText && !of.optional {
+			known = known.and(present(of.below(key, false).place))
 		}
 		return outcome{whenTrue: known}
 	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
 		return g.outcomeOfComparison(call.FunctionName(), args[0], args[1])
 	case "startsWith", "endsWith", "contains":
-		if call.IsMemberFunction() && isText(args[0]) && args[0].AsLiteral() != types.String("") {
+		if affix, _ := syntax.Text(args[0]); call.IsMemberFunction() && affix != "" {
 			if of := g.fallback(call.Target()); of.place != nil && of.value == types.String("") {
 				return outcome{whenTrue: present(of.place)}
 			}
@@ -230,10 +233,7 @@ func (g *guards) fallback(e ast.Expr) fallback {
 		return fallback{}
 	}
 	call := e.AsCall()
-	operands := call.Args()
-	if call.IsMemberFunction() {
-		operands = append([]ast.Expr{call.Target()}, operands...)
-	}
+	operands := syntax.Operands(call)
 	switch {
 	case call.FunctionName() == "orValue" && len(operands) == 2:
 		if value := constantOf(operands[1]); value != nil {
@@ -325,7 +325,7 @@ func compare(operator string, x, y ref.Val) (result, ok bool) {
 // outcomeOfComprehension returns the outcome of all() and exists(), and of a result that has a
 // variable.
 func (g *guards) outcomeOfComprehension(c ast.ComprehensionExpr) (known outcome) {
-	if isBinding(c) {
+	if syntax.IsBinding(c) {
 		g.in(c, func(facts) { known = g.outcome(c.Result()) })
 		return known
 	}

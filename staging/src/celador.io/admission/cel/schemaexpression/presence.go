@@ -5,9 +5,10 @@ package schemaexpression
 
 import (
 	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 const (
@@ -46,21 +47,14 @@ func expandPresence(parsed *cel.Ast) (found bool, issues *cel.Issues) {
 		}
 		depth := depthOf(parent)
 		if copies += depth * depth / 2; depth >= maxPresenceDepth || copies > maxPresenceCopies {
-			return found, presenceTooLarge(parsed, test)
+			return found, syntax.NewIssue(parsed, test.ID(), "the expression is too large: has() copies the path to the field for each object on the way. "+
+				"Write self.?a.?b.hasValue() instead of has(self.a.b)")
 		}
 		found = true
 		own := p.NewPresenceTest(p.newID(test), parent, test.AsSelect().FieldName())
 		test.SetKindCase(p.NewCall(test.ID(), operators.LogicalAnd, p.isSet(parent), own))
 	}
 	return found, nil
-}
-
-func presenceTooLarge(parsed *cel.Ast, test ast.Expr) *cel.Issues {
-	info := parsed.NativeRep().SourceInfo()
-	errs := common.NewErrors(parsed.Source())
-	errs.ReportErrorAtID(test.ID(), info.GetStartLocation(test.ID()), "the expression is too large: has() copies the path to the field for each object on the way. "+
-		"Write self.?a.?b.hasValue() instead of has(self.a.b)")
-	return cel.NewIssuesWithSourceInfo(errs, info)
 }
 
 // depthOf returns the number of selections in a row.

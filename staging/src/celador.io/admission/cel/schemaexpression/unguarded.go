@@ -12,6 +12,7 @@ import (
 	"github.com/google/cel-go/common/types"
 
 	"celador.io/admission/cel/internal/costbound"
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // An UnguardedRead is a part of an object that an expression reads without asking before whether it
@@ -132,23 +133,14 @@ func (g *guards) visit(e ast.Expr, known facts) {
 	case ast.SelectKind:
 		selected := e.AsSelect()
 		g.visit(selected.Operand(), known)
-		if !selected.IsTestOnly() && !isOptionalType(g.GetType(selected.Operand().ID())) {
+		if !selected.IsTestOnly() && !g.isOptional(selected.Operand()) {
 			g.read(g.origin(e).place, known)
 		}
 	case ast.CallKind:
 		g.visitCall(e, known)
-	case ast.ListKind:
-		for _, element := range e.AsList().Elements() {
-			g.visit(element, known)
-		}
-	case ast.MapKind:
-		for _, entry := range e.AsMap().Entries() {
-			g.visit(entry.AsMapEntry().Key(), known)
-			g.visit(entry.AsMapEntry().Value(), known)
-		}
-	case ast.StructKind:
-		for _, field := range e.AsStruct().Fields() {
-			g.visit(field.AsStructField().Value(), known)
+	case ast.ListKind, ast.MapKind, ast.StructKind:
+		for _, part := range syntax.Parts(e) {
+			g.visit(part, known)
 		}
 	case ast.ComprehensionKind:
 		c := e.AsComprehension()
@@ -184,16 +176,18 @@ func (g *guards) visitCall(e ast.Expr, known facts) {
 		g.visit(args[2], known.and(condition.whenFalse))
 		return
 	}
-	if call.IsMemberFunction() {
-		g.visit(call.Target(), known)
+	for _, operand := range syntax.Operands(call) {
+		g.visit(operand, known)
 	}
-	for _, arg := range args {
-		g.visit(arg, known)
-	}
-	switch {
-	case call.FunctionName() == operators.Index && isText(args[1]) && !isOptionalType(g.GetType(args[0].ID())),
-		call.FunctionName() == "value" && call.IsMemberFunction() && isOptionalType(g.GetType(call.Target().ID())):
-		g.read(g.origin(e).place, known)
+	switch call.FunctionName() {
+	case operators.Index:
+		if _, isText := syntax.Text(args[1]); isText && !g.isOptional(args[0]) {
+			g.read(g.origin(e).place, known)
+		}
+	case "value":
+		if call.IsMemberFunction() && g.isOptional(call.Target()) {
+			g.read(g.origin(e).place, known)
+		}
 	}
 }
 
@@ -221,7 +215,7 @@ func (g *guards) read(p *place, known facts) {
 func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 	bound := map[string]origin{c.AccuVar(): {}}
 	var entry facts
-	if isBinding(c) {
+	if syntax.IsBinding(c) {
 		bound[c.AccuVar()] = g.origin(c.AccuInit()).with(g.outcome(c.AccuInit()))
 	} else {
 		bound[c.IterVar()] = origin{}
@@ -255,12 +249,6 @@ func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 	g.scope = shadowed
 }
 
-// isBinding reports whether a comprehension only evaluates its result with a variable, as those of
-// optMap() do.
-func isBinding(c ast.ComprehensionExpr) bool {
-	return c.IterRange().Kind() == ast.ListKind && c.IterRange().AsList().Size() == 0
-}
-
 // An origin says what a value stands for.
 type origin struct {
 	// place is the part of the object that the value is, or is an optional of. Nil if it is
@@ -289,7 +277,7 @@ func (g *guards) origin(e ast.Expr) origin {
 		return g.variable(strings.TrimPrefix(e.AsIdent(), "."))
 	case ast.SelectKind:
 		selected := e.AsSelect()
-		return g.origin(selected.Operand()).below(selected.FieldName(), isOptionalType(g.GetType(selected.Operand().ID())))
+		return g.origin(selected.Operand()).below(selected.FieldName(), g.isOptional(selected.Operand()))
 	case ast.ComprehensionKind:
 		return g.originOfList(e.AsComprehension())
 	case ast.CallKind:
@@ -300,10 +288,10 @@ func (g *guards) origin(e ast.Expr) origin {
 	args := call.Args()
 	switch call.FunctionName() {
 	case operators.Index, operators.OptIndex, operators.OptSelect:
-		optional := call.FunctionName() != operators.Index || isOptionalType(g.GetType(args[0].ID()))
+		optional := call.FunctionName() != operators.Index || g.isOptional(args[0])
 		of := g.origin(args[0])
-		if isText(args[1]) {
-			return of.below(string(args[1].AsLiteral().(types.String)), optional)
+		if name, ok := syntax.Text(args[1]); ok {
+			return of.below(name, optional)
 		}
 		if i, ok := listIndex(args[1]); ok && of.place != nil {
 			return origin{place: &place{parent: of.place, name: Entry, id: ofIndex - i}, optional: optional}
@@ -350,12 +338,12 @@ func (o origin) below(name string, optional bool) origin {
 // that an expression has with a variable.
 func (g *guards) originOfList(c ast.ComprehensionExpr) origin {
 	var of origin
-	if isBinding(c) {
+	if syntax.IsBinding(c) {
 		g.in(c, func(facts) { of = g.origin(c.Result()) })
 		return of
 	}
-	item, step := mappedItem(c), c.LoopStep()
-	if item == nil || item.Kind() != ast.IdentKind || item.AsIdent() != c.IterVar() {
+	item, condition, ok := syntax.Collected(c)
+	if !ok || !syntax.IsIdent(item, c.IterVar()) {
 		return origin{}
 	}
 	of = g.origin(c.IterRange())
@@ -366,11 +354,11 @@ func (g *guards) originOfList(c ast.ComprehensionExpr) origin {
 		return origin{}
 	case g.GetType(c.IterRange().ID()).Kind() == types.MapKind:
 		return origin{keysOf: of.place}
-	case !isConditional(step) || g.GetType(c.IterRange().ID()).Kind() != types.ListKind:
+	case condition == nil || g.GetType(c.IterRange().ID()).Kind() != types.ListKind:
 		return origin{}
 	}
 	g.in(c, func(facts) {
-		of.entries = of.entries.and(g.outcome(step.AsCall().Args()[0]).whenTrue.relative(g.scope[c.IterVar()].place))
+		of.entries = of.entries.and(g.outcome(condition).whenTrue.relative(g.scope[c.IterVar()].place))
 	})
 	return of
 }
@@ -399,17 +387,7 @@ func (p *place) path(from *place) []string {
 	return append(p.parent.path(from), p.name)
 }
 
-func isOptionalType(t *types.Type) bool {
-	return t.Kind() == types.OpaqueKind && t.TypeName() == types.OptionalType.TypeName()
-}
-
-func isText(e ast.Expr) bool {
-	if e.Kind() != ast.LiteralKind {
-		return false
-	}
-	_, ok := e.AsLiteral().(types.String)
-	return ok
-}
+func (g *guards) isOptional(e ast.Expr) bool { return syntax.IsOptional(g.GetType(e.ID())) }
 
 // listIndex returns a constant index of a list.
 func listIndex(e ast.Expr) (int, bool) {

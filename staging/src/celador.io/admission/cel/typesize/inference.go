@@ -11,6 +11,8 @@ import (
 	"github.com/google/cel-go/common/containers"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // An inference computes the shapes of the types of an expression's subexpressions, from which their
@@ -162,9 +164,9 @@ func (i *inference) field(operand *shape, name string, optional bool) *shape {
 
 func (i *inference) callExpression(call ast.CallExpr) *shape {
 	function, arguments := call.FunctionName(), i.visitAll(call.Args())
-	if function == operators.OptSelect && len(arguments) == 2 && call.Args()[1].Kind() == ast.LiteralKind {
-		name, _ := call.Args()[1].AsLiteral().(types.String)
-		return i.field(arguments[0], string(name), true)
+	if function == operators.OptSelect && len(arguments) == 2 {
+		name, _ := syntax.Text(call.Args()[1])
+		return i.field(arguments[0], name, true)
 	}
 	if !call.IsMemberFunction() {
 		return i.call(function, false, arguments)

@@ -13,6 +13,8 @@ import (
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // Limits bound the size of an object.
@@ -202,13 +204,9 @@ func (e *estimate) mapping(m ast.MapExpr) (value, float64) {
 		v, valueCost := e.visit(entry.AsMapEntry().Value())
 		cost += keyCost + valueCost
 		entries = append(entries, v)
-		if key.Kind() == ast.LiteralKind {
-			if name, ok := key.AsLiteral().(types.String); ok {
-				fields[string(name)] = v
-				continue
-			}
-		}
-		isObject = false
+		name, isText := syntax.Text(key)
+		isObject = isObject && isText
+		fields[name] = v
 	}
 	if isObject && len(fields) > 0 {
 		return value{kind: object, fields: fields}, cost
@@ -244,7 +242,7 @@ func (e *estimate) comprehension(c ast.ComprehensionExpr) (value, float64) {
 	elements, cost := e.visit(c.IterRange())
 	cost += initialCost
 	accumulated := []value{initial}
-	if r := c.IterRange(); r.Kind() != ast.ListKind || r.AsList().Size() > 0 {
+	if !syntax.IsBinding(c) {
 		for _, l := range e.loops(elements) {
 			added, own := e.iteration(c, l)
 			cost += own
@@ -292,14 +290,12 @@ func (v value) each() []value {
 
 func (e *estimate) call(x ast.Expr) (value, float64) {
 	call := x.AsCall()
-	name := call.FunctionName()
-	operands := call.Args()
+	name, operands := call.FunctionName(), syntax.Operands(call)
 	if call.IsMemberFunction() {
 		qualifier, ok := containers.ToQualifiedName(call.Target())
-		if reference := e.ReferenceMap()[x.ID()]; ok && reference != nil && !e.isValue(call.Target()) {
-			name = qualifier + "." + name
-		} else {
-			operands = append([]ast.Expr{call.Target()}, operands...)
+		_, isValue := e.TypeMap()[call.Target().ID()] // rather than the first part of the function's name
+		if reference := e.ReferenceMap()[x.ID()]; ok && reference != nil && !isValue {
+			name, operands = qualifier+"."+name, call.Args()
 		}
 	}
 	if name == operators.Conditional {
@@ -320,20 +316,4 @@ func (e *estimate) conditional(operands []ast.Expr) (value, float64) {
 	}
 	// Some iterations may evaluate one branch and some the other.
 	return result, condition + firstCost + secondCost
-}
-
-// isValue reports whether an expression that looks like the first part of a function's name is a
-// value.
-func (e *estimate) isValue(x ast.Expr) bool {
-	_, typed := e.TypeMap()[x.ID()]
-	return typed
-}
-
-// name returns the text of a constant key.
-func name(x ast.Expr) (string, bool) {
-	if x.Kind() != ast.LiteralKind {
-		return "", false
-	}
-	s, ok := x.AsLiteral().(types.String)
-	return string(s), ok
 }

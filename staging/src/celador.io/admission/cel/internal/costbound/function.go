@@ -4,12 +4,12 @@
 package costbound
 
 import (
-	"slices"
-
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 const (
@@ -38,7 +38,7 @@ func (e *estimate) function(function string, id int64, operands []ast.Expr, args
 
 	switch function {
 	case operators.Index, operators.OptIndex, operators.OptSelect:
-		if key, ok := name(operands[1]); ok {
+		if key, ok := syntax.Text(operands[1]); ok {
 			return e.fieldOf(first, key), e.each(1)
 		}
 		return e.valueOf(first, second), e.each(1)
@@ -231,8 +231,8 @@ func (e *estimate) replaced(operands []ast.Expr, args []value) size {
 	if len(args) < 3 {
 		return s
 	}
-	old, oldIsConstant := name(operands[1])
-	replacement, isConstant := name(operands[2])
+	old, oldIsConstant := syntax.Text(operands[1])
+	replacement, isConstant := syntax.Text(operands[2])
 	if isConstant && oldIsConstant && old != "" && len(replacement) <= len(old) {
 		return s
 	}
@@ -295,7 +295,7 @@ func maxDepth(operands []ast.Expr) float64 {
 	if len(operands) < 2 {
 		return 1
 	}
-	if i := slices.IndexFunc(operands[1:], func(x ast.Expr) bool { return x.Kind() == ast.LiteralKind }); i == 0 {
+	if operands[1].Kind() == ast.LiteralKind {
 		if depth, ok := operands[1].AsLiteral().(types.Int); ok {
 			return float64(max(depth, 1))
 		}

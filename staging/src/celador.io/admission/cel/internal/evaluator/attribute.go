@@ -13,6 +13,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
+	"celador.io/admission/cel/internal/syntax"
 	"celador.io/admission/cel/values"
 )
 
@@ -346,6 +347,4 @@ func (p *planner) index(operand, key ast.Expr, optional bool) (node, error) {
 }
 
 // isOptional reports whether the static type of an expression is an optional.
-func (p *planner) isOptional(e ast.Expr) bool {
-	return p.GetType(e.ID()).TypeName() == types.OptionalType.TypeName()
-}
+func (p *planner) isOptional(e ast.Expr) bool { return syntax.IsOptional(p.GetType(e.ID())) }

@@ -11,15 +11,12 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 
 	"celador.io/admission/cel/internal/limits"
+	"celador.io/admission/cel/internal/syntax"
 )
 
 func (p *planner) call(e ast.Expr) (node, error) {
 	call := e.AsCall()
-	exprs := call.Args()
-	if call.IsMemberFunction() {
-		exprs = append([]ast.Expr{call.Target()}, exprs...)
-	}
-	function := call.FunctionName()
+	exprs, function := syntax.Operands(call), call.FunctionName()
 	switch function {
 	case operators.Index:
 		return p.index(exprs[0], exprs[1], false)

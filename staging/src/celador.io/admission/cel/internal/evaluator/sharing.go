@@ -10,6 +10,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // A sharedPlan is the plan of a subexpression that several expressions contain. Hundreds of
@@ -104,13 +106,7 @@ func (p *planner) keyInput(e ast.Expr) ([]byte, bool) {
 		if reference, ok := p.reference(e); ok {
 			key = fmt.Appendf(key, "%q ", reference.OverloadIDs)
 		}
-		if call.IsMemberFunction() {
-			var shared bool
-			if key, shared = p.appendKeys(key, call.Target()); !shared {
-				return nil, false
-			}
-		}
-		return p.appendKeys(key, call.Args()...)
+		return p.appendKeys(key, syntax.Operands(call)...)
 	case ast.ListKind:
 		list := e.AsList()
 		return p.appendKeys(fmt.Appendf(key, "[%v ", list.OptionalIndices()), list.Elements()...)
