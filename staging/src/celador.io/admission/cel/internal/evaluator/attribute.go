@@ -205,33 +205,30 @@ func has(value, key ref.Val) ref.Val {
 	return types.Bool(ok)
 }
 
-func (p *planner) selection(e ast.Expr) (node, error) {
+func (p *planner) selection(e ast.Expr) node {
 	if reference, ok := p.reference(e); ok {
 		return p.resolved(e, reference)
 	}
 	selected := e.AsSelect()
 	if i, ok := p.policyVariable(selected); ok {
-		return (&attribute{base: readVariable(i), own: 1, selected: 1}).node(), nil
+		return (&attribute{base: readVariable(i), own: 1, selected: 1}).node()
 	}
-	a, err := p.operand(selected.Operand())
-	if err != nil {
-		return node{}, err
-	}
+	a := p.operand(selected.Operand())
 	if p.isField(selected.Operand(), selected.FieldName()) {
-		return unsupported("field of a Go type")
+		panic(unsupported("field of a Go type"))
 	}
 	a = a.with(qualifier{constant: types.String(selected.FieldName())})
 	a.chained = a.chained || p.isOptional(selected.Operand())
 	if selected.IsTestOnly() {
 		if a.chained {
-			return unsupported("has() of an optional")
+			panic(unsupported("has() of an optional"))
 		}
 		if a.own == 0 {
-			return unsupported("has() of a conditional")
+			panic(unsupported("has() of a conditional"))
 		}
 		a.presence = true
 	}
-	return a.node(), nil
+	return a.node()
 }
 
 // readVariable returns a step that reads a variable of the policy. It declines once the expression
@@ -247,19 +244,16 @@ func readVariable(i int) step {
 }
 
 // operand plans the operand of a selection or an index.
-func (p *planner) operand(e ast.Expr) (*attribute, error) {
+func (p *planner) operand(e ast.Expr) *attribute {
 	plan := p.plan
 	if p.isPath(e) {
 		plan = p.build
 	}
-	operand, err := plan(e)
-	if err != nil {
-		return nil, err
-	}
+	operand := plan(e)
 	if a := operand.attribute; a != nil && !a.presence {
-		return a, nil
+		return a
 	}
-	return &attribute{base: operand.eval, own: 1}, nil
+	return &attribute{base: operand.eval, own: 1}
 }
 
 // isPath reports whether an expression is a selection or an index that extends the attribute of its
@@ -316,15 +310,9 @@ func (p *planner) policyVariable(selected ast.SelectExpr) (int, bool) {
 }
 
 // index plans operand[key] and, if optional is set, operand[?key] and operand.?key.
-func (p *planner) index(operand, key ast.Expr, optional bool) (node, error) {
-	a, err := p.operand(operand)
-	if err != nil {
-		return node{}, err
-	}
-	k, err := p.plan(key)
-	if err != nil {
-		return node{}, err
-	}
+func (p *planner) index(operand, key ast.Expr, optional bool) node {
+	a := p.operand(operand)
+	k := p.plan(key)
 	q := qualifier{constant: k.constant, optional: optional}
 	if q.constant == nil {
 		q.index = k.nested()
@@ -332,18 +320,18 @@ func (p *planner) index(operand, key ast.Expr, optional bool) (node, error) {
 	switch constant := q.constant.(type) {
 	case types.String:
 		if p.isField(operand, string(constant)) {
-			return unsupported("field of a Go type")
+			panic(unsupported("field of a Go type"))
 		}
 	case nil, types.Int, types.Uint, types.Double, types.Bool:
 	default:
-		return unsupported("constant index of type %s", constant.Type().TypeName()) // cel-go does not plan it
+		panic(unsupported("constant index of type %s", constant.Type().TypeName())) // cel-go does not plan it
 	}
 	a = a.with(q)
 	a.chained = a.chained || optional || p.isOptional(operand)
 	if a.chained && a.own == 0 {
-		return unsupported("optional selection from a conditional")
+		panic(unsupported("optional selection from a conditional"))
 	}
-	return a.node(), nil
+	return a.node()
 }
 
 // isOptional reports whether the static type of an expression is an optional.

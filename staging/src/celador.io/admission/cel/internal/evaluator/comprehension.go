@@ -25,15 +25,9 @@ type loop struct {
 	adapter types.Adapter
 }
 
-func (p *planner) comprehension(c ast.ComprehensionExpr) (node, error) {
-	start, err := p.plan(c.AccuInit())
-	if err != nil {
-		return node{}, err
-	}
-	elements, err := p.plan(c.IterRange())
-	if err != nil {
-		return node{}, err
-	}
+func (p *planner) comprehension(c ast.ComprehensionExpr) node {
+	start := p.plan(c.AccuInit())
+	elements := p.plan(c.IterRange())
 	mutable := p.slots
 	p.slots++
 	accumulator := p.push(c.AccuVar(), p.start(start, mutable))
@@ -43,39 +37,30 @@ func (p *planner) comprehension(c ast.ComprehensionExpr) (node, error) {
 		second = p.push(c.IterVar2(), nil)
 		variables++
 	}
-	condition, err := p.plan(c.LoopCondition())
-	if err != nil {
-		return node{}, err
-	}
+	condition := p.plan(c.LoopCondition())
 	if !c.HasIterVar2() {
-		if n, ok, err := p.macroExpansion(c, elements.eval, item.slot, condition); ok || err != nil {
+		if n, ok := p.macroExpansion(c, elements.eval, item.slot, condition); ok {
 			p.pop()
 			p.pop()
-			return n, err
+			return n
 		}
 	}
-	next, err := p.step(c)
-	if err != nil {
-		return node{}, err
-	}
+	next := p.step(c)
 	for range variables {
 		p.pop()
 	}
-	finish, err := p.plan(c.Result())
-	if err != nil {
-		return node{}, err
-	}
+	finish := p.plan(c.Result())
 	p.pop()
 	planned := &loop{
 		elements: elements.eval, item: item.slot, accumulator: accumulator.slot, mutable: mutable,
 		condition: condition.eval, next: next.eval, finish: finish.eval,
 		pairs: c.HasIterVar2(), second: second.slot, adapter: p.library.adapter,
 	}
-	return node{eval: planned.eval}, nil
+	return node{eval: planned.eval}
 }
 
 // step plans the step of a comprehension, which may append to the accumulator.
-func (p *planner) step(c ast.ComprehensionExpr) (node, error) {
+func (p *planner) step(c ast.ComprehensionExpr) node {
 	outer := p.appends
 	p.appends, _ = immutable.Append(c)
 	defer func() { p.appends = outer }()

@@ -16,9 +16,9 @@ import (
 // macroExpansion plans comprehensions that are the expansions of all, exists, map and filter. Those
 // macros need no intermediate value of the accumulator, so the loop does not evaluate the expanded
 // condition and step; it adds their costs as constants. It returns false for other comprehensions.
-func (p *planner) macroExpansion(c ast.ComprehensionExpr, elements step, item int, condition node) (node, bool, error) {
+func (p *planner) macroExpansion(c ast.ComprehensionExpr, elements step, item int, condition node) (node, bool) {
 	if !syntax.IsIdent(c.Result(), c.AccuVar()) {
-		return node{}, false, nil
+		return node{}, false
 	}
 	if condition.constant == types.True {
 		return p.collection(c, elements, item)
@@ -28,10 +28,10 @@ func (p *planner) macroExpansion(c ast.ComprehensionExpr, elements step, item in
 
 // quantifier plans the expansions of all and exists. For all, the decisive value of the predicate
 // is false, for exists it is true.
-func (p *planner) quantifier(c ast.ComprehensionExpr, elements step, item int) (node, bool, error) {
+func (p *planner) quantifier(c ast.ComprehensionExpr, elements step, item int) (node, bool) {
 	undecided := syntax.Args(c.LoopCondition(), operators.NotStrictlyFalse, 1)
 	if undecided == nil || c.AccuInit().Kind() != ast.LiteralKind {
-		return node{}, false, nil
+		return node{}, false
 	}
 	var decisive types.Bool
 	var condition uint64
@@ -41,7 +41,7 @@ func (p *planner) quantifier(c ast.ComprehensionExpr, elements step, item int) (
 	case negated != nil && syntax.IsIdent(negated[0], c.AccuVar()) && c.AccuInit().AsLiteral() == types.False:
 		decisive, condition = types.True, 3
 	default:
-		return node{}, false, nil
+		return node{}, false
 	}
 	operator := operators.LogicalAnd
 	if decisive {
@@ -49,13 +49,10 @@ func (p *planner) quantifier(c ast.ComprehensionExpr, elements step, item int) (
 	}
 	operands := syntax.Args(c.LoopStep(), operator, 2)
 	if operands == nil || !syntax.IsIdent(operands[0], c.AccuVar()) {
-		return node{}, false, nil
+		return node{}, false
 	}
-	predicate, err := p.plan(operands[1])
-	if err != nil {
-		return node{}, false, err
-	}
-	return node{eval: quantify(elements, item, predicate.eval, decisive, condition)}, true, nil
+	predicate := p.plan(operands[1])
+	return node{eval: quantify(elements, item, predicate.eval, decisive, condition)}, true
 }
 
 func quantify(elements step, slot int, predicate step, decisive types.Bool, condition uint64) step {
@@ -85,33 +82,26 @@ func quantify(elements step, slot int, predicate step, decisive types.Bool, cond
 }
 
 // collection plans the expansions of map and filter.
-func (p *planner) collection(c ast.ComprehensionExpr, elements step, slot int) (node, bool, error) {
+func (p *planner) collection(c ast.ComprehensionExpr, elements step, slot int) (node, bool) {
 	if init := c.AccuInit(); init.Kind() != ast.ListKind || init.AsList().Size() != 0 {
-		return node{}, false, nil
+		return node{}, false
 	}
 	item, test, ok := syntax.Collected(c)
 	if !ok {
-		return node{}, false, nil
+		return node{}, false
 	}
 	var accept step
 	if test != nil {
-		n, err := p.plan(test)
-		if err != nil {
-			return node{}, false, err
-		}
-		accept = n.eval
+		accept = p.plan(test).eval
 	}
-	element, err := p.plan(item)
-	if err != nil {
-		return node{}, false, err
-	}
+	element := p.plan(item)
 	// The costs of reading the accumulator, of the list with the new element, and of adding the
 	// two. Constant lists cost nothing.
 	cost := uint64(1 + common.ListCreateBaseCost + 1)
 	if element.constant != nil {
 		cost -= common.ListCreateBaseCost
 	}
-	return node{eval: collect(elements, slot, accept, element.eval, cost, p.library.adapter)}, true, nil
+	return node{eval: collect(elements, slot, accept, element.eval, cost, p.library.adapter)}, true
 }
 
 // collect returns a step that evaluates element for each item that accept accepts. If accept is

@@ -4,7 +4,6 @@
 package evaluator
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -33,7 +32,7 @@ type Scope struct {
 // Plan returns a program for an expression that env has checked. library must be made from env or
 // an environment that env extends. Plan returns an error that names the first construct that only
 // cel-go can evaluate.
-func Plan(env *cel.Env, checked *cel.Ast, library *Library, scope Scope) (*Closures, error) {
+func Plan(env *cel.Env, checked *cel.Ast, library *Library, scope Scope) (planned *Closures, err error) {
 	p := &planner{
 		AST:      checked.NativeRep(),
 		library:  library,
@@ -43,13 +42,19 @@ func Plan(env *cel.Env, checked *cel.Ast, library *Library, scope Scope) (*Closu
 	}
 	seen, repeated := p.ids()
 	if repeated {
-		return nil, errors.New("not supported: repeated expression")
+		return nil, unsupported("repeated expression")
 	}
+	defer func() {
+		switch cause := recover().(type) {
+		case nil:
+		case declined:
+			err = cause
+		default:
+			panic(cause)
+		}
+	}()
 	p.shares = seen <= maxSharedSize
-	n, err := p.complete(p.Expr())
-	if err != nil {
-		return nil, err
-	}
+	n := p.complete(p.Expr())
 	return &Closures{eval: n.eval, slots: p.slots, plans: p.plans}, nil
 }
 
@@ -105,23 +110,26 @@ type planner struct {
 	keys   map[int64]shareKey
 }
 
-func unsupported(format string, args ...any) (node, error) {
-	return node{}, fmt.Errorf("not supported: "+format, args...)
+// declined is the error with which planning panics at a construct that only cel-go can evaluate.
+type declined struct{ error }
+
+func unsupported(format string, args ...any) declined {
+	return declined{fmt.Errorf("not supported: "+format, args...)}
 }
 
 // complete plans an expression and returns a node that can be evaluated on its own.
-func (p *planner) complete(e ast.Expr) (node, error) {
-	n, err := p.build(e)
-	if err == nil && n.eval == nil {
+func (p *planner) complete(e ast.Expr) node {
+	n := p.build(e)
+	if n.eval == nil {
 		n.eval = n.attribute.standalone()
 	}
-	return n, err
+	return n
 }
 
-func (p *planner) build(e ast.Expr) (node, error) {
+func (p *planner) build(e ast.Expr) node {
 	switch e.Kind() {
 	case ast.LiteralKind:
-		return constant(e.AsLiteral()), nil
+		return constant(e.AsLiteral())
 	case ast.IdentKind:
 		return p.ident(e)
 	case ast.SelectKind:
@@ -137,19 +145,16 @@ func (p *planner) build(e ast.Expr) (node, error) {
 	case ast.ComprehensionKind:
 		return p.comprehension(e.AsComprehension())
 	default:
-		return unsupported("expression of kind %v", e.Kind())
+		panic(unsupported("expression of kind %v", e.Kind()))
 	}
 }
 
-func (p *planner) planAll(exprs []ast.Expr) ([]node, error) {
+func (p *planner) planAll(exprs []ast.Expr) []node {
 	nodes := make([]node, len(exprs))
 	for i, e := range exprs {
-		var err error
-		if nodes[i], err = p.plan(e); err != nil {
-			return nil, err
-		}
+		nodes[i] = p.plan(e)
 	}
-	return nodes, nil
+	return nodes
 }
 
 // reference returns the declaration that the checker resolved an expression to, if any.
@@ -158,35 +163,35 @@ func (p *planner) reference(e ast.Expr) (*ast.ReferenceInfo, bool) {
 	return reference, ok
 }
 
-func (p *planner) ident(e ast.Expr) (node, error) {
+func (p *planner) ident(e ast.Expr) node {
 	reference, ok := p.reference(e)
 	if !ok {
-		return unsupported("unchecked name")
+		panic(unsupported("unchecked name"))
 	}
 	return p.resolved(e, reference)
 }
 
-func (p *planner) resolved(e ast.Expr, reference *ast.ReferenceInfo) (node, error) {
+func (p *planner) resolved(e ast.Expr, reference *ast.ReferenceInfo) node {
 	name := reference.Name
 	switch {
 	case reference.Value != nil:
-		return constant(reference.Value), nil
+		return constant(reference.Value)
 	case p.GetType(e.ID()).Kind() == types.TypeKind:
 		named, found := p.provider.FindIdent(name)
 		if !found {
-			return unsupported("type %s", name)
+			panic(unsupported("type %s", name))
 		}
-		return constant(named), nil
+		return constant(named)
 	case strings.HasPrefix(name, "."):
-		return unsupported("name with a leading dot")
+		panic(unsupported("name with a leading dot"))
 	}
 	if l, ok := p.local(name); ok {
-		return (&attribute{base: l.read(), item: l.init == nil, slot: l.slot, own: 1}).node(), nil
+		return (&attribute{base: l.read(), item: l.init == nil, slot: l.slot, own: 1}).node()
 	}
 	if name == p.scope.Variables {
-		return unsupported("%s as a whole", name)
+		panic(unsupported("%s as a whole", name))
 	}
-	return (&attribute{base: p.variable(name), own: 1}).node(), nil
+	return (&attribute{base: p.variable(name), own: 1}).node()
 }
 
 // variable returns a step that reads a variable of the environment, such as object.

@@ -37,7 +37,7 @@ type shareKey struct {
 
 // plan returns the plan of a subexpression. It reuses the plan of an equal subexpression of any
 // expression that the library has planned.
-func (p *planner) plan(e ast.Expr) (node, error) {
+func (p *planner) plan(e ast.Expr) node {
 	if e.Kind() == ast.LiteralKind || !p.shares {
 		return p.complete(e)
 	}
@@ -47,18 +47,15 @@ func (p *planner) plan(e ast.Expr) (node, error) {
 	}
 	if shared := p.library.plans.Find(key.planKey); shared != nil {
 		p.plans = append(p.plans, shared)
-		return shared.node, nil
+		return shared.node
 	}
 	outer := p.plans
 	p.plans = nil
-	n, err := p.complete(e)
-	if err != nil {
-		return node{}, err
-	}
+	n := p.complete(e)
 	plan := &sharedPlan{node: n, plans: p.plans}
 	p.library.plans.Add(key.planKey, plan)
 	p.plans = append(outer, plan)
-	return n, nil
+	return n
 }
 
 // key returns the key of a subexpression. A subexpression with a comprehension is not shared,
