@@ -4,7 +4,9 @@
 package costbound
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/google/cel-go/common"
@@ -51,11 +53,11 @@ type Variable struct {
 // is infinite if the expression is too complex.
 func Of(checked *ast.AST, scope Scope, limits Limits) float64 {
 	e := &estimate{AST: checked, limits: limits, variables: map[string]value{}, shared: scope.Shared, defined: map[string]value{}}
-	var in *dimension
-	for _, bound := range scope.Repetitions {
-		in = within(in, bound, limits.Entries)
-		e.context = append(e.context, in)
+	in := limits.innermost(scope.Repetitions)
+	for d := in; d != nil; d = d.parent {
+		e.context = append(e.context, d)
 	}
+	slices.Reverse(e.context)
 	for name, declared := range scope.Variables {
 		e.variables[name] = value{kind: part, declared: declared, in: in}
 	}
@@ -72,14 +74,18 @@ func Of(checked *ast.AST, scope Scope, limits Limits) float64 {
 // Evaluations returns how often an expression is evaluated in one object. repetitions are those of
 // its scope.
 func (l Limits) Evaluations(repetitions []int64) float64 {
-	var in *dimension
+	if in := l.innermost(repetitions); in != nil {
+		return in.total
+	}
+	return 1
+}
+
+// innermost returns the dimension of the innermost list or map at a scope, or nil if there is none.
+func (l Limits) innermost(repetitions []int64) (in *dimension) {
 	for _, bound := range repetitions {
 		in = within(in, bound, l.Entries)
 	}
-	if in == nil {
-		return 1
-	}
-	return in.total
+	return in
 }
 
 // maxSteps bounds the work of an estimate: a subexpression in a loop over alternatives is visited
@@ -217,22 +223,10 @@ func (e *estimate) mapping(m ast.MapExpr) (value, float64) {
 
 // bind sets variables, and returns a function that restores their values before.
 func (e *estimate) bind(bound map[string]value) (restore func()) {
-	outer := map[string]value{}
-	for name, v := range bound {
-		if before, ok := e.variables[name]; ok {
-			outer[name] = before
-		}
-		e.variables[name] = v
-	}
-	return func() {
-		for name := range bound {
-			if before, ok := outer[name]; ok {
-				e.variables[name] = before
-			} else {
-				delete(e.variables, name)
-			}
-		}
-	}
+	outer := e.variables
+	e.variables = maps.Clone(outer)
+	maps.Copy(e.variables, bound)
+	return func() { e.variables = outer }
 }
 
 // comprehension visits the expansion of a macro. The accumulator of its loop is a list or map to

@@ -103,7 +103,11 @@ func (e *estimate) function(function string, id int64, operands []ast.Expr, args
 		}
 		return text(constant(scalarText)), e.each(2)
 	case "merge", "set", "remove", "removeAll":
-		return e.changedMap(function, args), e.each(2+common.MapCreateBaseCost) + units(e.allSizes(args))
+		read := one
+		for _, argument := range args {
+			read = read.plus(e.sizeOf(argument))
+		}
+		return e.changedMap(function, args), e.each(2+common.MapCreateBaseCost) + units(read)
 	case "toText":
 		return text(constant(scalarText)), e.each(2)
 	case "base64.encode", "base64.decode":
@@ -215,14 +219,6 @@ func (e *estimate) changedMap(function string, args []value) value {
 	default:
 		return args[0]
 	}
-}
-
-func (e *estimate) allSizes(args []value) size {
-	all := one
-	for _, argument := range args {
-		all = all.plus(e.sizeOf(argument))
-	}
-	return all
 }
 
 // replaced returns the size of the result of replace.

@@ -204,18 +204,14 @@ func (e *estimate) loops(v value) []loop {
 		}
 		return []loop{{d, value{kind: part, in: d}, entry}}
 	}
-	t := v.declared
-	switch {
-	case t == nil:
-		d := within(v.in, -1, e.limits.Entries)
-		return []loop{{d, value{kind: part, in: d}, value{kind: part, in: d}}}
-	case t.IsList():
+	switch t := v.declared; {
+	case t != nil && t.IsList():
 		d := e.extent(v)
 		return []loop{{d, value{kind: scalar, in: d, keyOf: t}, value{kind: part, in: d, declared: t.ElemType}}}
-	case t.IsMap():
+	case t != nil && t.IsMap():
 		d := e.extent(v)
 		return []loop{{d, value{kind: part, in: d, declared: t.KeyType, keyOf: t}, value{kind: part, in: d, declared: t.ElemType}}}
-	case t.IsObject():
+	case t != nil && t.IsObject():
 		return nil
 	default:
 		d := within(v.in, -1, e.limits.Entries)
