@@ -46,19 +46,6 @@ func (f *Functions) Check(env *cel.Env, parsed *cel.Ast) *cel.Issues {
 	return checkOptionalEntries(env, parsed)
 }
 
-// Sizes returns the inferred size of the type of each subexpression, by expression ID. It leaves
-// out subexpressions of scalar type. In a well-typed expression, the checker infers no larger type
-// for any subexpression.
-func (f *Functions) Sizes(env *cel.Env, parsed *cel.Ast) map[int64]Size {
-	i := f.newInference(env)
-	i.visit(parsed.NativeRep().Expr())
-	sizes := map[int64]Size{}
-	for _, p := range i.subexpressions {
-		sizes[p.id] = p.measure()
-	}
-	return sizes
-}
-
 func tooMuchWork(parsed *cel.Ast, id int64) *cel.Issues {
 	return syntax.NewIssue(parsed, id, "types are too large: those of all parts of the expression take too long to check. Use dyn() for lists and maps of large types, or several expressions")
 }

@@ -157,7 +157,7 @@ func (i *inference) field(operand *shape, name string, optional bool) *shape {
 		}
 	}
 	if optional {
-		return optionalOf(value)
+		return &shape{kind: types.OpaqueKind, name: optionalName, parameters: []*shape{value}}
 	}
 	return value
 }
@@ -206,7 +206,7 @@ func (i *inference) list(list ast.ListExpr) *shape {
 	for at, e := range list.Elements() {
 		element = i.join(element, i.value(e, optional[at]))
 	}
-	return listOf(element)
+	return &shape{kind: types.ListKind, parameters: []*shape{element}}
 }
 
 func (i *inference) mapping(m ast.MapExpr) *shape {
@@ -216,7 +216,7 @@ func (i *inference) mapping(m ast.MapExpr) *shape {
 		key = i.join(key, i.visit(entry.Key()))
 		value = i.join(value, i.value(entry.Value(), entry.IsOptional()))
 	}
-	return mapOf(key, value)
+	return &shape{kind: types.MapKind, parameters: []*shape{key, value}}
 }
 
 func (i *inference) object(object ast.StructExpr) *shape {

@@ -35,18 +35,6 @@ func (s *shape) optional() bool { return s.kind == types.OpaqueKind && s.name ==
 
 var optionalName = types.NewOptionalType(types.DynType).TypeName()
 
-func listOf(element *shape) *shape {
-	return &shape{kind: types.ListKind, parameters: []*shape{element}}
-}
-
-func mapOf(key, value *shape) *shape {
-	return &shape{kind: types.MapKind, parameters: []*shape{key, value}}
-}
-
-func optionalOf(value *shape) *shape {
-	return &shape{kind: types.OpaqueKind, name: optionalName, parameters: []*shape{value}}
-}
-
 // unbound returns an unbound type parameter, such as the element type of [].
 func unbound() *shape { return &shape{kind: types.TypeParamKind} }
 

@@ -70,8 +70,6 @@ type kept struct {
 	text        string
 }
 
-func newKept(v ref.Val) *kept { return &kept{v, 1, Of(v), describe(v)} }
-
 // describe returns the type of a value and its text, unless making the text fills caches.
 func describe(v ref.Val) string {
 	if values.IsView(v) {
@@ -99,7 +97,7 @@ func (c *check) kept(v ref.Val) {
 		k.times++
 		return
 	}
-	c.values[identityOf(v)] = newKept(v)
+	c.values[identityOf(v)] = &kept{v, 1, Of(v), describe(v)}
 }
 
 func (c *check) released(v ref.Val) {
