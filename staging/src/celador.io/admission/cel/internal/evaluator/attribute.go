@@ -173,24 +173,8 @@ func field(value, name ref.Val) ref.Val {
 // at returns the value of a map for a key, or the element of a list at an index. It declines if
 // there is none, which is an error in CEL.
 func at(value, key ref.Val) ref.Val {
-	if m, ok := value.(traits.Mapper); ok {
-		switch key.(type) {
-		case types.String, types.Int:
-			if found, ok := m.Find(key); ok {
-				return plain(found)
-			}
-		}
-		return nil
-	}
-	i, isInt := key.(types.Int)
-	l, isList := value.(traits.Lister)
-	if !isInt || !isList || i < 0 {
-		return nil
-	}
-	if size, ok := l.Size().(types.Int); !ok || i >= size {
-		return nil
-	}
-	return plain(l.Get(key))
+	found, _ := find(value, key)
+	return plain(found)
 }
 
 func has(value, key ref.Val) ref.Val {

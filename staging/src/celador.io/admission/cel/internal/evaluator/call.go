@@ -8,6 +8,7 @@ import (
 	"github.com/google/cel-go/common/functions"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/overloads"
+	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
 	"celador.io/admission/cel/internal/limits"
@@ -37,9 +38,9 @@ func (p *planner) call(e ast.Expr) node {
 
 	switch function {
 	case operators.LogicalAnd:
-		return and(args)
+		return logical(args, types.False)
 	case operators.LogicalOr:
-		return or(args)
+		return logical(args, types.True)
 	case operators.Conditional:
 		return conditional(args[0], args[1], args[2])
 	case operators.Equals:

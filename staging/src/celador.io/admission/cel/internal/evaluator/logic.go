@@ -11,11 +11,7 @@ import (
 // Logical operators have no cost of their own. If an operand is not a bool, another operand may
 // still decide the result; cel-go evaluates such expressions.
 
-func and(terms []node) node { return logical(terms, types.False) }
-
-func or(terms []node) node { return logical(terms, types.True) }
-
-// logical evaluates the terms in order until one has the decisive value.
+// logical plans && and ||: it evaluates the terms in order until one has the decisive value.
 func logical(terms []node, decisive types.Bool) node {
 	if len(terms) == 2 {
 		left, right := terms[0].eval, terms[1].eval
