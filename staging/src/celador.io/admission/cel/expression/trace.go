@@ -35,8 +35,8 @@ type Tracer interface {
 // Values, costs and errors are those of other programs. Traced programs take a multiple of the
 // time, so they are not for servers.
 func (c *Compiler) Traced(tracer Tracer) *Compiler {
-	traced := NewCompiler(c.base)
-	traced.envs, traced.functions, traced.tracer = c.envs, c.functions, tracer
+	traced := newCompiler(c.base)
+	traced.cache, traced.envs, traced.functions, traced.tracer = c.cache, c.envs, c.functions, tracer
 	return traced
 }
 

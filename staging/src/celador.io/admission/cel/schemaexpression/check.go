@@ -8,6 +8,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
+	"celador.io/admission/cel/internal/programs"
 	"celador.io/admission/cel/internal/syntax"
 )
 
@@ -25,7 +26,7 @@ type FieldChecker interface {
 func (e *Environment) check(source string) (*cel.Ast, *apiservercel.Error) {
 	env, err := e.env()
 	if err != nil {
-		return nil, internal("unexpected error loading CEL environment: %v", err)
+		return nil, programs.Internal("unexpected error loading CEL environment: %v", err)
 	}
 	var checked *cel.Ast
 	var issues *cel.Issues
@@ -45,7 +46,7 @@ func (e *Environment) check(source string) (*cel.Ast, *apiservercel.Error) {
 		checked, issues, err = e.builtins.Check(env, source, nil)
 	}
 	if err != nil {
-		return nil, internal("compilation failed: %v", err)
+		return nil, programs.Internal("compilation failed: %v", err)
 	}
 	if issues == nil {
 		issues = e.resolveNamespaces(checked)
@@ -54,11 +55,7 @@ func (e *Environment) check(source string) (*cel.Ast, *apiservercel.Error) {
 		issues = e.checkFields(fields, checked)
 	}
 	if issues != nil {
-		return nil, &apiservercel.Error{
-			Type:   apiservercel.ErrorTypeInvalid,
-			Detail: "compilation failed: " + issues.String(),
-			Cause:  apiservercel.NewCompilationError(issues),
-		}
+		return nil, programs.Invalid(issues)
 	}
 	return checked, nil
 }

@@ -4,6 +4,7 @@
 package schemaexpression
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
@@ -20,7 +21,7 @@ import (
 // fields as schemas spell them. SetsField returns false if it cannot tell.
 func (x *Expression) SetsField(path []string) bool {
 	c, err := x.constructed()
-	return err == nil && c.sets(c.Expr(), path)
+	return err == nil && c.every(c.Expr(), path, true)
 }
 
 // KeepsField reports whether every result of the expression is a constructed object that leaves the
@@ -28,7 +29,7 @@ func (x *Expression) SetsField(path []string) bool {
 // KeepsField returns false if it cannot tell.
 func (x *Expression) KeepsField(path []string) bool {
 	c, err := x.constructed()
-	return err == nil && c.keeps(c.Expr(), path)
+	return err == nil && c.every(c.Expr(), path, false)
 }
 
 func (x *Expression) constructed() (constructed, error) {
@@ -67,38 +68,20 @@ type constructed struct {
 	readsShared bool
 }
 
-func (c constructed) sets(e ast.Expr, path []string) bool {
-	if len(path) == 0 || !c.mayConstruct(e) {
+// every reports whether every result of an expression determines the field at a path in it or, if
+// set is false, whether every result is a constructed object that leaves the field as it is.
+func (c constructed) every(e ast.Expr, path []string, set bool) bool {
+	switch {
+	case len(path) == 0:
+		return set
+	case set && !c.mayConstruct(e):
 		return true
-	}
-	if e.Kind() == ast.StructKind {
+	case e.Kind() == ast.StructKind:
 		value := fieldOf(e.AsStruct(), path[0])
-		return value != nil && c.sets(value, path[1:])
+		return value == nil && !set || value != nil && c.every(value, path[1:], set)
 	}
 	results := resultsOf(e)
-	for _, result := range results {
-		if !c.sets(result, path) {
-			return false
-		}
-	}
-	return len(results) > 0
-}
-
-func (c constructed) keeps(e ast.Expr, path []string) bool {
-	if len(path) == 0 {
-		return false
-	}
-	if e.Kind() == ast.StructKind {
-		value := fieldOf(e.AsStruct(), path[0])
-		return value == nil || c.keeps(value, path[1:])
-	}
-	results := resultsOf(e)
-	for _, result := range results {
-		if !c.keeps(result, path) {
-			return false
-		}
-	}
-	return len(results) > 0
+	return len(results) > 0 && !slices.ContainsFunc(results, func(result ast.Expr) bool { return !c.every(result, path, set) })
 }
 
 // mayConstruct reports whether the value of an expression, or the value in its optionals, may be a

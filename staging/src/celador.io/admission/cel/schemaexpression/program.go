@@ -16,17 +16,14 @@ import (
 
 // A Program is a planned expression. It is safe for concurrent use. Expressions share programs.
 type Program struct {
-	output    *cel.Type
-	variables variables
+	output       *cel.Type
+	readsOldSelf bool
 	// names is the digest of the names of object types, if the expression depends on them.
 	names   programs.Digest
 	planned programs.Program
 	// err is set if the expression cannot be planned.
 	err error
 }
-
-// variables are the variables that an expression reads.
-type variables struct{ self, oldSelf bool }
 
 // An Evaluation is the outcome of evaluating a program.
 type Evaluation struct {
