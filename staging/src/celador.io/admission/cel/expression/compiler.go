@@ -4,6 +4,7 @@
 package expression
 
 import (
+	"context"
 	"fmt"
 	"sync"
 
@@ -31,7 +32,7 @@ type Compiler struct {
 	// cache and functions are shared with compositions. The scope of a composition is part of
 	// its cache keys.
 	cache     *programs.Cache[Program]
-	functions *programs.Functions
+	functions programs.Functions
 	scope     programs.Digest
 	// positions maps the names of the policy's variables in scope to their positions.
 	positions map[string]int
@@ -135,7 +136,8 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	if c.tracer == nil {
 		err = functions.Plan(env, ast, scope, later, true, &program.Program)
 	} else {
-		err = c.planTraced(program, functions, env, permanent)
+		observe := func(ctx context.Context, steps []Step, cost uint64) { c.tracer.Evaluated(ctx, program, steps, cost) }
+		err = functions.PlanTraced(env, permanent, observe, &program.Program)
 	}
 	if err != nil {
 		return nil, programs.Internal("program instantiation failed: %v", err)

@@ -4,6 +4,8 @@
 package schemaexpression
 
 import (
+	"context"
+
 	"github.com/google/cel-go/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
@@ -58,7 +60,10 @@ func (e *Environment) plan(source string, checked *cel.Ast) (*Program, *apiserve
 	}
 	program.planned.Panics.Source, program.planned.CostLimit = source, e.scope.CostLimit
 	if e.compiler.tracer != nil {
-		program.err = e.planTraced(program, env)
+		observe := func(ctx context.Context, steps []Step, cost uint64) {
+			e.compiler.tracer.Evaluated(ctx, program, steps, cost)
+		}
+		program.err = e.builtins.PlanTraced(env, env, observe, &program.planned)
 		return program, nil
 	}
 	if e.scope.Types == nil && isNamed(checked.NativeRep()) {

@@ -16,7 +16,7 @@ import (
 // If rewrite is not nil, it is called before the type check and may change the parsed expression.
 func (b *Builtins) Check(env *cel.Env, source string, rewrite func(parsed *cel.Ast)) (checked *cel.Ast, issues *cel.Issues, err error) {
 	defer rescue(&err)
-	parsed, issues := b.parser.Parse(source)
+	parsed, issues := b.Parse(source)
 	if issues != nil {
 		return nil, issues, nil
 	}

@@ -27,9 +27,9 @@ type Step struct {
 	Value ref.Val
 }
 
-// CheckTraced parses and checks an expression that compiles. The source info of the result has the
+// checkTraced parses and checks an expression that compiles. The source info of the result has the
 // calls of macros, which Check leaves out.
-func (b *Builtins) CheckTraced(env *cel.Env, source string) (checked *cel.Ast, err error) {
+func (b *Builtins) checkTraced(env *cel.Env, source string) (checked *cel.Ast, err error) {
 	defer rescue(&err)
 	tracking, err := b.tracking()
 	if err != nil {
@@ -45,10 +45,16 @@ func (b *Builtins) CheckTraced(env *cel.Env, source string) (checked *cel.Ast, e
 	return checked, issues.Err()
 }
 
-// PlanTraced makes program, which must be zero, the plan of a checked expression for cel-go. Each
+// PlanTraced makes program, of which only the source and the cost limit are set, the plan of an
+// expression for cel-go. The expression compiles in declared, and env serves evaluations. Each
 // evaluation calls observe with the steps of the evaluation, in order, and its cost. It evaluates
 // the expression twice: cel-go cannot trace and tell the cost at once.
-func (b *Builtins) PlanTraced(env *cel.Env, checked *ast.AST, observe func(context.Context, []Step, uint64), program *Program) error {
+func (b *Builtins) PlanTraced(declared, env *cel.Env, observe func(context.Context, []Step, uint64), program *Program) error {
+	compiled, err := b.checkTraced(declared, program.Panics.Source)
+	if err != nil {
+		return err
+	}
+	checked := compiled.NativeRep()
 	untraced, err := instantiate(env, checked, b.Library, program.CostLimit)
 	if err != nil {
 		return err
