@@ -4,6 +4,7 @@
 package schemaexpression
 
 import (
+	"cmp"
 	"maps"
 	"strconv"
 	"strings"
@@ -215,12 +216,13 @@ func (g *guards) outcomeOfCall(call ast.CallExpr, e ast.Expr) outcome {
 
 // A fallback is a value that an expression has if a part of the object is unset.
 type fallback struct {
+	// place is nil for a constant. Both are nil if there is no such value.
 	place *place
 	value ref.Val
 }
 
-// fallback returns the constant that the value of an expression falls back to, as in
-// self.?a.orValue(0). The place is nil if there is none.
+// fallback returns the value of a constant, or the constant that an expression falls back to, as in
+// self.?a.orValue(0).
 func (g *guards) fallback(e ast.Expr) fallback {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -230,14 +232,14 @@ func (g *guards) fallback(e ast.Expr) fallback {
 		return fallback{}
 	case ast.CallKind:
 	default:
-		return fallback{}
+		return fallback{value: constantOf(e)}
 	}
 	call := e.AsCall()
 	operands := syntax.Operands(call)
 	switch {
 	case call.FunctionName() == "orValue" && len(operands) == 2:
-		if value := constantOf(operands[1]); value != nil {
-			return fallback{g.origin(operands[0]).place, value}
+		if of, value := g.origin(operands[0]), constantOf(operands[1]); of.place != nil && value != nil {
+			return fallback{of.place, value}
 		}
 	case call.FunctionName() == "size" && len(operands) == 1:
 		of := g.fallback(operands[0])
@@ -268,24 +270,17 @@ func (g *guards) outcomeOfComparison(operator string, a, b ast.Expr) outcome {
 	if optional, isNone := optionalConstant(b); optional {
 		return decided((operator == operators.Equals) != isNone, present(g.origin(a).place))
 	}
-	of, constant, flipped := g.fallback(a), constantOf(b), false
-	if of.place == nil {
-		of, constant, flipped = g.fallback(b), constantOf(a), true
-	}
-	if of.place == nil || constant == nil {
+	x, y := g.fallback(a), g.fallback(b)
+	if (x.place == nil) == (y.place == nil) || x.value == nil || y.value == nil {
 		return outcome{}
 	}
-	x, y := of.value, constant
-	if flipped {
-		x, y = y, x
-	}
-	result, ok := compare(operator, x, y)
+	result, ok := compare(operator, x.value, y.value)
 	if !ok {
 		return outcome{}
 	}
 	// The comparison with the fallback has this result, so the value is set if it has the other
 	// one.
-	return decided(!result, present(of.place))
+	return decided(!result, present(cmp.Or(x.place, y.place)))
 }
 
 // optionalConstant reports whether an expression is optional.of() or optional.none().
@@ -307,19 +302,8 @@ func compare(operator string, x, y ref.Val) (result, ok bool) {
 		return false, false
 	}
 	order, ok := comparer.Compare(y).(types.Int)
-	if !ok {
-		return false, false
-	}
-	switch operator {
-	case operators.Less:
-		return order < 0, true
-	case operators.LessEquals:
-		return order <= 0, true
-	case operators.Greater:
-		return order > 0, true
-	default:
-		return order >= 0, true
-	}
+	holds := map[types.Int]string{-1: "<", 0: "=", 1: ">"}[order] // part of the operators that hold
+	return strings.Contains(operator, holds), ok
 }
 
 // outcomeOfComprehension returns the outcome of all() and exists(), and of a result that has a
