@@ -31,7 +31,10 @@ func expandPresence(parsed *cel.Ast) (found bool, issues *cel.Issues) {
 		switch e.Kind() {
 		case ast.ComprehensionKind:
 			c := e.AsComprehension()
-			variables[c.IterVar()], variables[c.IterVar2()], variables[c.AccuVar()] = true, true, true
+			variables[c.IterVar()], variables[c.AccuVar()] = true, true
+			if c.HasIterVar2() {
+				variables[c.IterVar2()] = true
+			}
 		case ast.SelectKind:
 			if e.AsSelect().IsTestOnly() {
 				tests = append(tests, e)
