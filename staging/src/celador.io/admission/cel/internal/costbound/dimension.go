@@ -33,16 +33,6 @@ func within(parent *dimension, bound int64, size float64) *dimension {
 	return d
 }
 
-// isIn reports whether another dimension is an ancestor of d.
-func (d *dimension) isIn(other *dimension) bool {
-	for at := d.parent; at != nil; at = at.parent {
-		if at == other {
-			return true
-		}
-	}
-	return false
-}
-
 // A move replaces the dimension from with to. It copies each descendant of from once, so that two
 // values with the same dimension have the same copy afterwards.
 type move struct {

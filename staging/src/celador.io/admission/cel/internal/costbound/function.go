@@ -68,18 +68,16 @@ func (e *estimate) function(function string, id int64, operands []ast.Expr, args
 		return text(e.sizeOf(first)), units(rounded(e.sizeOf(first), read))
 	case "replace":
 		return text(e.replaced(operands, args)), units(rounded(e.sizeOf(first), write))
-	case "split", "findAll":
-		cost := rounded(e.sizeOf(first), write)
-		if function == "findAll" {
-			cost = e.pattern(e.sizeOf(first), e.sizeOf(second))
-		}
-		return e.parts(e.sizeOf(first)), units(cost)
+	case "split":
+		return e.parts(e.sizeOf(first)), units(rounded(e.sizeOf(first), write))
+	case "findAll", "regex.extractAll":
+		return e.parts(e.sizeOf(first)), units(e.pattern(e.sizeOf(first), e.sizeOf(second)))
 	case "join":
 		joined := e.joined(first, second)
 		return text(joined), units(rounded(joined, write))
 	case "format":
 		return text(e.sizeOf(first).plus(e.content(second))), units(rounded(e.sizeOf(first), read))
-	case "matches", "find":
+	case "matches", "find", "regex.extract":
 		return text(e.sizeOf(first)), units(e.pattern(e.sizeOf(first), e.sizeOf(second)))
 	case "validate":
 		return e.parts(e.sizeOf(second)), units(e.pattern(e.sizeOf(second), constant(maxPattern)))
@@ -107,17 +105,18 @@ func (e *estimate) function(function string, id int64, operands []ast.Expr, args
 		for _, argument := range args {
 			read = read.plus(e.sizeOf(argument))
 		}
-		return e.changedMap(function, args), e.each(2+common.MapCreateBaseCost) + units(read)
+		changed := first
+		switch function {
+		case "merge":
+			changed = oneOf(args...)
+		case "set":
+			changed = e.insert(args)
+		}
+		return changed, e.each(2+common.MapCreateBaseCost) + units(read)
 	case "toText":
 		return text(constant(scalarText)), e.each(2)
 	case "base64.encode", "base64.decode":
 		return text(rounded(e.sizeOf(first), 2).plus(constant(4))), units(rounded(e.sizeOf(first), write))
-	case "regex.extract", "regex.extractAll":
-		matched := e.pattern(e.sizeOf(first), e.sizeOf(second))
-		if function == "regex.extract" {
-			return text(e.sizeOf(first)), units(matched)
-		}
-		return e.parts(e.sizeOf(first)), units(matched)
 	case "regex.replace":
 		result := e.sizeOf(first)
 		if len(args) > 2 {
@@ -209,18 +208,6 @@ func (e *estimate) insert(args []value) value {
 	return oneOf(args[0], value{kind: made, size: one, entries: &entry})
 }
 
-// changedMap returns the result of a function that returns a map with other entries.
-func (e *estimate) changedMap(function string, args []value) value {
-	switch function {
-	case "merge":
-		return oneOf(args...)
-	case "set":
-		return e.insert(args)
-	default:
-		return args[0]
-	}
-}
-
 // replaced returns the size of the result of replace.
 func (e *estimate) replaced(operands []ast.Expr, args []value) size {
 	s := e.sizeOf(args[0])
@@ -276,7 +263,7 @@ func (e *estimate) flattened(list value) value {
 
 // flatSize returns the number of all entries of the lists that a loop visits.
 func (e *estimate) flatSize(outer, inner loop) size {
-	if inner.isIn(outer.dimension) {
+	if (dimensions{outer.dimension}).parent(inner.dimension) != nil {
 		return size{{1, dimensions{inner.dimension}}}
 	}
 	if inner.total == 1 {
