@@ -6,6 +6,7 @@ package expression
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/google/cel-go/cel"
@@ -113,7 +114,8 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	if issues != nil {
 		return nil, programs.Invalid(issues)
 	}
-	if !returnsOneOf(ast.OutputType(), returns) {
+	allowed := func(t *cel.Type) bool { return t.IsExactType(cel.AnyType) || ast.OutputType().IsExactType(t) }
+	if !slices.ContainsFunc(returns, allowed) {
 		return nil, &apiservercel.Error{Type: apiservercel.ErrorTypeInvalid, Detail: mustReturn(returns, ast.OutputType())}
 	}
 	permanent, err := c.permanentEnv(in, origin)
@@ -165,15 +167,6 @@ func (c *Compiler) permanentEnv(in Declarations, origin environment.Type) (*cel.
 		c = c.composedBy.Bare()
 	}
 	return c.env(in, origin)
-}
-
-func returnsOneOf(output *cel.Type, types []*cel.Type) bool {
-	for _, t := range types {
-		if t.IsExactType(cel.AnyType) || output.IsExactType(t) {
-			return true
-		}
-	}
-	return false
 }
 
 func mustReturn(types []*cel.Type, output *cel.Type) string {

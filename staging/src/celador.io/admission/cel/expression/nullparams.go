@@ -24,15 +24,10 @@ func (*nullParamsError) Error() string { return "params is null: the binding has
 // Unwrap returns cel-go's error.
 func (e *nullParamsError) Unwrap() error { return e.cause }
 
-// paramField is the first field or key that a subexpression reads of 'params'.
-type paramField struct {
-	id   int64
-	name string
-}
-
-// paramFields returns the subexpressions of an expression that read a field of 'params', such as
-// params and params.data in params.data.limit. cel-go's errors have the ID of one of these.
-func paramFields(checked ast.Expr) []paramField {
+// paramFields returns the first field or key that the subexpressions of an expression read of
+// 'params', such as data for params and params.data in params.data.limit, by their IDs. cel-go's
+// errors have one of these IDs.
+func paramFields(checked ast.Expr) map[int64]string {
 	names := map[int64]string{}
 	ast.PostOrderVisit(checked, ast.NewExprVisitor(func(e ast.Expr) {
 		if branches := syntax.Branches(e); branches != nil {
@@ -56,21 +51,18 @@ func paramFields(checked ast.Expr) []paramField {
 			names[e.ID()] = first
 		}
 	}))
-	var fields []paramField
-	for id, name := range names {
-		fields = append(fields, paramField{id, name})
+	if len(names) == 0 {
+		return nil // most programs keep no map in memory
 	}
-	return fields
+	return names
 }
 
 // selects reports whether an expression selects the given name from any value.
 func selects(in ast.Expr, name string) bool {
-	found := false
-	ast.PostOrderVisit(in, ast.NewExprVisitor(func(e ast.Expr) {
+	return syntax.Contains(in, func(e ast.Expr) bool {
 		_, selected, ok := selection(e)
-		found = found || ok && selected == name
-	}))
-	return found
+		return ok && selected == name
+	})
 }
 
 // selection returns the operand of a selection or an index and the name that it reads, which is
@@ -99,10 +91,8 @@ func (p *Program) explain(s *Series, err error) error {
 	if value, found := s.ResolveName(Params); !found || value != nil && value != types.NullValue {
 		return err
 	}
-	for _, f := range p.paramFields {
-		if f.id == failed.NodeID() && failed.Error() == "no such key: "+f.name {
-			return &nullParamsError{err}
-		}
+	if name, found := p.paramFields[failed.NodeID()]; found && failed.Error() == "no such key: "+name {
+		return &nullParamsError{err}
 	}
 	return err
 }
