@@ -198,28 +198,21 @@ func (r *reader) comprehension(c ast.ComprehensionExpr) [][]string {
 	initial := r.parts(c.AccuInit())
 	// cel.bind evaluates a value that nothing may read.
 	r.record(initial, false)
-	bound := map[string][][]string{c.AccuVar(): initial}
-	bound[c.IterVar()] = extend(entries, Entry) // with two variables, the key of a map
+	outer := r.variables
+	r.variables = maps.Clone(outer)
+	r.variables[c.AccuVar()] = initial
+	inResult := maps.Clone(r.variables)               // without the iteration variables
+	r.variables[c.IterVar()] = extend(entries, Entry) // with two variables, the key of a map
 	if c.HasIterVar2() {
-		bound[c.IterVar2()] = bound[c.IterVar()]
-	}
-	shadowed := map[string][][]string{}
-	for name, parts := range bound {
-		shadowed[name] = r.variables[name]
-		r.variables[name] = parts
+		r.variables[c.IterVar2()] = r.variables[c.IterVar()]
 	}
 	// The step of cel.bind is the variable itself, which does not read it.
 	if !syntax.IsIdent(c.LoopStep(), c.AccuVar()) {
 		r.consume(c.LoopCondition(), c.LoopStep())
 	}
-	// The iteration variables are not in scope in the result.
-	for name, parts := range shadowed {
-		if name != c.AccuVar() {
-			r.variables[name] = parts
-		}
-	}
+	r.variables = inResult
 	result := r.parts(c.Result())
-	r.variables[c.AccuVar()] = shadowed[c.AccuVar()]
+	r.variables = outer
 	return result
 }
 

@@ -94,12 +94,10 @@ func (c constructed) mayConstruct(e ast.Expr) bool {
 	if !c.names[t.TypeName()] && (t.Kind() != types.DynKind || len(c.names) == 0 && !c.readsShared) {
 		return false
 	}
-	found := false
-	ast.PostOrderVisit(e, ast.NewExprVisitor(func(node ast.Expr) {
+	return syntax.Contains(e, func(node ast.Expr) bool {
 		// A variable may stand for an object that is constructed outside of the expression.
-		found = found || node.Kind() == ast.StructKind || node.Kind() == ast.IdentKind && c.scope.declared(node.AsIdent()) == nil
-	}))
-	return found
+		return node.Kind() == ast.StructKind || node.Kind() == ast.IdentKind && c.scope.declared(node.AsIdent()) == nil
+	})
 }
 
 // fieldOf returns the value that a constructed object has in a field, or nil if it does not name

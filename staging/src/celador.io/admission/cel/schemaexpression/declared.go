@@ -146,10 +146,8 @@ func (x *Expression) has(property func(checked *ast.AST, node ast.Expr) bool) bo
 	if err != nil {
 		return true
 	}
-	found := false
 	native := checked.NativeRep()
-	ast.PreOrderVisit(native.Expr(), ast.NewExprVisitor(func(node ast.Expr) { found = found || property(native, node) }))
-	return found
+	return syntax.Contains(native.Expr(), func(node ast.Expr) bool { return property(native, node) })
 }
 
 // declared returns the type of a variable, or nil if the scope has none of that name.

@@ -25,8 +25,9 @@ type attribute struct {
 	// item is set if base is the iteration variable of a comprehension, whose value is in slot.
 	item bool
 	slot int
-	// own is the cost of reading base: 1, or 0 if base is a conditional. cel-go does not charge it
-	// if the attribute is the index of another attribute or a branch of a conditional.
+	// own is the cost of reading base: 1, or 0 if base is a conditional or presence is set. cel-go
+	// does not charge it if the attribute is the index of another attribute or a branch of a
+	// conditional.
 	own uint64
 	// selected is the cost of selections that base contains: 1 if base is variables.x, which the
 	// evaluator reads as one variable, and otherwise 0.
@@ -57,17 +58,8 @@ func (a *attribute) with(q qualifier) *attribute {
 	return &extended
 }
 
-// standalone returns the step for an attribute that is an expression of its own, with its own cost.
-func (a *attribute) standalone() step {
-	if a.presence {
-		return a.resolve(0)
-	}
-	return a.resolve(a.own)
-}
-
-// nested returns the step for an attribute that is part of another attribute, without its own cost.
-func (a *attribute) nested() step { return a.resolve(0) }
-
+// resolve returns the step for an attribute, which adds a cost for reading base: own for an
+// expression of its own, and 0 for a part of another attribute.
 func (a *attribute) resolve(cost uint64) step {
 	if a.chained {
 		return a.chain(cost)
@@ -210,7 +202,7 @@ func (p *planner) selection(e ast.Expr) node {
 		if a.own == 0 {
 			panic(unsupported("has() of a conditional"))
 		}
-		a.presence = true
+		a.presence, a.own = true, 0
 	}
 	return a.node()
 }

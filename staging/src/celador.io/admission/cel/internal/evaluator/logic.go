@@ -65,10 +65,10 @@ func conditional(condition, yes, no node) node {
 	}}).node()
 }
 
-// nested returns the step for a node that is a branch of a conditional.
+// nested returns the step for a node that is a branch of a conditional or an index.
 func (n node) nested() step {
 	if n.attribute != nil {
-		return n.attribute.nested()
+		return n.attribute.resolve(0)
 	}
 	return n.eval
 }

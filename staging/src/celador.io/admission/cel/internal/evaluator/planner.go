@@ -121,7 +121,7 @@ func unsupported(format string, args ...any) declined {
 func (p *planner) complete(e ast.Expr) node {
 	n := p.build(e)
 	if n.eval == nil {
-		n.eval = n.attribute.standalone()
+		n.eval = n.attribute.resolve(n.attribute.own)
 	}
 	return n
 }

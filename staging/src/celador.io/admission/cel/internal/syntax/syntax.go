@@ -91,6 +91,12 @@ func Collected(c ast.ComprehensionExpr) (item, condition ast.Expr, ok bool) {
 	return added.Elements()[0], condition, true
 }
 
+// Contains reports whether an expression or one of its subexpressions satisfies a condition.
+func Contains(e ast.Expr, satisfies func(ast.Expr) bool) (found bool) {
+	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) { found = found || satisfies(e) }))
+	return found
+}
+
 // IsOptional reports whether a type is an optional.
 func IsOptional(t *types.Type) bool { return t.TypeName() == types.OptionalType.TypeName() }
 
