@@ -5,6 +5,7 @@ package parser
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
@@ -76,12 +77,9 @@ func measure(x ast.Expr) (nodes int, last int64) {
 // CheckNodes returns an error if the macros of an expression copy so much that cel-go would take
 // too long to check it. It ignores all other errors.
 func (p *Parser) CheckNodes(source string) error {
-	if _, issues := p.Parse(source); issues != nil {
-		for _, err := range issues.Errors() {
-			if err.Message == tooLarge {
-				return errors.New(tooLarge)
-			}
-		}
+	_, issues := p.Parse(source)
+	if slices.ContainsFunc(issues.Errors(), func(err *cel.Error) bool { return err.Message == tooLarge }) {
+		return errors.New(tooLarge)
 	}
 	return nil
 }
