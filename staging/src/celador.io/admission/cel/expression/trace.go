@@ -6,8 +6,6 @@ package expression
 import (
 	"context"
 
-	"github.com/google/cel-go/common/ast"
-
 	"celador.io/admission/cel/internal/programs"
 )
 
@@ -41,7 +39,3 @@ func (c *Compiler) Traced(tracer Tracer) *Compiler {
 
 // Tracer returns the argument of Traced, or nil if the programs of the compiler are not traced.
 func (c *Compiler) Tracer() Tracer { return c.tracer }
-
-// Traced returns the checked expression whose nodes have the IDs of steps. Its source info has the
-// calls of macros. Traced returns nil if the compiler of the program is not traced.
-func (p *Program) Traced() *ast.AST { return p.Program.Traced() }

@@ -58,12 +58,12 @@ func (e *Environment) plan(source string, checked *cel.Ast) (*Program, *apiserve
 	for _, reference := range checked.NativeRep().ReferenceMap() {
 		program.readsOldSelf = program.readsOldSelf || reference.Name == OldSelf
 	}
-	program.planned.Panics.Source, program.planned.CostLimit = source, e.scope.CostLimit
+	program.Panics.Source, program.CostLimit = source, e.scope.CostLimit
 	if e.compiler.tracer != nil {
 		observe := func(ctx context.Context, steps []Step, cost uint64) {
 			e.compiler.tracer.Evaluated(ctx, program, steps, cost)
 		}
-		program.err = e.builtins.PlanTraced(env, env, observe, &program.planned)
+		program.err = e.builtins.PlanTraced(env, env, observe, &program.Program)
 		return program, nil
 	}
 	if e.scope.Types == nil && isNamed(checked.NativeRep()) {
@@ -73,7 +73,7 @@ func (e *Environment) plan(source string, checked *cel.Ast) (*Program, *apiserve
 	if e.scope.Types != nil {
 		scope.Constructor = env.CELTypeProvider()
 	}
-	program.err = e.builtins.Plan(env, checked, scope, e.later(source), false, &program.planned)
+	program.err = e.builtins.Plan(env, checked, scope, e.later(source), false, &program.Program)
 	return program, nil
 }
 

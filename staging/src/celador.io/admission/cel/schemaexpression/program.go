@@ -20,7 +20,7 @@ type Program struct {
 	readsOldSelf bool
 	// names is the digest of the names of object types, if the expression depends on them.
 	names   programs.Digest
-	planned programs.Program
+	programs.Program
 	// err is set if the expression cannot be planned.
 	err error
 }
@@ -37,11 +37,7 @@ type Evaluation struct {
 }
 
 // Source returns the text of the expression.
-func (p *Program) Source() string { return p.planned.Panics.Source }
-
-// Planned returns 1 if closures evaluate the expression, and 0 if cel-go's interpreter does, which
-// takes several times as long.
-func (p *Program) Planned() int { return p.planned.Planned() }
+func (p *Program) Source() string { return p.Panics.Source }
 
 // memories holds the memory of evaluations, because an Activation serves few of them.
 var memories = sync.Pool{New: func() any { return &evaluator.Memory{} }}
@@ -53,9 +49,9 @@ func (p *Program) Evaluate(ctx context.Context, in *Activation) Evaluation {
 	if err := in.meter.Err(); err != nil {
 		return Evaluation{HasCost: true, Err: err}
 	}
-	in.meter.Done, in.meter.CostLimit = ctx.Done(), p.planned.CostLimit
+	in.meter.Done, in.meter.CostLimit = ctx.Done(), p.CostLimit
 	memory := memories.Get().(*evaluator.Memory)
-	value, charge, err := p.planned.Evaluate(ctx, in, memory, &in.meter, in.StopAtCostLimit)
+	value, charge, err := p.Program.Evaluate(ctx, in, memory, &in.meter, in.StopAtCostLimit)
 	memories.Put(memory)
 	if err != nil {
 		value = nil

@@ -6,8 +6,6 @@ package schemaexpression
 import (
 	"context"
 
-	"github.com/google/cel-go/common/ast"
-
 	"celador.io/admission/cel/internal/programs"
 )
 
@@ -33,7 +31,3 @@ type Tracer interface {
 func (c *Compiler) Traced(tracer Tracer) *Compiler {
 	return &Compiler{base: c.base, functions: c.functions, tracer: tracer}
 }
-
-// Traced returns the checked expression whose nodes have the IDs of steps. Its source info has the
-// calls of macros. Traced returns nil if the compiler of the program is not traced.
-func (p *Program) Traced() *ast.AST { return p.planned.Traced() }

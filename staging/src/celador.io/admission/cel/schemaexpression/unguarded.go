@@ -115,7 +115,8 @@ func (g *guards) variable(name string) origin {
 		return origin{}
 	}
 	g.variables[name] = origin{} // A definition reads only variables that are defined before it.
-	of := definition.origin(definition.Expr()).with(definition.outcome(definition.Expr()))
+	of := definition.origin(definition.Expr())
+	of.outcome = definition.outcome(definition.Expr())
 	g.variables[name] = of
 	return of
 }
@@ -216,7 +217,9 @@ func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 	bound := map[string]origin{c.AccuVar(): {}}
 	var entry facts
 	if syntax.IsBinding(c) {
-		bound[c.AccuVar()] = g.origin(c.AccuInit()).with(g.outcome(c.AccuInit()))
+		of := g.origin(c.AccuInit())
+		of.outcome = g.outcome(c.AccuInit())
+		bound[c.AccuVar()] = of
 	} else {
 		bound[c.IterVar()] = origin{}
 		if c.HasIterVar2() {
@@ -263,11 +266,6 @@ type origin struct {
 	keysOf *place
 	// outcome is that of a variable.
 	outcome outcome
-}
-
-func (o origin) with(known outcome) origin {
-	o.outcome = known
-	return o
 }
 
 // origin returns what an expression stands for.
