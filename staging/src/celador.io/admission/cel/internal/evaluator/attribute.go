@@ -46,10 +46,6 @@ type qualifier struct {
 	optional bool
 }
 
-// node returns the attribute as an incomplete node. The node is completed when no further selection
-// extends it, so a path of many selections gets one step instead of one for each prefix.
-func (a *attribute) node() node { return node{attribute: a} }
-
 // with returns the attribute with one more qualifier. The original must not be extended again,
 // because both share the array of qualifiers.
 func (a *attribute) with(q qualifier) *attribute {
@@ -187,7 +183,7 @@ func (p *planner) selection(e ast.Expr) node {
 	}
 	selected := e.AsSelect()
 	if i, ok := p.policyVariable(selected); ok {
-		return (&attribute{base: readVariable(i), own: 1, selected: 1}).node()
+		return node{attribute: &attribute{base: readVariable(i), own: 1, selected: 1}}
 	}
 	a := p.operand(selected.Operand())
 	if p.isField(selected.Operand(), selected.FieldName()) {
@@ -204,7 +200,7 @@ func (p *planner) selection(e ast.Expr) node {
 		}
 		a.presence, a.own = true, 0
 	}
-	return a.node()
+	return node{attribute: a}
 }
 
 // readVariable returns a step that reads a variable of the policy. It declines once the expression
@@ -307,7 +303,7 @@ func (p *planner) index(operand, key ast.Expr, optional bool) node {
 	if a.chained && a.own == 0 {
 		panic(unsupported("optional selection from a conditional"))
 	}
-	return a.node()
+	return node{attribute: a}
 }
 
 // isOptional reports whether the static type of an expression is an optional.

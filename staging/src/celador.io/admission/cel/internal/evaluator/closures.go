@@ -122,7 +122,7 @@ type step func(*frame) ref.Val
 type frame struct {
 	input Input
 	cost  uint64
-	// limit is the highest cost.
+	// limit is the highest cost of an evaluation.
 	limit uint64
 	// slots holds the values of comprehension variables.
 	slots []ref.Val

@@ -53,7 +53,7 @@ func boolean(v ref.Val) ref.Val {
 // conditional returns an attribute, because cel-go selects fields of a conditional from the branch.
 func conditional(condition, yes, no node) node {
 	decide, truthy, falsy := condition.eval, yes.nested(), no.nested()
-	return (&attribute{base: func(f *frame) ref.Val {
+	return node{attribute: &attribute{base: func(f *frame) ref.Val {
 		switch decided, ok := decide(f).(types.Bool); {
 		case !ok:
 			return nil
@@ -62,7 +62,7 @@ func conditional(condition, yes, no node) node {
 		default:
 			return falsy(f)
 		}
-	}}).node()
+	}}}
 }
 
 // nested returns the step for a node that is a branch of a conditional or an index.

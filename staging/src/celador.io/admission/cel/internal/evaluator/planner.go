@@ -38,7 +38,7 @@ func Plan(env *cel.Env, checked *cel.Ast, library *Library, scope Scope) (planne
 		library:  library,
 		provider: env.CELTypeProvider(),
 		scope:    scope,
-		keys:     map[int64]shareKey{},
+		keys:     map[int64]*planKey{},
 	}
 	seen, repeated := p.ids()
 	if repeated {
@@ -82,7 +82,8 @@ type node struct {
 	// constant is the value of a constant expression, or nil.
 	constant ref.Val
 	// attribute is set for variables, selections, indexes and conditionals. A further selection
-	// extends the attribute instead of selecting from its value.
+	// extends the attribute instead of selecting from its value, so a path of many selections gets
+	// one step instead of one for each prefix.
 	attribute *attribute
 }
 
@@ -107,7 +108,7 @@ type planner struct {
 	// shares reports whether subexpressions share plans with other programs. keys caches the keys
 	// of those plans by expression ID.
 	shares bool
-	keys   map[int64]shareKey
+	keys   map[int64]*planKey
 }
 
 // declined is the error with which planning panics at a construct that only cel-go can evaluate.
@@ -186,12 +187,12 @@ func (p *planner) resolved(e ast.Expr, reference *ast.ReferenceInfo) node {
 		panic(unsupported("name with a leading dot"))
 	}
 	if l, ok := p.local(name); ok {
-		return (&attribute{base: l.read(), item: l.init == nil, slot: l.slot, own: 1}).node()
+		return node{attribute: &attribute{base: l.read(), item: l.init == nil, slot: l.slot, own: 1}}
 	}
 	if name == p.scope.Variables {
 		panic(unsupported("%s as a whole", name))
 	}
-	return (&attribute{base: p.variable(name), own: 1}).node()
+	return node{attribute: &attribute{base: p.variable(name), own: 1}}
 }
 
 // variable returns a step that reads a variable of the environment, such as object.
