@@ -22,7 +22,8 @@ const (
 	// maxCopied is the number of nodes up to which an expression may consist of copies. A chain of
 	// 10 calls has about 11,000.
 	maxCopied = 1 << 14
-	// nodesPerCharacter is more than the nodes for each character of an expression without copies.
+	// nodesPerCharacter is an upper bound: an expression without copies has fewer nodes for each of
+	// its characters.
 	nodesPerCharacter = 2
 )
 

@@ -206,7 +206,7 @@ func (r *reader) comprehension(c ast.ComprehensionExpr) [][]string {
 	if c.HasIterVar2() {
 		r.variables[c.IterVar2()] = r.variables[c.IterVar()]
 	}
-	// The step of cel.bind is the variable itself, which does not read it.
+	// The step of cel.bind() is the variable, but is never evaluated.
 	if !syntax.IsIdent(c.LoopStep(), c.AccuVar()) {
 		r.consume(c.LoopCondition(), c.LoopStep())
 	}

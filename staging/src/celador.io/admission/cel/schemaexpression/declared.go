@@ -41,7 +41,7 @@ type Declaration struct {
 // not safe for concurrent use while variables are declared, and must not change afterwards.
 type Shared struct {
 	fields map[string]*types.FieldType
-	// analyses holds what the expressions of the variables read, by names with the prefix.
+	// analyses holds what the expressions of the variables read, by names with sharedPrefix.
 	analyses map[string]*reads.Analysis
 	// definitions holds the expressions of the variables by the same names.
 	definitions map[string]costbound.Variable

@@ -166,7 +166,8 @@ func (g *guards) outcome(e ast.Expr) outcome {
 	return outcome{}
 }
 
-// decided returns the outcome of an expression that has one value under the facts.
+// decided returns the outcome of an expression from whose value, if it is the given one, facts
+// follow.
 func decided(value bool, known facts) outcome {
 	if value {
 		return outcome{whenTrue: known}
@@ -267,8 +268,10 @@ func constantOf(e ast.Expr) ref.Val {
 // outcomeOfComparison returns the outcome of comparing a value that may be a fallback, or an
 // optional, with a constant.
 func (g *guards) outcomeOfComparison(operator string, a, b ast.Expr) outcome {
-	if optional, isNone := optionalConstant(b); optional {
-		return decided((operator == operators.Equals) != isNone, present(g.origin(a).place))
+	if b.Kind() == ast.CallKind {
+		if name := b.AsCall().FunctionName(); name == "optional.of" || name == "optional.none" {
+			return decided((operator == operators.Equals) == (name == "optional.of"), present(g.origin(a).place))
+		}
 	}
 	x, y := g.fallback(a), g.fallback(b)
 	if (x.place == nil) == (y.place == nil) || x.value == nil || y.value == nil {
@@ -278,18 +281,9 @@ func (g *guards) outcomeOfComparison(operator string, a, b ast.Expr) outcome {
 	if !ok {
 		return outcome{}
 	}
-	// The comparison with the fallback has this result, so the value is set if it has the other
-	// one.
+	// If the part is unset, the fallback is compared and this is the result. So the part is set if
+	// the comparison has the other result.
 	return decided(!result, present(cmp.Or(x.place, y.place)))
-}
-
-// optionalConstant reports whether an expression is optional.of() or optional.none().
-func optionalConstant(e ast.Expr) (optional, isNone bool) {
-	if e.Kind() != ast.CallKind {
-		return false, false
-	}
-	name := e.AsCall().FunctionName()
-	return name == "optional.of" || name == "optional.none", name == "optional.none"
 }
 
 func compare(operator string, x, y ref.Val) (result, ok bool) {

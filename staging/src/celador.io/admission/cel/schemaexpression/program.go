@@ -19,7 +19,7 @@ type Program struct {
 	output       *cel.Type
 	readsOldSelf bool
 	// names is the digest of the names of object types, if the expression depends on them.
-	names   programs.Digest
+	names programs.Digest
 	programs.Program
 	// err is set if the expression cannot be planned.
 	err error
@@ -39,7 +39,8 @@ type Evaluation struct {
 // Source returns the text of the expression.
 func (p *Program) Source() string { return p.Panics.Source }
 
-// memories holds the memory of evaluations, because an Activation serves few of them.
+// memories holds the memory of evaluations for reuse. An Activation serves too few evaluations to
+// have memory of its own.
 var memories = sync.Pool{New: func() any { return &evaluator.Memory{} }}
 
 // Evaluate evaluates the program with the variables of in. Cancelling ctx interrupts it. An

@@ -63,13 +63,13 @@ type guards struct {
 	shared string
 	// self is the place of self.
 	self *place
-	// scope holds what the variables stand for.
+	// scope holds the origins of the variables in scope.
 	scope map[string]origin
 }
 
 // guardState is what an expression and the shared variables that it reads have in common.
 type guardState struct {
-	// definitions holds the expressions of the shared variables, variables what those stand for
+	// definitions holds the expressions of the shared variables, and variables the origins of those
 	// that have been read.
 	definitions map[string]costbound.Variable
 	variables   map[string]origin
@@ -102,7 +102,7 @@ func (g *guards) definition(name string) *guards {
 	return nil
 }
 
-// variable returns what a variable stands for.
+// variable returns the origin of the value of a variable.
 func (g *guards) variable(name string) origin {
 	if of, ok := g.scope[name]; ok {
 		return of
@@ -252,7 +252,7 @@ func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 	g.scope = shadowed
 }
 
-// An origin says what a value stands for.
+// An origin tells which part of the object a value is, and what is known about it.
 type origin struct {
 	// place is the part of the object that the value is, or is an optional of. Nil if it is
 	// computed.
@@ -268,7 +268,7 @@ type origin struct {
 	outcome outcome
 }
 
-// origin returns what an expression stands for.
+// origin returns the origin of the value of an expression.
 func (g *guards) origin(e ast.Expr) origin {
 	switch e.Kind() {
 	case ast.IdentKind:

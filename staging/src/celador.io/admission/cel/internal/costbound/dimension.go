@@ -114,7 +114,7 @@ func (s dimensions) countIn(context dimensions) float64 {
 // all returns the number of combinations of d and its descendants in the set.
 func (s dimensions) all(d *dimension) float64 { return s.combinations(d, d.total) }
 
-// each returns the number of combinations of all within one element of d's parent.
+// each returns the number of those combinations within one element of d's parent.
 func (s dimensions) each(d *dimension) float64 { return s.combinations(d, d.each) }
 
 // combinations returns the number of combinations of elements of d, of which there are own, and of

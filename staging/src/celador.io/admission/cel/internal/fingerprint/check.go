@@ -62,7 +62,7 @@ type identity [2]unsafe.Pointer
 
 func identityOf(v ref.Val) identity { return *(*identity)(unsafe.Pointer(&v)) }
 
-// kept is a value that is kept times times.
+// kept is a value that was recorded a number of times, and not released as often.
 type kept struct {
 	value       ref.Val
 	times       int

@@ -12,9 +12,9 @@ import (
 )
 
 // Appends returns the IDs of the calls of + that append to the accumulators of comprehensions.
-// These calls must change their first argument: otherwise a loop takes quadratic time. No
-// expression can refer to the accumulator of a loop. What cel.bind() and optMap() name is the
-// accumulator of a comprehension that has no step.
+// These calls must change their first argument: otherwise a loop takes quadratic time. Nothing sees
+// the change, because no expression can name the accumulator of a loop. Expressions can name the
+// accumulators of cel.bind() and optMap(), but those comprehensions do not loop.
 func Appends(e ast.Expr) sets.Set[int64] {
 	calls := sets.Set[int64]{}
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {

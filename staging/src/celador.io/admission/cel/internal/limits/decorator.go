@@ -52,7 +52,7 @@ func (d *decorator) decorate(node interpreter.InterpretableV2) (interpreter.Inte
 	case interpreter.InterpretableCall:
 		return d.call(n)
 	case interpreter.InterpretableConstructor:
-		if parts := n.InitVals(); len(parts) > smallList && !areConstant(parts) {
+		if parts := n.InitVals(); len(parts) > smallList && slices.ContainsFunc(parts, isComputed) {
 			return &literal{n, len(parts)}, nil
 		}
 	}
@@ -136,9 +136,7 @@ func constant(node interpreter.InterpretableV2) ref.Val {
 	return nil
 }
 
-func areConstant(nodes []interpreter.InterpretableV2) bool {
-	return !slices.ContainsFunc(nodes, func(node interpreter.InterpretableV2) bool { return constant(node) == nil })
-}
+func isComputed(node interpreter.InterpretableV2) bool { return constant(node) == nil }
 
 // isSmallLiteral reports whether a node is a literal so small that the cost limit bounds the total
 // size that an expression can add, such as [x] in the expansion of map().

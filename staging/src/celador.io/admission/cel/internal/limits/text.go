@@ -75,8 +75,8 @@ func checkSplit(_ MeterResolver, args []ref.Val) error {
 	return fitElements(limited(strings.Count(string(text), string(separator))+1, args[2:]))
 }
 
-// limited returns n, or the limit of a call if that is lower. limit is empty for a call without a
-// limit, as a negative one is.
+// limited returns n, or the limit of a call if that is lower. limit holds the last argument of the
+// call, if it has one. A negative limit is none.
 func limited(n int, limit []ref.Val) int {
 	if len(limit) > 0 {
 		if limit, ok := limit[0].(types.Int); ok && limit >= 0 {
