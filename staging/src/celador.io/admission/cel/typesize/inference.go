@@ -60,7 +60,7 @@ func (f *Functions) newInference(env *cel.Env) *inference {
 // visit infers a subexpression, records it, and returns its shape.
 func (i *inference) visit(e ast.Expr) *shape {
 	s := i.infer(e).resolve()
-	if len(s.parameters) == 0 && !s.is(types.TypeParamKind) {
+	if len(s.parameters) == 0 && s.kind != types.TypeParamKind {
 		i.scalars++
 	} else {
 		i.subexpressions = append(i.subexpressions, subexpression{e.ID(), s})
@@ -244,11 +244,11 @@ func (i *inference) comprehension(c ast.ComprehensionExpr) *shape {
 	elements, accumulator := i.visit(c.IterRange()).resolve(), i.visit(c.AccuInit())
 	first, second := dynamic, dynamic
 	switch {
-	case elements.is(types.ListKind) && c.HasIterVar2():
+	case elements.kind == types.ListKind && c.HasIterVar2():
 		second = elements.parameters[0]
-	case elements.is(types.ListKind):
+	case elements.kind == types.ListKind:
 		first = elements.parameters[0]
-	case elements.is(types.MapKind):
+	case elements.kind == types.MapKind:
 		first, second = elements.parameters[0], elements.parameters[1]
 	}
 	depth := len(i.locals)

@@ -28,8 +28,6 @@ var dynamic = &shape{kind: types.DynKind, size: scalar}
 
 var boolean = &shape{kind: types.BoolKind, size: scalar}
 
-func (s *shape) is(kind types.Kind) bool { return s.kind == kind }
-
 // optional reports whether the shape is an optional type.
 func (s *shape) optional() bool { return s.kind == types.OpaqueKind && s.name == optionalName }
 
