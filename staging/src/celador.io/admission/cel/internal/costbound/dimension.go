@@ -212,18 +212,24 @@ func (s size) over(context dimensions) float64 {
 // as in sets.contains(l, l): dimensions outside of context are copied, so that product counts all
 // pairs.
 func (s size) separate(context dimensions) size {
-	copied := make(size, len(s))
+	return s.replaced(func(d *dimension) *dimension {
+		if slices.Contains(context, d) {
+			return d
+		}
+		return new(*d)
+	})
+}
+
+// replaced returns the size with other dimensions.
+func (s size) replaced(by func(*dimension) *dimension) size {
+	other := make(size, len(s))
 	for i, t := range s {
-		copied[i].factor = t.factor
+		other[i].factor = t.factor
 		for _, d := range t.dimensions {
-			if !slices.Contains(context, d) {
-				again := *d
-				d = &again
-			}
-			copied[i].dimensions = append(copied[i].dimensions, d)
+			other[i].dimensions = append(other[i].dimensions, by(d))
 		}
 	}
-	return copied
+	return other
 }
 
 // dimension returns a dimension of this size, for a loop over a made list or map.

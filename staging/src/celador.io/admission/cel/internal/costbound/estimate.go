@@ -131,8 +131,7 @@ func (e *estimate) visit(x ast.Expr) (value, float64) {
 		return e.call(x)
 	case ast.ListKind:
 		elements, cost := e.visitAll(x.AsList().Elements())
-		entries := oneOf(elements...)
-		return value{kind: made, size: constant(float64(len(elements))), entries: &entries}, cost + e.each(common.ListCreateBaseCost)
+		return value{kind: made, size: constant(float64(len(elements))), entries: new(oneOf(elements...))}, cost + e.each(common.ListCreateBaseCost)
 	case ast.MapKind:
 		return e.mapping(x.AsMap())
 	case ast.StructKind:
@@ -217,8 +216,7 @@ func (e *estimate) mapping(m ast.MapExpr) (value, float64) {
 	if isObject && len(fields) > 0 {
 		return value{kind: object, fields: fields}, cost
 	}
-	all := oneOf(entries...)
-	return value{kind: made, size: constant(float64(len(entries))), entries: &all}, cost
+	return value{kind: made, size: constant(float64(len(entries))), entries: new(oneOf(entries...))}, cost
 }
 
 // bind sets variables, and returns a function that restores their values before.
@@ -267,8 +265,7 @@ func (e *estimate) iteration(c ast.ComprehensionExpr, l loop) (added []value, co
 	e.context = outer
 	for _, s := range oneOf(step).each() {
 		if s.kind == made && s.entries != nil {
-			entries := *s.entries
-			added = append(added, value{kind: made, size: s.size.product(size{{1, dimensions{l.dimension}}}), entries: &entries})
+			added = append(added, value{kind: made, size: s.size.product(size{{1, dimensions{l.dimension}}}), entries: s.entries})
 		}
 	}
 	return added, cost + conditionCost

@@ -230,8 +230,7 @@ func (e *estimate) parts(s size) value {
 		d.total += d.parent.total
 	}
 	characters := &dimension{parent: d, each: d.each, total: d.total}
-	part := text(size{{1, dimensions{characters}}})
-	return value{kind: made, size: size{{1, dimensions{d}}}, entries: &part}
+	return value{kind: made, size: size{{1, dimensions{d}}}, entries: new(text(size{{1, dimensions{characters}}}))}
 }
 
 // joined returns the size of a text that joins the texts of a list.
@@ -253,8 +252,7 @@ func (e *estimate) flattened(list value) value {
 				continue
 			}
 			for _, l := range e.loops(inner) {
-				entry := l.entry
-				flat = append(flat, value{kind: made, size: e.flatSize(outer, l), entries: &entry})
+				flat = append(flat, value{kind: made, size: e.flatSize(outer, l), entries: &l.entry})
 			}
 		}
 	}
