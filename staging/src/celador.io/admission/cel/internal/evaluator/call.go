@@ -73,7 +73,7 @@ func (p *planner) call(e ast.Expr) node {
 		panic(unsupported("pattern: %v", err))
 	}
 	c := &invocation{implementation, cost, limits.Of(function)}
-	if n, ok := c.specialized(function, overload, args, &p.library.regexes); ok {
+	if n, ok := c.specialized(function, overload, args, p.library); ok {
 		return n
 	}
 	n := c.node(args)
