@@ -137,10 +137,4 @@ type fatal struct{ error }
 func (f *fatal) Unwrap() error { return f.error }
 
 // IsFatal reports whether an error of Evaluate ends the series of evaluations.
-func IsFatal(err error) bool {
-	if err == nil {
-		return false
-	}
-	var f *fatal
-	return errors.As(err, &f)
-}
+func IsFatal(err error) bool { return err != nil && errors.As(err, new(*fatal)) }

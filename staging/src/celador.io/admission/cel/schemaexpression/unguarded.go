@@ -232,14 +232,12 @@ func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 			g.bindings++
 			value := origin{place: &place{parent: iterated.place, name: Entry, id: g.bindings}}
 			key := origin{key: value.place}
-			isList := g.GetType(c.IterRange().ID()).Kind() == types.ListKind
-			isMap := g.GetType(c.IterRange().ID()).Kind() == types.MapKind
-			switch {
+			switch kind := g.GetType(c.IterRange().ID()).Kind(); {
 			case c.HasIterVar2():
 				bound[c.IterVar()], bound[c.IterVar2()] = key, value
-			case isList:
+			case kind == types.ListKind:
 				bound[c.IterVar()] = value
-			case isMap:
+			case kind == types.MapKind:
 				bound[c.IterVar()] = key
 			}
 			// What has an entry is set.
