@@ -76,7 +76,7 @@ func (p *Program) Evaluate(s *Series) (ref.Val, error) {
 		return nil, &apiservercel.Error{
 			Type:   apiservercel.ErrorTypeInvalid,
 			Detail: fmt.Sprintf("expression '%v' resulted in error: %v", p.Source(), err),
-			Cause:  err, // callers can tell an interruption (interpreter.InterruptError) from other errors
+			Cause:  err, // tells an interruption (interpreter.InterruptError) from other errors
 		}
 	}
 	return value, nil

@@ -284,7 +284,8 @@ func (e *estimate) call(x ast.Expr) (value, float64) {
 	name, operands := call.FunctionName(), syntax.Operands(call)
 	if call.IsMemberFunction() {
 		qualifier, ok := containers.ToQualifiedName(call.Target())
-		_, isValue := e.TypeMap()[call.Target().ID()] // rather than the first part of the function's name
+		// A target without a type is the first part of the function's name.
+		_, isValue := e.TypeMap()[call.Target().ID()]
 		if reference := e.ReferenceMap()[x.ID()]; ok && reference != nil && !isValue {
 			name, operands = qualifier+"."+name, call.Args()
 		}

@@ -131,7 +131,8 @@ type frame struct {
 	iterations int
 }
 
-// ResolveName implements limits.MeterResolver. The frame in which constants are folded has no input.
+// ResolveName implements limits.MeterResolver. The frame in which constants are folded has no
+// input.
 func (f *frame) ResolveName(name string) (any, bool) {
 	if f.input == nil {
 		return nil, false
