@@ -300,8 +300,8 @@ func compare(operator string, x, y ref.Val) (result, ok bool) {
 	return strings.Contains(operator, holds), ok
 }
 
-// outcomeOfComprehension returns the outcome of all() and exists(), and of a result that has a
-// variable.
+// outcomeOfComprehension returns the outcome of all(), of exists(), and of the expression that
+// cel.bind() or optMap() evaluates with a variable.
 func (g *guards) outcomeOfComprehension(c ast.ComprehensionExpr) (known outcome) {
 	if syntax.IsBinding(c) {
 		g.in(c, func(facts) { known = g.outcome(c.Result()) })

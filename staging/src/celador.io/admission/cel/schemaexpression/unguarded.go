@@ -330,8 +330,8 @@ func (o origin) below(name string, optional bool) origin {
 	return origin{place: &place{parent: o.place, name: name}, optional: optional}
 }
 
-// originOfList returns the origin of the result of filter(), of the keys of a map, or of the result
-// that an expression has with a variable.
+// originOfList returns the origin of the result of filter(), of the keys of a map, or of the
+// expression that cel.bind() or optMap() evaluates with a variable.
 func (g *guards) originOfList(c ast.ComprehensionExpr) origin {
 	var of origin
 	if syntax.IsBinding(c) {
