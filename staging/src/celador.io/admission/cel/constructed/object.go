@@ -71,7 +71,8 @@ func (o *Object) IsZeroValue() bool { return len(o.fields) == 0 }
 // Kubernetes'.
 func (o *Object) CheckTypeNames() error { return errors.Join(mismatches(nil, o, o.TypeName())...) }
 
-// mismatches adds the errors of a value at a path to found.
+// mismatches appends to found an error for each object in a value whose type name is not its path.
+// path is that of the value.
 func mismatches(found []error, v ref.Val, path string) []error {
 	if object, ok := v.(*Object); ok {
 		if object.TypeName() != path {

@@ -4,7 +4,9 @@
 package expression
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/google/cel-go/cel"
@@ -25,13 +27,13 @@ var always = version.MajorMinor(1, 0)
 
 // A Compiler compiles expressions. It is safe for concurrent use.
 type Compiler struct {
-	base *environment.EnvSet
+	base func() (*environment.EnvSet, error)
 	envs map[Declarations]func() (*environment.EnvSet, error)
 	bare func() *Compiler
 	// cache and functions are shared with compositions. The scope of a composition is part of
 	// its cache keys.
 	cache     *programs.Cache[Program]
-	functions *programs.Functions
+	functions programs.Functions
 	scope     programs.Digest
 	// positions maps the names of the policy's variables in scope to their positions.
 	positions map[string]int
@@ -55,20 +57,17 @@ var Default = sync.OnceValue(func() *Compiler {
 // environment. It extends base with the variables of policies on first use; if that fails, Compile
 // returns an internal error.
 func NewCompiler(base *environment.EnvSet) *Compiler {
-	c := &Compiler{
-		base:      base,
-		envs:      map[Declarations]func() (*environment.EnvSet, error){},
-		cache:     &programs.Cache[Program]{},
-		functions: programs.NewFunctions(base),
-	}
-	bools := []bool{false, true}
-	for _, params := range bools {
-		for _, authorizer := range bools {
-			for _, patches := range bools {
-				in := Declarations{Params: params, Authorizer: authorizer, Patches: patches}
-				c.envs[in] = sync.OnceValues(func() (*environment.EnvSet, error) { return declare(c.base, in) })
-			}
-		}
+	c := newCompiler(func() (*environment.EnvSet, error) { return base, nil })
+	c.cache, c.functions = &programs.Cache[Program]{}, programs.NewFunctions(base)
+	return c
+}
+
+// newCompiler returns a compiler without cache and functions.
+func newCompiler(base func() (*environment.EnvSet, error)) *Compiler {
+	c := &Compiler{base: base, envs: map[Declarations]func() (*environment.EnvSet, error){}}
+	for i := range 8 {
+		in := Declarations{Params: i&1 > 0, Authorizer: i&2 > 0, Patches: i&4 > 0}
+		c.envs[in] = sync.OnceValues(func() (*environment.EnvSet, error) { return declare(base, in) })
 	}
 	c.bare = sync.OnceValue(func() *Compiler { return c.Compose().Compiler })
 	return c
@@ -102,29 +101,26 @@ func (c *Compiler) Compile(source string, in Declarations, origin environment.Ty
 func (c *Compiler) compile(source string, in Declarations, origin environment.Type, returns []*cel.Type) (*Program, *apiservercel.Error) {
 	env, err := c.env(in, origin)
 	if err != nil {
-		return nil, internal("unexpected error loading CEL environment: %v", err)
+		return nil, programs.Internal("unexpected error loading CEL environment: %v", err)
 	}
 	functions, err := c.functions.Of(origin)
 	if err != nil {
-		return nil, internal("unexpected error loading CEL environment: %v", err)
+		return nil, programs.Internal("unexpected error loading CEL environment: %v", err)
 	}
 	ast, issues, err := functions.Check(env, source, nil)
 	if err != nil {
-		return nil, internal("compilation failed: %v", err)
+		return nil, programs.Internal("compilation failed: %v", err)
 	}
 	if issues != nil {
-		return nil, &apiservercel.Error{
-			Type:   apiservercel.ErrorTypeInvalid,
-			Detail: "compilation failed: " + issues.String(),
-			Cause:  apiservercel.NewCompilationError(issues),
-		}
+		return nil, programs.Invalid(issues)
 	}
-	if !returnsOneOf(ast.OutputType(), returns) {
+	allowed := func(t *cel.Type) bool { return t.IsExactType(cel.AnyType) || ast.OutputType().IsExactType(t) }
+	if !slices.ContainsFunc(returns, allowed) {
 		return nil, &apiservercel.Error{Type: apiservercel.ErrorTypeInvalid, Detail: mustReturn(returns, ast.OutputType())}
 	}
 	permanent, err := c.permanentEnv(in, origin)
 	if err != nil {
-		return nil, internal("unexpected error loading CEL environment: %v", err)
+		return nil, programs.Internal("unexpected error loading CEL environment: %v", err)
 	}
 	later, err := programs.Encoded(permanent, ast)
 	if err != nil {
@@ -142,10 +138,11 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	if c.tracer == nil {
 		err = functions.Plan(env, ast, scope, later, true, &program.Program)
 	} else {
-		err = c.planTraced(program, functions, env, permanent)
+		observe := func(ctx context.Context, steps []Step, cost uint64) { c.tracer.Evaluated(ctx, program, steps, cost) }
+		err = functions.PlanTraced(env, permanent, observe, &program.Program)
 	}
 	if err != nil {
-		return nil, internal("program instantiation failed: %v", err)
+		return nil, programs.Internal("program instantiation failed: %v", err)
 	}
 	if in.Params {
 		program.paramFields = paramFields(ast.NativeRep().Expr())
@@ -172,15 +169,6 @@ func (c *Compiler) permanentEnv(in Declarations, origin environment.Type) (*cel.
 	return c.env(in, origin)
 }
 
-func returnsOneOf(output *cel.Type, types []*cel.Type) bool {
-	for _, t := range types {
-		if t.IsExactType(cel.AnyType) || output.IsExactType(t) {
-			return true
-		}
-	}
-	return false
-}
-
 func mustReturn(types []*cel.Type, output *cel.Type) string {
 	if len(types) == 1 {
 		return fmt.Sprintf("must evaluate to %v but got %v", types[0], output)
@@ -188,13 +176,13 @@ func mustReturn(types []*cel.Type, output *cel.Type) string {
 	return fmt.Sprintf("must evaluate to one of %v but got %v", types, output)
 }
 
-func internal(format string, args ...any) *apiservercel.Error {
-	return &apiservercel.Error{Type: apiservercel.ErrorTypeInternal, Detail: fmt.Sprintf(format, args...)}
-}
-
 // declare extends an environment with the variables that expressions may read. The object,
 // oldObject and params have dynamic types, because one policy matches objects of several kinds.
-func declare(base *environment.EnvSet, in Declarations) (*environment.EnvSet, error) {
+func declare(base func() (*environment.EnvSet, error), in Declarations) (*environment.EnvSet, error) {
+	declared, err := base()
+	if err != nil {
+		return nil, err
+	}
 	variables := []cel.EnvOption{
 		cel.Variable(Object, cel.DynType),
 		cel.Variable(OldObject, cel.DynType),
@@ -207,11 +195,11 @@ func declare(base *environment.EnvSet, in Declarations) (*environment.EnvSet, er
 			cel.Variable(Authorizer, library.AuthorizerType),
 			cel.Variable(RequestResource, library.ResourceCheckType))
 	}
-	set, err := base.Extend(RequestDeclarations(), environment.VersionedOptions{IntroducedVersion: always, EnvOptions: variables})
+	declared, err = declared.Extend(RequestDeclarations(), environment.VersionedOptions{IntroducedVersion: always, EnvOptions: variables})
 	if err != nil || !in.Patches {
-		return set, err
+		return declared, err
 	}
-	return set.Extend(PatchDeclarations())
+	return declared.Extend(PatchDeclarations())
 }
 
 // PatchDeclarations declares JSONPatch, Object with the types of its fields, and

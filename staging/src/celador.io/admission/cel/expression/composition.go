@@ -4,7 +4,7 @@
 package expression
 
 import (
-	"fmt"
+	"sync"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
@@ -44,22 +44,20 @@ func (c *Compiler) Release(composition *Composition) {
 
 func (c *Compiler) newComposition() *Composition {
 	variables := apiservercel.NewObjectType("kubernetes.variables", map[string]*apiservercel.DeclField{})
-	set, err := c.base.Extend(environment.VersionedOptions{
-		IntroducedVersion: always,
-		EnvOptions:        []cel.EnvOption{cel.Variable(Variables, variables.CelType())},
-		DeclTypes:         []*apiservercel.DeclType{variables},
-	})
-	composed := NewCompiler(set)
+	composed := newCompiler(sync.OnceValues(func() (*environment.EnvSet, error) {
+		base, err := c.base()
+		if err != nil {
+			return nil, err
+		}
+		return base.Extend(environment.VersionedOptions{
+			IntroducedVersion: always,
+			EnvOptions:        []cel.EnvOption{cel.Variable(Variables, variables.CelType())},
+			DeclTypes:         []*apiservercel.DeclType{variables},
+		})
+	}))
 	composed.cache, composed.functions, composed.scope, composed.tracer = c.cache, c.functions, noVariables, c.tracer
 	composed.composedBy = c
 	composed.positions = map[string]int{}
-	if err != nil {
-		for in := range composed.envs {
-			composed.envs[in] = func() (*environment.EnvSet, error) {
-				return nil, fmt.Errorf("declaring variables: %w", err)
-			}
-		}
-	}
 	return &Composition{Compiler: composed, fields: variables}
 }
 

@@ -9,6 +9,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // nullParamsError is the error of an expression that reads a field of 'params' although the binding
@@ -22,21 +24,16 @@ func (*nullParamsError) Error() string { return "params is null: the binding has
 // Unwrap returns cel-go's error.
 func (e *nullParamsError) Unwrap() error { return e.cause }
 
-// paramField is the first field or key that a subexpression reads of 'params'.
-type paramField struct {
-	id   int64
-	name string
-}
-
-// paramFields returns the subexpressions of an expression that read a field of 'params', such as
-// params and params.data in params.data.limit. cel-go's errors have the ID of one of these.
-func paramFields(checked ast.Expr) []paramField {
+// paramFields returns the first field or key that the subexpressions of an expression read of
+// 'params', such as data for params and params.data in params.data.limit, by their IDs. cel-go's
+// errors have one of these IDs.
+func paramFields(checked ast.Expr) map[int64]string {
 	names := map[int64]string{}
 	ast.PostOrderVisit(checked, ast.NewExprVisitor(func(e ast.Expr) {
-		if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Conditional {
+		if branches := syntax.Branches(e); branches != nil {
 			// The error of an alternative has the ID of the conditional. The other alternative may
 			// have the same error.
-			first, second := e.AsCall().Args()[1], e.AsCall().Args()[2]
+			first, second := branches[1], branches[2]
 			if name, found := names[first.ID()]; found && !selects(second, name) {
 				names[e.ID()] = name
 			} else if name, found := names[second.ID()]; found && !selects(first, name) {
@@ -48,27 +45,24 @@ func paramFields(checked ast.Expr) []paramField {
 		if !ok {
 			return
 		}
-		if operand.Kind() == ast.IdentKind && operand.AsIdent() == Params {
+		if syntax.IsIdent(operand, Params) {
 			names[operand.ID()], names[e.ID()] = name, name
 		} else if first, found := names[operand.ID()]; found {
 			names[e.ID()] = first
 		}
 	}))
-	var fields []paramField
-	for id, name := range names {
-		fields = append(fields, paramField{id, name})
+	if len(names) == 0 {
+		return nil // most programs keep no map in memory
 	}
-	return fields
+	return names
 }
 
 // selects reports whether an expression selects the given name from any value.
 func selects(in ast.Expr, name string) bool {
-	found := false
-	ast.PostOrderVisit(in, ast.NewExprVisitor(func(e ast.Expr) {
+	return syntax.Contains(in, func(e ast.Expr) bool {
 		_, selected, ok := selection(e)
-		found = found || ok && selected == name
-	}))
-	return found
+		return ok && selected == name
+	})
 }
 
 // selection returns the operand of a selection or an index and the name that it reads, which is
@@ -81,10 +75,7 @@ func selection(e ast.Expr) (operand ast.Expr, name string, ok bool) {
 		call := e.AsCall()
 		switch call.FunctionName() {
 		case operators.Index, operators.OptIndex, operators.OptSelect:
-			if key := call.Args()[1]; key.Kind() == ast.LiteralKind {
-				text, _ := key.AsLiteral().(types.String)
-				name = string(text)
-			}
+			name, _ = syntax.Text(call.Args()[1])
 			return call.Args()[0], name, true
 		}
 	}
@@ -100,10 +91,8 @@ func (p *Program) explain(s *Series, err error) error {
 	if value, found := s.ResolveName(Params); !found || value != nil && value != types.NullValue {
 		return err
 	}
-	for _, f := range p.paramFields {
-		if f.id == failed.NodeID() && failed.Error() == "no such key: "+f.name {
-			return &nullParamsError{err}
-		}
+	if name, found := p.paramFields[failed.NodeID()]; found && failed.Error() == "no such key: "+name {
+		return &nullParamsError{err}
 	}
 	return err
 }

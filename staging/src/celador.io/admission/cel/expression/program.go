@@ -31,7 +31,7 @@ type Program struct {
 	programs.Program
 	output *cel.Type
 	// paramFields is empty if the expression reads no field of 'params'.
-	paramFields []paramField
+	paramFields map[int64]string
 }
 
 // Source returns the text of the expression.
@@ -57,11 +57,6 @@ func (p *Program) Prefetch() {
 // other error concerns this expression alone.
 func (p *Program) Evaluate(s *Series) (ref.Val, error) {
 	value, charge, err := p.run(s)
-	return p.conclude(s.budget, value, charge, err)
-}
-
-// conclude charges an evaluation to a budget and returns its value or error.
-func (p *Program) conclude(budget *Budget, value ref.Val, charge programs.Charge, err error) (ref.Val, error) {
 	if !charge.Known {
 		return nil, &fatal{&apiservercel.Error{
 			Type:   apiservercel.ErrorTypeInvalid,
@@ -70,27 +65,21 @@ func (p *Program) conclude(budget *Budget, value ref.Val, charge programs.Charge
 		}}
 	}
 	// The variables that this expression has read first have added their costs.
-	budget.add(charge.Cost)
-	if exceeded := budget.charge(); exceeded != nil {
+	s.budget.add(charge.Cost)
+	if exceeded := s.budget.charge(); exceeded != nil {
 		return nil, exceeded
 	}
 	if err == nil {
 		err = limits.Result(value)
 	}
 	if err != nil {
-		return nil, p.failed(err)
+		return nil, &apiservercel.Error{
+			Type:   apiservercel.ErrorTypeInvalid,
+			Detail: fmt.Sprintf("expression '%v' resulted in error: %v", p.Source(), err),
+			Cause:  err, // tells an interruption (interpreter.InterruptError) from other errors
+		}
 	}
 	return value, nil
-}
-
-// failed returns the error to report for this expression. It wraps err, so that callers can tell
-// an interruption (interpreter.InterruptError) from other errors.
-func (p *Program) failed(err error) error {
-	return &apiservercel.Error{
-		Type:   apiservercel.ErrorTypeInvalid,
-		Detail: fmt.Sprintf("expression '%v' resulted in error: %v", p.Source(), err),
-		Cause:  err,
-	}
 }
 
 // run evaluates the program or finds its value in the results of the series. It does not charge the
@@ -148,10 +137,4 @@ type fatal struct{ error }
 func (f *fatal) Unwrap() error { return f.error }
 
 // IsFatal reports whether an error of Evaluate ends the series of evaluations.
-func IsFatal(err error) bool {
-	if err == nil {
-		return false
-	}
-	var f *fatal
-	return errors.As(err, &f)
-}
+func IsFatal(err error) bool { return err != nil && errors.As(err, new(*fatal)) }

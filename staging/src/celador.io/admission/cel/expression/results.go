@@ -107,8 +107,8 @@ func (s *Series) shared(p *Program) (ref.Val, programs.Charge, error) {
 	before := s.meter.Mark()
 	s.reads = variableReads{}
 	value, charge, err := p.Program.Evaluate(s.ctx, s, &s.memory, &s.meter, false)
-	// cel-go reads a variable through its own cache. The memory and the comparisons of an
-	// evaluation count for each policy.
+	// A result is not kept if s.reads lacks variables that cel-go has read, or if the evaluation
+	// has used memory or comparisons, which count for each policy.
 	if charge.Interpreted || err != nil || s.reads.count > maxReads || s.meter.Mark() != before || !immutable.Keep(value) {
 		return value, charge, err
 	}

@@ -6,9 +6,6 @@ package expression
 import (
 	"context"
 
-	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common/ast"
-
 	"celador.io/admission/cel/internal/programs"
 )
 
@@ -35,25 +32,10 @@ type Tracer interface {
 // Values, costs and errors are those of other programs. Traced programs take a multiple of the
 // time, so they are not for servers.
 func (c *Compiler) Traced(tracer Tracer) *Compiler {
-	traced := NewCompiler(c.base)
-	traced.envs, traced.functions, traced.tracer = c.envs, c.functions, tracer
+	traced := newCompiler(c.base)
+	traced.cache, traced.envs, traced.functions, traced.tracer = c.cache, c.envs, c.functions, tracer
 	return traced
 }
 
 // Tracer returns the argument of Traced, or nil if the programs of the compiler are not traced.
 func (c *Compiler) Tracer() Tracer { return c.tracer }
-
-// Traced returns the checked expression whose nodes have the IDs of steps. Its source info has the
-// calls of macros. Traced returns nil if the compiler of the program is not traced.
-func (p *Program) Traced() *ast.AST { return p.Program.Traced() }
-
-// planTraced plans a program for the tracer. env declares the variables of the policy, and
-// permanent serves evaluations.
-func (c *Compiler) planTraced(program *Program, functions *programs.Builtins, env, permanent *cel.Env) error {
-	checked, err := functions.CheckTraced(env, program.Source())
-	if err != nil {
-		return err
-	}
-	observe := func(ctx context.Context, steps []Step, cost uint64) { c.tracer.Evaluated(ctx, program, steps, cost) }
-	return functions.PlanTraced(permanent, checked.NativeRep(), observe, &program.Program)
-}

@@ -59,11 +59,3 @@ func (p *Pool[K, V]) add(key K, value *V) {
 	}
 	p.values[key] = weak.Make(value)
 }
-
-// Len returns the number of entries, which may include collected values. It is at most a small
-// multiple of the number of values in use.
-func (p *Pool[K, V]) Len() int {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	return len(p.values)
-}

@@ -5,10 +5,12 @@ package parser
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // optMap and optFlatMap copy their target, so that each call in a chain doubles the expression, and
@@ -20,21 +22,19 @@ const (
 	// maxCopied is the number of nodes up to which an expression may consist of copies. A chain of
 	// 10 calls has about 11,000.
 	maxCopied = 1 << 14
-	// nodesPerCharacter is more than the nodes for each character of an expression without copies.
+	// nodesPerCharacter is an upper bound: an expression without copies has fewer nodes for each of
+	// its characters.
 	nodesPerCharacter = 2
 )
 
 // CheckCopies returns an issue if the macros of an expression copy too much: the tree would take
 // too long to check.
 func CheckCopies(parsed *cel.Ast, source string) *cel.Issues {
-	native := parsed.NativeRep()
-	nodes, _ := measure(native.Expr())
+	nodes, _ := measure(parsed.NativeRep().Expr())
 	if nodes <= max(maxCopied, nodesPerCharacter*len(source)) {
 		return nil
 	}
-	errs := common.NewErrors(parsed.Source())
-	errs.ReportErrorAtID(native.Expr().ID(), native.SourceInfo().GetStartLocation(native.Expr().ID()), "%s", tooLarge)
-	return cel.NewIssuesWithSourceInfo(errs, native.SourceInfo())
+	return syntax.NewIssue(parsed, parsed.NativeRep().Expr().ID(), tooLarge)
 }
 
 const tooLarge = "the expression is too large: optMap() and optFlatMap() copy the expression before them, so that each call of a chain doubles it. " +
@@ -78,12 +78,9 @@ func measure(x ast.Expr) (nodes int, last int64) {
 // CheckNodes returns an error if the macros of an expression copy so much that cel-go would take
 // too long to check it. It ignores all other errors.
 func (p *Parser) CheckNodes(source string) error {
-	if _, issues := p.Parse(source); issues != nil {
-		for _, err := range issues.Errors() {
-			if err.Message == tooLarge {
-				return errors.New(tooLarge)
-			}
-		}
+	_, issues := p.Parse(source)
+	if slices.ContainsFunc(issues.Errors(), func(err *cel.Error) bool { return err.Message == tooLarge }) {
+		return errors.New(tooLarge)
 	}
 	return nil
 }

@@ -276,53 +276,47 @@ func reserved(name string) bool {
 
 // list parses [expression {"," expression} [","]] "]".
 func (t *tree) list(open token) ast.Expr {
-	id, height := t.id(open), 0
-	elements := []ast.Expr{}
-	for !t.accept("]") {
-		elements = append(elements, t.expression())
-		height = max(height, t.height)
-		t.separate("]")
-	}
-	t.enclose(height)
+	id, elements := t.id(open), []ast.Expr{}
+	t.sequence("]", func() { elements = append(elements, t.expression()) })
 	return t.factory.NewList(id, elements, nil)
 }
 
 // mapping parses [entry {"," entry} [","]] "}", where an entry is expression ":" expression.
 func (t *tree) mapping(open token) ast.Expr {
-	id, height := t.id(open), 0
-	entries := []ast.EntryExpr{}
-	for !t.accept("}") {
+	id, entries := t.id(open), []ast.EntryExpr{}
+	t.sequence("}", func() {
 		entry := t.id(open)
 		key := t.expression()
-		height = max(height, t.height)
+		height := t.height
 		colon := t.want(":")
 		t.positions[entry-1] = ast.OffsetRange{Start: colon.start, Stop: colon.stop}
 		entries = append(entries, t.factory.NewMapEntry(entry, key, t.expression(), false))
-		height = max(height, t.height)
-		t.separate("}")
-	}
-	t.enclose(height)
+		t.height = max(height, t.height)
+	})
 	return t.factory.NewMap(id, entries)
 }
 
 // object parses "{" [field {"," field} [","]] "}", where a field is name ":" expression.
 func (t *tree) object(typeName string) ast.Expr {
-	id, height := t.id(t.next()), 0
-	fields := []ast.EntryExpr{}
-	for !t.accept("}") {
+	id, fields := t.id(t.next()), []ast.EntryExpr{}
+	t.sequence("}", func() {
 		name := t.text(t.name())
 		field := t.id(t.want(":"))
 		fields = append(fields, t.factory.NewStructField(field, name, t.expression(), false))
-		height = max(height, t.height)
-		t.separate("}")
-	}
-	t.enclose(height)
+	})
 	return t.factory.NewStruct(id, typeName, fields)
 }
 
-// separate steps over the comma between elements, which may also follow the last one.
-func (t *tree) separate(closing string) {
-	if !t.at(closing) {
-		t.want(",")
+// sequence parses elements up to a closing bracket, with a comma between them and perhaps after the
+// last one.
+func (t *tree) sequence(closing string, element func()) {
+	height := 0
+	for !t.accept(closing) {
+		element()
+		height = max(height, t.height)
+		if !t.at(closing) {
+			t.want(",")
+		}
 	}
+	t.enclose(height)
 }

@@ -11,7 +11,7 @@ import (
 type tree struct {
 	*Parser
 	source string
-	// tokens are the tokens that follow.
+	// tokens are those that have not been parsed. The first is the next one.
 	tokens  []token
 	factory ast.ExprFactory
 	// positions holds the positions of the nodes in the order of their IDs, of which the first is 1.

@@ -11,7 +11,8 @@ import (
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
-	"github.com/google/cel-go/common/types"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // Entry is the step in a path for every list item, and for every map value with a computed key.
@@ -107,19 +108,10 @@ func (r *reader) parts(e ast.Expr) [][]string {
 		return parts
 	case ast.CallKind:
 		return r.call(e.AsCall())
-	case ast.ListKind:
-		r.consume(e.AsList().Elements()...)
-	case ast.MapKind:
-		for _, entry := range e.AsMap().Entries() {
-			r.consume(entry.AsMapEntry().Key(), entry.AsMapEntry().Value())
-		}
-	case ast.StructKind:
-		for _, field := range e.AsStruct().Fields() {
-			r.consume(field.AsStructField().Value())
-		}
 	case ast.ComprehensionKind:
 		return r.comprehension(e.AsComprehension())
 	}
+	r.consume(syntax.Parts(e)...)
 	return nil
 }
 
@@ -135,17 +127,14 @@ func (r *reader) use(shared *Analysis) [][]string {
 }
 
 func (r *reader) call(c ast.CallExpr) [][]string {
-	operands := c.Args()
-	if c.IsMemberFunction() {
-		operands = append([]ast.Expr{c.Target()}, operands...)
-	}
+	operands := syntax.Operands(c)
 	switch c.FunctionName() {
 	case operators.Conditional:
 		r.consume(operands[0])
 		return r.union(operands[1:])
 	case operators.Index, operators.OptIndex, operators.OptSelect:
 		parts := r.parts(operands[0])
-		if key, ok := constant(operands[1]); ok {
+		if key, ok := syntax.Text(operands[1]); ok {
 			return extend(parts, key)
 		}
 		r.consume(operands[1])
@@ -163,7 +152,7 @@ func (r *reader) call(c ast.CallExpr) [][]string {
 	case "first", "last":
 		return extend(r.parts(operands[0]), Entry)
 	case operators.Equals, operators.NotEquals:
-		if !isNull(operands[0]) && !isNull(operands[1]) {
+		if !syntax.IsNull(operands[0]) && !syntax.IsNull(operands[1]) {
 			break
 		}
 		fallthrough
@@ -209,42 +198,22 @@ func (r *reader) comprehension(c ast.ComprehensionExpr) [][]string {
 	initial := r.parts(c.AccuInit())
 	// cel.bind evaluates a value that nothing may read.
 	r.record(initial, false)
-	bound := map[string][][]string{c.AccuVar(): initial}
-	bound[c.IterVar()] = extend(entries, Entry) // with two variables, the key of a map
+	outer := r.variables
+	r.variables = maps.Clone(outer)
+	r.variables[c.AccuVar()] = initial
+	inResult := maps.Clone(r.variables)               // without the iteration variables
+	r.variables[c.IterVar()] = extend(entries, Entry) // with two variables, the key of a map
 	if c.HasIterVar2() {
-		bound[c.IterVar2()] = bound[c.IterVar()]
+		r.variables[c.IterVar2()] = r.variables[c.IterVar()]
 	}
-	shadowed := map[string][][]string{}
-	for name, parts := range bound {
-		shadowed[name] = r.variables[name]
-		r.variables[name] = parts
+	// The step of cel.bind() is the variable, but is never evaluated.
+	if !syntax.IsIdent(c.LoopStep(), c.AccuVar()) {
+		r.consume(c.LoopCondition(), c.LoopStep())
 	}
-	// The step of cel.bind is the variable itself, which does not read it.
-	if step := c.LoopStep(); step.Kind() != ast.IdentKind || step.AsIdent() != c.AccuVar() {
-		r.consume(c.LoopCondition(), step)
-	}
-	// The iteration variables are not in scope in the result.
-	for name, parts := range shadowed {
-		if name != c.AccuVar() {
-			r.variables[name] = parts
-		}
-	}
+	r.variables = inResult
 	result := r.parts(c.Result())
-	r.variables[c.AccuVar()] = shadowed[c.AccuVar()]
+	r.variables = outer
 	return result
-}
-
-// constant returns the field name or map key that a constant index stands for.
-func constant(e ast.Expr) (string, bool) {
-	if e.Kind() != ast.LiteralKind {
-		return "", false
-	}
-	key, ok := e.AsLiteral().(types.String)
-	return string(key), ok
-}
-
-func isNull(e ast.Expr) bool {
-	return e.Kind() == ast.LiteralKind && e.AsLiteral() == types.NullValue
 }
 
 func extend(parts [][]string, step string) [][]string {

@@ -5,9 +5,11 @@ package schemaexpression
 
 import (
 	"github.com/google/cel-go/cel"
-	celcommon "github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
 	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"celador.io/admission/cel/internal/programs"
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // A FieldChecker is a resolver of types that also checks the values of fields. cel-go compares the
@@ -24,7 +26,7 @@ type FieldChecker interface {
 func (e *Environment) check(source string) (*cel.Ast, *apiservercel.Error) {
 	env, err := e.env()
 	if err != nil {
-		return nil, internal("unexpected error loading CEL environment: %v", err)
+		return nil, programs.Internal("unexpected error loading CEL environment: %v", err)
 	}
 	var checked *cel.Ast
 	var issues *cel.Issues
@@ -44,7 +46,7 @@ func (e *Environment) check(source string) (*cel.Ast, *apiservercel.Error) {
 		checked, issues, err = e.builtins.Check(env, source, nil)
 	}
 	if err != nil {
-		return nil, internal("compilation failed: %v", err)
+		return nil, programs.Internal("compilation failed: %v", err)
 	}
 	if issues == nil {
 		issues = e.resolveNamespaces(checked)
@@ -53,20 +55,14 @@ func (e *Environment) check(source string) (*cel.Ast, *apiservercel.Error) {
 		issues = e.checkFields(fields, checked)
 	}
 	if issues != nil {
-		return nil, &apiservercel.Error{
-			Type:   apiservercel.ErrorTypeInvalid,
-			Detail: "compilation failed: " + issues.String(),
-			Cause:  apiservercel.NewCompilationError(issues),
-		}
+		return nil, programs.Invalid(issues)
 	}
 	return checked, nil
 }
 
 // checkFields checks the fields of the objects that a checked expression constructs.
 func (e *Environment) checkFields(fields FieldChecker, checked *cel.Ast) *cel.Issues {
-	native := checked.NativeRep()
-	info := native.SourceInfo()
-	errs := celcommon.NewErrors(checked.Source())
+	native, issues := checked.NativeRep(), syntax.NewIssues(checked)
 	ast.PostOrderVisit(native.Expr(), ast.NewExprVisitor(func(node ast.Expr) {
 		if node.Kind() != ast.StructKind {
 			return
@@ -76,12 +72,9 @@ func (e *Environment) checkFields(fields FieldChecker, checked *cel.Ast) *cel.Is
 			field := entry.AsStructField()
 			value := native.GetType(field.Value().ID())
 			if err := fields.CheckField(object.TypeName(), field.Name(), value, e.scope.outermost()); err != nil {
-				errs.ReportErrorAtID(field.Value().ID(), info.GetStartLocation(field.Value().ID()), "%s", err.Error())
+				issues.ReportErrorAtID(field.Value().ID(), "%s", err.Error())
 			}
 		}
 	}))
-	if len(errs.GetErrors()) == 0 {
-		return nil
-	}
-	return cel.NewIssuesWithSourceInfo(errs, info)
+	return syntax.AnyIssues(issues)
 }

@@ -28,7 +28,7 @@ var Default = sync.OnceValue(func() *Compiler {
 // A Compiler compiles expressions. It is safe for concurrent use.
 type Compiler struct {
 	base      *environment.EnvSet
-	functions *programs.Functions
+	functions programs.Functions
 	programs  programs.Cache[Program]
 	// tracer is nil unless programs are traced.
 	tracer Tracer

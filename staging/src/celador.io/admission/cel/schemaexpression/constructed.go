@@ -4,12 +4,15 @@
 package schemaexpression
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // SetsField reports whether every result of the expression determines the field at a path in it: a
@@ -18,7 +21,7 @@ import (
 // fields as schemas spell them. SetsField returns false if it cannot tell.
 func (x *Expression) SetsField(path []string) bool {
 	c, err := x.constructed()
-	return err == nil && c.sets(c.Expr(), path)
+	return err == nil && c.every(c.Expr(), path, true)
 }
 
 // KeepsField reports whether every result of the expression is a constructed object that leaves the
@@ -26,7 +29,7 @@ func (x *Expression) SetsField(path []string) bool {
 // KeepsField returns false if it cannot tell.
 func (x *Expression) KeepsField(path []string) bool {
 	c, err := x.constructed()
-	return err == nil && c.keeps(c.Expr(), path)
+	return err == nil && c.every(c.Expr(), path, false)
 }
 
 func (x *Expression) constructed() (constructed, error) {
@@ -65,56 +68,36 @@ type constructed struct {
 	readsShared bool
 }
 
-func (c constructed) sets(e ast.Expr, path []string) bool {
-	if len(path) == 0 || !c.mayConstruct(e) {
+// every reports whether every result of an expression determines the field at a path in it or, if
+// set is false, whether every result is a constructed object that leaves the field as it is.
+func (c constructed) every(e ast.Expr, path []string, set bool) bool {
+	switch {
+	case len(path) == 0:
+		return set
+	case set && !c.mayConstruct(e):
 		return true
-	}
-	if e.Kind() == ast.StructKind {
+	case e.Kind() == ast.StructKind:
 		value := fieldOf(e.AsStruct(), path[0])
-		return value != nil && c.sets(value, path[1:])
+		return value == nil && !set || value != nil && c.every(value, path[1:], set)
 	}
 	results := resultsOf(e)
-	for _, result := range results {
-		if !c.sets(result, path) {
-			return false
-		}
-	}
-	return len(results) > 0
-}
-
-func (c constructed) keeps(e ast.Expr, path []string) bool {
-	if len(path) == 0 {
-		return false
-	}
-	if e.Kind() == ast.StructKind {
-		value := fieldOf(e.AsStruct(), path[0])
-		return value == nil || c.keeps(value, path[1:])
-	}
-	results := resultsOf(e)
-	for _, result := range results {
-		if !c.keeps(result, path) {
-			return false
-		}
-	}
-	return len(results) > 0
+	return len(results) > 0 && !slices.ContainsFunc(results, func(result ast.Expr) bool { return !c.every(result, path, set) })
 }
 
 // mayConstruct reports whether the value of an expression, or the value in its optionals, may be a
 // constructed object.
 func (c constructed) mayConstruct(e ast.Expr) bool {
 	t := c.GetType(e.ID())
-	for t.Kind() == types.OpaqueKind && t.TypeName() == types.OptionalType.TypeName() {
+	for syntax.IsOptional(t) {
 		t = t.Parameters()[0]
 	}
 	if !c.names[t.TypeName()] && (t.Kind() != types.DynKind || len(c.names) == 0 && !c.readsShared) {
 		return false
 	}
-	found := false
-	ast.PostOrderVisit(e, ast.NewExprVisitor(func(node ast.Expr) {
+	return syntax.Contains(e, func(node ast.Expr) bool {
 		// A variable may stand for an object that is constructed outside of the expression.
-		found = found || node.Kind() == ast.StructKind || node.Kind() == ast.IdentKind && c.scope.declared(node.AsIdent()) == nil
-	}))
-	return found
+		return node.Kind() == ast.StructKind || node.Kind() == ast.IdentKind && c.scope.declared(node.AsIdent()) == nil
+	})
 }
 
 // fieldOf returns the value that a constructed object has in a field, or nil if it does not name
@@ -138,16 +121,11 @@ func resultsOf(e ast.Expr) []ast.Expr {
 		switch call.FunctionName() {
 		case operators.Conditional:
 			return call.Args()[1:]
-		case "dyn", "optional.of":
-			return call.Args()
-		case "or", "orValue":
-			if call.IsMemberFunction() {
-				return append([]ast.Expr{call.Target()}, call.Args()...)
-			}
+		case "dyn", "optional.of", "or", "orValue":
+			return syntax.Operands(call)
 		}
 	case ast.ComprehensionKind:
-		// optMap() and cel.bind() evaluate the result with a variable.
-		if c := e.AsComprehension(); c.IterRange().Kind() == ast.ListKind && c.IterRange().AsList().Size() == 0 {
+		if c := e.AsComprehension(); syntax.IsBinding(c) {
 			return []ast.Expr{c.Result()}
 		}
 	}

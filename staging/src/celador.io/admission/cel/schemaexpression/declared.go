@@ -8,7 +8,6 @@ import (
 	"maps"
 
 	"github.com/google/cel-go/cel"
-	celcommon "github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
@@ -17,6 +16,7 @@ import (
 
 	"celador.io/admission/cel/expression"
 	"celador.io/admission/cel/internal/costbound"
+	"celador.io/admission/cel/internal/syntax"
 	"celador.io/admission/cel/reads"
 )
 
@@ -41,7 +41,7 @@ type Declaration struct {
 // not safe for concurrent use while variables are declared, and must not change afterwards.
 type Shared struct {
 	fields map[string]*types.FieldType
-	// analyses holds what the expressions of the variables read, by names with the prefix.
+	// analyses holds what the expressions of the variables read, by names with sharedPrefix.
 	analyses map[string]*reads.Analysis
 	// definitions holds the expressions of the variables by the same names.
 	definitions map[string]costbound.Variable
@@ -146,10 +146,8 @@ func (x *Expression) has(property func(checked *ast.AST, node ast.Expr) bool) bo
 	if err != nil {
 		return true
 	}
-	found := false
 	native := checked.NativeRep()
-	ast.PreOrderVisit(native.Expr(), ast.NewExprVisitor(func(node ast.Expr) { found = found || property(native, node) }))
-	return found
+	return syntax.Contains(native.Expr(), func(node ast.Expr) bool { return property(native, node) })
 }
 
 // declared returns the type of a variable, or nil if the scope has none of that name.
@@ -192,17 +190,17 @@ func (e *Environment) resolveNamespaces(checked *cel.Ast) *cel.Issues {
 	}
 	native := checked.NativeRep()
 	selected := map[int64]bool{}
-	errs := celcommon.NewErrors(checked.Source())
+	issues := syntax.NewIssues(checked)
 	ast.PreOrderVisit(native.Expr(), ast.NewExprVisitor(func(node ast.Expr) {
 		if node.Kind() == ast.SelectKind && !node.AsSelect().IsTestOnly() && node.AsSelect().Operand().Kind() == ast.IdentKind {
 			selected[node.AsSelect().Operand().ID()] = true
 		}
 		if name, ok := namespaces[native.GetType(node.ID()).TypeName()]; ok && !selected[node.ID()] {
-			errs.ReportErrorAtID(node.ID(), native.SourceInfo().GetStartLocation(node.ID()), "%s is no value: select one of its fields, such as %s.a", name, name)
+			issues.ReportErrorAtID(node.ID(), "%s is no value: select one of its fields, such as %s.a", name, name)
 		}
 	}))
-	if len(errs.GetErrors()) > 0 {
-		return cel.NewIssuesWithSourceInfo(errs, native.SourceInfo())
+	if issues.Err() != nil {
+		return issues
 	}
 	factory := ast.NewExprFactory()
 	ast.PostOrderVisit(native.Expr(), ast.NewExprVisitor(func(node ast.Expr) {

@@ -41,7 +41,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println("returns", rule.OutputType(), "for at most", cost, "units, reads oldSelf:", rule.Reads(schemaexpression.OldSelf))
+	fmt.Println("returns", rule.OutputType(), "for at most", cost, "units, reads oldSelf:", rule.ReadsOldSelf())
 
 	values := schemaexpression.NewSchema(schema)
 	for _, self := range []any{

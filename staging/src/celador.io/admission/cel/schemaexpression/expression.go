@@ -4,7 +4,7 @@
 package schemaexpression
 
 import (
-	"fmt"
+	"context"
 
 	"github.com/google/cel-go/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
@@ -52,12 +52,18 @@ func (e *Environment) Compile(source string) (*Expression, *apiservercel.Error) 
 func (e *Environment) plan(source string, checked *cel.Ast) (*Program, *apiservercel.Error) {
 	env, err := e.env()
 	if err != nil {
-		return nil, internal("unexpected error loading CEL environment: %v", err)
+		return nil, programs.Internal("unexpected error loading CEL environment: %v", err)
 	}
-	program := &Program{output: checked.OutputType(), variables: variablesOf(checked)}
-	program.planned.Panics.Source, program.planned.CostLimit = source, e.scope.CostLimit
+	program := &Program{output: checked.OutputType()}
+	for _, reference := range checked.NativeRep().ReferenceMap() {
+		program.readsOldSelf = program.readsOldSelf || reference.Name == OldSelf
+	}
+	program.Panics.Source, program.CostLimit = source, e.scope.CostLimit
 	if e.compiler.tracer != nil {
-		program.err = e.planTraced(program, env)
+		observe := func(ctx context.Context, steps []Step, cost uint64) {
+			e.compiler.tracer.Evaluated(ctx, program, steps, cost)
+		}
+		program.err = e.builtins.PlanTraced(env, env, observe, &program.Program)
 		return program, nil
 	}
 	if e.scope.Types == nil && isNamed(checked.NativeRep()) {
@@ -67,25 +73,8 @@ func (e *Environment) plan(source string, checked *cel.Ast) (*Program, *apiserve
 	if e.scope.Types != nil {
 		scope.Constructor = env.CELTypeProvider()
 	}
-	program.err = e.builtins.Plan(env, checked, scope, e.later(source), false, &program.planned)
+	program.err = e.builtins.Plan(env, checked, scope, e.later(source), false, &program.Program)
 	return program, nil
-}
-
-func internal(format string, args ...any) *apiservercel.Error {
-	return &apiservercel.Error{Type: apiservercel.ErrorTypeInternal, Detail: fmt.Sprintf(format, args...)}
-}
-
-// variablesOf returns the variables that an expression reads.
-func variablesOf(checked *cel.Ast) (read variables) {
-	for _, reference := range checked.NativeRep().ReferenceMap() {
-		switch reference.Name {
-		case Self:
-			read.self = true
-		case OldSelf:
-			read.oldSelf = true
-		}
-	}
-	return read
 }
 
 // Source returns the text of the expression.
@@ -94,17 +83,8 @@ func (x *Expression) Source() string { return x.program.Source() }
 // OutputType returns the static type of the result.
 func (x *Expression) OutputType() *cel.Type { return x.program.output }
 
-// Reads reports whether the expression reads a variable: Self or OldSelf.
-func (x *Expression) Reads(variable string) bool {
-	switch variable {
-	case Self:
-		return x.program.variables.self
-	case OldSelf:
-		return x.program.variables.oldSelf
-	default:
-		return false
-	}
-}
+// ReadsOldSelf reports whether the expression reads oldSelf.
+func (x *Expression) ReadsOldSelf() bool { return x.program.readsOldSelf }
 
 // ast returns the checked expression. It checks the expression again if the expression shares its
 // program.

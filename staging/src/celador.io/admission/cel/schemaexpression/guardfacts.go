@@ -4,6 +4,7 @@
 package schemaexpression
 
 import (
+	"cmp"
 	"maps"
 	"strconv"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // facts are the keys of places that are set, or impossible alone if nothing is ever evaluated under
@@ -163,7 +166,8 @@ func (g *guards) outcome(e ast.Expr) outcome {
 	return outcome{}
 }
 
-// decided returns the outcome of an expression that has one value under the facts.
+// decided returns the outcome of an expression from whose value, if it is the given one, facts
+// follow.
 func decided(value bool, known facts) outcome {
 	if value {
 		return outcome{whenTrue: known}
@@ -190,14 +194,15 @@ func (g *guards) outcomeOfCall(call ast.CallExpr, e ast.Expr) outcome {
 		return outcome{whenTrue: present(g.origin(call.Target()).place)}
 	case operators.In:
 		known := present(g.fallback(args[1]).place)
-		if of := g.origin(args[1]); isText(args[0]) && !of.optional {
-			known = known.and(present(of.below(string(args[0].AsLiteral().(types.String)), false).place))
+		key, isText := syntax.Text(args[0])
+		if of := g.origin(args[1]); isText && !of.optional {
+			known = known.and(present(of.below(key, false).place))
 		}
 		return outcome{whenTrue: known}
 	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
 		return g.outcomeOfComparison(call.FunctionName(), args[0], args[1])
 	case "startsWith", "endsWith", "contains":
-		if call.IsMemberFunction() && isText(args[0]) && args[0].AsLiteral() != types.String("") {
+		if affix, _ := syntax.Text(args[0]); call.IsMemberFunction() && affix != "" {
 			if of := g.fallback(call.Target()); of.place != nil && of.value == types.String("") {
 				return outcome{whenTrue: present(of.place)}
 			}
@@ -212,12 +217,13 @@ func (g *guards) outcomeOfCall(call ast.CallExpr, e ast.Expr) outcome {
 
 // A fallback is a value that an expression has if a part of the object is unset.
 type fallback struct {
+	// place is nil for a constant. Both are nil if there is no such value.
 	place *place
 	value ref.Val
 }
 
-// fallback returns the constant that the value of an expression falls back to, as in
-// self.?a.orValue(0). The place is nil if there is none.
+// fallback returns the value of a constant, or the constant that an expression falls back to, as in
+// self.?a.orValue(0).
 func (g *guards) fallback(e ast.Expr) fallback {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -227,17 +233,14 @@ func (g *guards) fallback(e ast.Expr) fallback {
 		return fallback{}
 	case ast.CallKind:
 	default:
-		return fallback{}
+		return fallback{value: constantOf(e)}
 	}
 	call := e.AsCall()
-	operands := call.Args()
-	if call.IsMemberFunction() {
-		operands = append([]ast.Expr{call.Target()}, operands...)
-	}
+	operands := syntax.Operands(call)
 	switch {
 	case call.FunctionName() == "orValue" && len(operands) == 2:
-		if value := constantOf(operands[1]); value != nil {
-			return fallback{g.origin(operands[0]).place, value}
+		if of, value := g.origin(operands[0]), constantOf(operands[1]); of.place != nil && value != nil {
+			return fallback{of.place, value}
 		}
 	case call.FunctionName() == "size" && len(operands) == 1:
 		of := g.fallback(operands[0])
@@ -265,36 +268,22 @@ func constantOf(e ast.Expr) ref.Val {
 // outcomeOfComparison returns the outcome of comparing a value that may be a fallback, or an
 // optional, with a constant.
 func (g *guards) outcomeOfComparison(operator string, a, b ast.Expr) outcome {
-	if optional, isNone := optionalConstant(b); optional {
-		return decided((operator == operators.Equals) != isNone, present(g.origin(a).place))
+	if b.Kind() == ast.CallKind {
+		if name := b.AsCall().FunctionName(); name == "optional.of" || name == "optional.none" {
+			return decided((operator == operators.Equals) == (name == "optional.of"), present(g.origin(a).place))
+		}
 	}
-	of, constant, flipped := g.fallback(a), constantOf(b), false
-	if of.place == nil {
-		of, constant, flipped = g.fallback(b), constantOf(a), true
-	}
-	if of.place == nil || constant == nil {
+	x, y := g.fallback(a), g.fallback(b)
+	if (x.place == nil) == (y.place == nil) || x.value == nil || y.value == nil {
 		return outcome{}
 	}
-	x, y := of.value, constant
-	if flipped {
-		x, y = y, x
-	}
-	result, ok := compare(operator, x, y)
+	result, ok := compare(operator, x.value, y.value)
 	if !ok {
 		return outcome{}
 	}
-	// The comparison with the fallback has this result, so the value is set if it has the other
-	// one.
-	return decided(!result, present(of.place))
-}
-
-// optionalConstant reports whether an expression is optional.of() or optional.none().
-func optionalConstant(e ast.Expr) (optional, isNone bool) {
-	if e.Kind() != ast.CallKind {
-		return false, false
-	}
-	name := e.AsCall().FunctionName()
-	return name == "optional.of" || name == "optional.none", name == "optional.none"
+	// If the part is unset, the fallback is compared and this is the result. So the part is set if
+	// the comparison has the other result.
+	return decided(!result, present(cmp.Or(x.place, y.place)))
 }
 
 func compare(operator string, x, y ref.Val) (result, ok bool) {
@@ -307,25 +296,14 @@ func compare(operator string, x, y ref.Val) (result, ok bool) {
 		return false, false
 	}
 	order, ok := comparer.Compare(y).(types.Int)
-	if !ok {
-		return false, false
-	}
-	switch operator {
-	case operators.Less:
-		return order < 0, true
-	case operators.LessEquals:
-		return order <= 0, true
-	case operators.Greater:
-		return order > 0, true
-	default:
-		return order >= 0, true
-	}
+	holds := map[types.Int]string{-1: "<", 0: "=", 1: ">"}[order] // part of the operators that hold
+	return strings.Contains(operator, holds), ok
 }
 
-// outcomeOfComprehension returns the outcome of all() and exists(), and of a result that has a
-// variable.
+// outcomeOfComprehension returns the outcome of all(), of exists(), and of the expression that
+// cel.bind() or optMap() evaluates with a variable.
 func (g *guards) outcomeOfComprehension(c ast.ComprehensionExpr) (known outcome) {
-	if isBinding(c) {
+	if syntax.IsBinding(c) {
 		g.in(c, func(facts) { known = g.outcome(c.Result()) })
 		return known
 	}

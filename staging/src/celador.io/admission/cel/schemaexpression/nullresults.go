@@ -4,12 +4,15 @@
 package schemaexpression
 
 import (
+	"slices"
+
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 
 	"celador.io/admission/cel/internal/programs"
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // checkNullResults parses and checks an expression with the literal null replaced by
@@ -40,7 +43,7 @@ func checkNullResults(builtins *programs.Builtins, env *cel.Env, source string, 
 		rewriteResults(parsed, func(r *rewriter, null ast.Expr) {
 			null.SetKindCase(r.NewCall(null.ID(), "optional.none"))
 		}, func(r *rewriter, value ast.Expr) ast.Expr {
-			if dynamic.NativeRep().GetType(value.ID()).TypeName() == types.OptionalType.TypeName() {
+			if syntax.IsOptional(dynamic.NativeRep().GetType(value.ID())) {
 				return value
 			}
 			return r.NewCall(r.newID(value), "optional.of", value)
@@ -50,23 +53,8 @@ func checkNullResults(builtins *programs.Builtins, env *cel.Env, source string, 
 
 // hasNullResult reports whether the literal null is a result of an expression.
 func hasNullResult(e ast.Expr) bool {
-	switch {
-	case isNull(e):
-		return true
-	case isConditional(e):
-		args := e.AsCall().Args()
-		return hasNullResult(args[1]) || hasNullResult(args[2])
-	default:
-		return false
-	}
-}
-
-func isNull(e ast.Expr) bool {
-	return e.Kind() == ast.LiteralKind && e.AsLiteral() == types.NullValue
-}
-
-func isConditional(e ast.Expr) bool {
-	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Conditional
+	branches := syntax.Branches(e)
+	return syntax.IsNull(e) || branches != nil && slices.ContainsFunc(branches[1:], hasNullResult)
 }
 
 // A rewriter replaces, in the syntax tree, the subexpressions whose value may be the value of the
@@ -91,12 +79,11 @@ func rewriteResults(parsed *cel.Ast, null func(*rewriter, ast.Expr), value func(
 // result rewrites e, whose value may be the value of the whole expression, and returns what
 // replaces it.
 func (r *rewriter) result(e ast.Expr) ast.Expr {
-	switch {
-	case isNull(e):
+	switch branches := syntax.Branches(e); {
+	case syntax.IsNull(e):
 		r.null(r, e)
-	case isConditional(e):
-		args := e.AsCall().Args()
-		e.SetKindCase(r.NewCall(e.ID(), operators.Conditional, args[0], r.result(args[1]), r.result(args[2])))
+	case branches != nil:
+		e.SetKindCase(r.NewCall(e.ID(), operators.Conditional, branches[0], r.result(branches[1]), r.result(branches[2])))
 	default:
 		return r.value(r, e)
 	}

@@ -5,9 +5,10 @@ package schemaexpression
 
 import (
 	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 const (
@@ -30,14 +31,17 @@ func expandPresence(parsed *cel.Ast) (found bool, issues *cel.Issues) {
 		switch e.Kind() {
 		case ast.ComprehensionKind:
 			c := e.AsComprehension()
-			variables[c.IterVar()], variables[c.IterVar2()], variables[c.AccuVar()] = true, true, true
+			variables[c.IterVar()], variables[c.AccuVar()] = true, true
+			if c.HasIterVar2() {
+				variables[c.IterVar2()] = true
+			}
 		case ast.SelectKind:
 			if e.AsSelect().IsTestOnly() {
 				tests = append(tests, e)
 			}
 		}
 	}))
-	p := presence{rewriter{AST: tree, ExprFactory: ast.NewExprFactory(), lastID: ast.MaxID(tree)}}
+	r := rewriter{AST: tree, ExprFactory: ast.NewExprFactory(), lastID: ast.MaxID(tree)}
 	copies := 0
 	for _, test := range tests {
 		parent := test.AsSelect().Operand()
@@ -46,21 +50,14 @@ func expandPresence(parsed *cel.Ast) (found bool, issues *cel.Issues) {
 		}
 		depth := depthOf(parent)
 		if copies += depth * depth / 2; depth >= maxPresenceDepth || copies > maxPresenceCopies {
-			return found, presenceTooLarge(parsed, test)
+			return found, syntax.NewIssue(parsed, test.ID(), "the expression is too large: has() copies the path to the field for each object on the way. "+
+				"Write self.?a.?b.hasValue() instead of has(self.a.b)")
 		}
 		found = true
-		own := p.NewPresenceTest(p.newID(test), parent, test.AsSelect().FieldName())
-		test.SetKindCase(p.NewCall(test.ID(), operators.LogicalAnd, p.isSet(parent), own))
+		own := r.NewPresenceTest(r.newID(test), parent, test.AsSelect().FieldName())
+		test.SetKindCase(r.NewCall(test.ID(), operators.LogicalAnd, r.isSet(parent), own))
 	}
 	return found, nil
-}
-
-func presenceTooLarge(parsed *cel.Ast, test ast.Expr) *cel.Issues {
-	info := parsed.NativeRep().SourceInfo()
-	errs := common.NewErrors(parsed.Source())
-	errs.ReportErrorAtID(test.ID(), info.GetStartLocation(test.ID()), "the expression is too large: has() copies the path to the field for each object on the way. "+
-		"Write self.?a.?b.hasValue() instead of has(self.a.b)")
-	return cel.NewIssuesWithSourceInfo(errs, info)
 }
 
 // depthOf returns the number of selections in a row.
@@ -83,23 +80,21 @@ func rootOf(e ast.Expr) string {
 	return e.AsIdent()
 }
 
-type presence struct{ rewriter }
-
 // isSet returns an expression that tests whether a selected field is set, with all fields on the
 // way to it.
-func (p *presence) isSet(selected ast.Expr) ast.Expr {
+func (r *rewriter) isSet(selected ast.Expr) ast.Expr {
 	s := selected.AsSelect()
-	test := p.NewPresenceTest(p.newID(selected), p.copy(s.Operand()), s.FieldName())
+	test := r.NewPresenceTest(r.newID(selected), r.copy(s.Operand()), s.FieldName())
 	if s.Operand().Kind() != ast.SelectKind {
 		return test
 	}
-	return p.NewCall(p.newID(selected), operators.LogicalAnd, p.isSet(s.Operand()), test)
+	return r.NewCall(r.newID(selected), operators.LogicalAnd, r.isSet(s.Operand()), test)
 }
 
 // copy returns a copy of selections with IDs of their own.
-func (p *presence) copy(e ast.Expr) ast.Expr {
+func (r *rewriter) copy(e ast.Expr) ast.Expr {
 	if e.Kind() == ast.IdentKind {
-		return p.NewIdent(p.newID(e), e.AsIdent())
+		return r.NewIdent(r.newID(e), e.AsIdent())
 	}
-	return p.NewSelect(p.newID(e), p.copy(e.AsSelect().Operand()), e.AsSelect().FieldName())
+	return r.NewSelect(r.newID(e), r.copy(e.AsSelect().Operand()), e.AsSelect().FieldName())
 }

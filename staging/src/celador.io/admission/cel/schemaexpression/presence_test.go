@@ -60,3 +60,27 @@ func TestPresenceInUnsetObjects(t *testing.T) {
 		}
 	}
 }
+
+// has() of a field in a computed object means what it does in validation rules, also in a macro.
+func TestPresenceInComputedObjects(t *testing.T) {
+	self := apiservercel.NewObjectType("Self", map[string]*apiservercel.DeclField{"a": apiservercel.NewDeclField("a", apiservercel.DynType, true, nil, nil)})
+	env, err := schemaexpression.Default().Environment(schemaexpression.Scope{Self: self, NullResults: true}, environment.NewExpressions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range []string{"has([self][0].a.b)", "[1].exists(i, has([self][0].a.b))"} {
+		expression, invalid := env.Compile(rule)
+		if invalid != nil {
+			t.Errorf("%s: %v", rule, invalid)
+			continue
+		}
+		program, err := expression.Program()
+		if err != nil {
+			t.Fatal(err)
+		}
+		empty := types.NewRefValMap(types.DefaultTypeAdapter, nil)
+		if got := program.Evaluate(t.Context(), &schemaexpression.Activation{Self: empty}); got.Err == nil || got.Err.Error() != "no such key: a" {
+			t.Errorf("%s: got %v, %v", rule, got.Value, got.Err)
+		}
+	}
+}

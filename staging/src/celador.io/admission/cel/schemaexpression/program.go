@@ -16,17 +16,14 @@ import (
 
 // A Program is a planned expression. It is safe for concurrent use. Expressions share programs.
 type Program struct {
-	output    *cel.Type
-	variables variables
+	output       *cel.Type
+	readsOldSelf bool
 	// names is the digest of the names of object types, if the expression depends on them.
-	names   programs.Digest
-	planned programs.Program
+	names programs.Digest
+	programs.Program
 	// err is set if the expression cannot be planned.
 	err error
 }
-
-// variables are the variables that an expression reads.
-type variables struct{ self, oldSelf bool }
 
 // An Evaluation is the outcome of evaluating a program.
 type Evaluation struct {
@@ -40,13 +37,10 @@ type Evaluation struct {
 }
 
 // Source returns the text of the expression.
-func (p *Program) Source() string { return p.planned.Panics.Source }
+func (p *Program) Source() string { return p.Panics.Source }
 
-// Planned returns 1 if closures evaluate the expression, and 0 if cel-go's interpreter does, which
-// takes several times as long.
-func (p *Program) Planned() int { return p.planned.Planned() }
-
-// memories holds the memory of evaluations, because an Activation serves few of them.
+// memories holds the memory of evaluations for reuse. An Activation serves too few evaluations to
+// have memory of its own.
 var memories = sync.Pool{New: func() any { return &evaluator.Memory{} }}
 
 // Evaluate evaluates the program with the variables of in. Cancelling ctx interrupts it. An
@@ -56,9 +50,9 @@ func (p *Program) Evaluate(ctx context.Context, in *Activation) Evaluation {
 	if err := in.meter.Err(); err != nil {
 		return Evaluation{HasCost: true, Err: err}
 	}
-	in.meter.Done, in.meter.CostLimit = ctx.Done(), p.planned.CostLimit
+	in.meter.Done, in.meter.CostLimit = ctx.Done(), p.CostLimit
 	memory := memories.Get().(*evaluator.Memory)
-	value, charge, err := p.planned.Evaluate(ctx, in, memory, &in.meter, in.StopAtCostLimit)
+	value, charge, err := p.Program.Evaluate(ctx, in, memory, &in.meter, in.StopAtCostLimit)
 	memories.Put(memory)
 	if err != nil {
 		value = nil

@@ -7,10 +7,11 @@ import (
 	"slices"
 
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // A ResultPart is a part of a result that the expression spells out: the result itself, or a field,
@@ -55,7 +56,7 @@ func (p *resultParts) collect(e ast.Expr, path []string) {
 			part.Constant = types.NullValue
 		}
 	case ast.ComprehensionKind:
-		if item := mappedItem(e.AsComprehension()); item != nil {
+		if item, _, ok := syntax.Collected(e.AsComprehension()); ok {
 			p.collect(item, join(path, Entry))
 			return
 		}
@@ -66,11 +67,9 @@ func (p *resultParts) collect(e ast.Expr, path []string) {
 		return
 	case ast.MapKind:
 		for _, entry := range e.AsMap().Entries() {
-			key := Entry
-			if constant := entry.AsMapEntry().Key(); constant.Kind() == ast.LiteralKind {
-				if text, ok := constant.AsLiteral().(types.String); ok {
-					key = string(text)
-				}
+			key, isText := syntax.Text(entry.AsMapEntry().Key())
+			if !isText {
+				key = Entry
 			}
 			p.collect(entry.AsMapEntry().Value(), join(path, key))
 		}
@@ -89,23 +88,3 @@ func (p *resultParts) collect(e ast.Expr, path []string) {
 }
 
 func join(path []string, step string) []string { return append(slices.Clip(path), step) }
-
-// mappedItem returns the expression of the items that map() or filter() return, or nil for other
-// comprehensions.
-func mappedItem(c ast.ComprehensionExpr) ast.Expr {
-	if c.Result().Kind() != ast.IdentKind || c.Result().AsIdent() != c.AccuVar() {
-		return nil
-	}
-	step := c.LoopStep()
-	if isConditional(step) {
-		step = step.AsCall().Args()[1] // map() with a condition
-	}
-	if step.Kind() != ast.CallKind || step.AsCall().FunctionName() != operators.Add {
-		return nil
-	}
-	added := step.AsCall().Args()
-	if len(added) != 2 || added[0].Kind() != ast.IdentKind || added[0].AsIdent() != c.AccuVar() || added[1].Kind() != ast.ListKind || added[1].AsList().Size() != 1 {
-		return nil
-	}
-	return added[1].AsList().Elements()[0]
-}

@@ -12,6 +12,7 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
 	"celador.io/admission/cel/internal/programs"
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // digests identify the types that the expressions of a scope read.
@@ -72,16 +73,11 @@ func (e *Environment) key(source string) (programs.Digest, bool) {
 
 // isNamed reports whether a checked expression or its result depends on the names of object types.
 func isNamed(checked *ast.AST) bool {
-	if holdsObject(checked.GetType(checked.Expr().ID())) {
-		return true
-	}
-	named := false
-	ast.PreOrderVisit(checked.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+	return holdsObject(checked.GetType(checked.Expr().ID())) || syntax.Contains(checked.Expr(), func(e ast.Expr) bool {
 		t := checked.GetType(e.ID())
 		_, isName := checked.ReferenceMap()[e.ID()]
-		named = named || e.Kind() == ast.StructKind || isName && t.Kind() == types.TypeKind && holdsObject(t)
-	}))
-	return named
+		return e.Kind() == ast.StructKind || isName && t.Kind() == types.TypeKind && holdsObject(t)
+	})
 }
 
 // holdsObject reports whether a type is or contains an object type.

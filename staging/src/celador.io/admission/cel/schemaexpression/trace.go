@@ -6,9 +6,6 @@ package schemaexpression
 import (
 	"context"
 
-	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common/ast"
-
 	"celador.io/admission/cel/internal/programs"
 )
 
@@ -33,20 +30,4 @@ type Tracer interface {
 // time, so they are not for servers.
 func (c *Compiler) Traced(tracer Tracer) *Compiler {
 	return &Compiler{base: c.base, functions: c.functions, tracer: tracer}
-}
-
-// Traced returns the checked expression whose nodes have the IDs of steps. Its source info has the
-// calls of macros. Traced returns nil if the compiler of the program is not traced.
-func (p *Program) Traced() *ast.AST { return p.planned.Traced() }
-
-// planTraced plans a program for the tracer.
-func (e *Environment) planTraced(program *Program, env *cel.Env) error {
-	checked, err := e.builtins.CheckTraced(env, program.Source())
-	if err != nil {
-		return err
-	}
-	observe := func(ctx context.Context, steps []Step, cost uint64) {
-		e.compiler.tracer.Evaluated(ctx, program, steps, cost)
-	}
-	return e.builtins.PlanTraced(env, checked.NativeRep(), observe, &program.planned)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/cel-go/common/types"
 
 	"celador.io/admission/cel/internal/costbound"
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // An UnguardedRead is a part of an object that an expression reads without asking before whether it
@@ -62,13 +63,13 @@ type guards struct {
 	shared string
 	// self is the place of self.
 	self *place
-	// scope holds what the variables stand for.
+	// scope holds the origins of the variables in scope.
 	scope map[string]origin
 }
 
 // guardState is what an expression and the shared variables that it reads have in common.
 type guardState struct {
-	// definitions holds the expressions of the shared variables, variables what those stand for
+	// definitions holds the expressions of the shared variables, and variables the origins of those
 	// that have been read.
 	definitions map[string]costbound.Variable
 	variables   map[string]origin
@@ -101,7 +102,7 @@ func (g *guards) definition(name string) *guards {
 	return nil
 }
 
-// variable returns what a variable stands for.
+// variable returns the origin of the value of a variable.
 func (g *guards) variable(name string) origin {
 	if of, ok := g.scope[name]; ok {
 		return of
@@ -114,7 +115,8 @@ func (g *guards) variable(name string) origin {
 		return origin{}
 	}
 	g.variables[name] = origin{} // A definition reads only variables that are defined before it.
-	of := definition.origin(definition.Expr()).with(definition.outcome(definition.Expr()))
+	of := definition.origin(definition.Expr())
+	of.outcome = definition.outcome(definition.Expr())
 	g.variables[name] = of
 	return of
 }
@@ -132,23 +134,14 @@ func (g *guards) visit(e ast.Expr, known facts) {
 	case ast.SelectKind:
 		selected := e.AsSelect()
 		g.visit(selected.Operand(), known)
-		if !selected.IsTestOnly() && !isOptionalType(g.GetType(selected.Operand().ID())) {
+		if !selected.IsTestOnly() && !g.isOptional(selected.Operand()) {
 			g.read(g.origin(e).place, known)
 		}
 	case ast.CallKind:
 		g.visitCall(e, known)
-	case ast.ListKind:
-		for _, element := range e.AsList().Elements() {
-			g.visit(element, known)
-		}
-	case ast.MapKind:
-		for _, entry := range e.AsMap().Entries() {
-			g.visit(entry.AsMapEntry().Key(), known)
-			g.visit(entry.AsMapEntry().Value(), known)
-		}
-	case ast.StructKind:
-		for _, field := range e.AsStruct().Fields() {
-			g.visit(field.AsStructField().Value(), known)
+	case ast.ListKind, ast.MapKind, ast.StructKind:
+		for _, part := range syntax.Parts(e) {
+			g.visit(part, known)
 		}
 	case ast.ComprehensionKind:
 		c := e.AsComprehension()
@@ -184,16 +177,18 @@ func (g *guards) visitCall(e ast.Expr, known facts) {
 		g.visit(args[2], known.and(condition.whenFalse))
 		return
 	}
-	if call.IsMemberFunction() {
-		g.visit(call.Target(), known)
+	for _, operand := range syntax.Operands(call) {
+		g.visit(operand, known)
 	}
-	for _, arg := range args {
-		g.visit(arg, known)
-	}
-	switch {
-	case call.FunctionName() == operators.Index && isText(args[1]) && !isOptionalType(g.GetType(args[0].ID())),
-		call.FunctionName() == "value" && call.IsMemberFunction() && isOptionalType(g.GetType(call.Target().ID())):
-		g.read(g.origin(e).place, known)
+	switch call.FunctionName() {
+	case operators.Index:
+		if _, isText := syntax.Text(args[1]); isText && !g.isOptional(args[0]) {
+			g.read(g.origin(e).place, known)
+		}
+	case "value":
+		if call.IsMemberFunction() && g.isOptional(call.Target()) {
+			g.read(g.origin(e).place, known)
+		}
 	}
 }
 
@@ -221,8 +216,10 @@ func (g *guards) read(p *place, known facts) {
 func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 	bound := map[string]origin{c.AccuVar(): {}}
 	var entry facts
-	if isBinding(c) {
-		bound[c.AccuVar()] = g.origin(c.AccuInit()).with(g.outcome(c.AccuInit()))
+	if syntax.IsBinding(c) {
+		of := g.origin(c.AccuInit())
+		of.outcome = g.outcome(c.AccuInit())
+		bound[c.AccuVar()] = of
 	} else {
 		bound[c.IterVar()] = origin{}
 		if c.HasIterVar2() {
@@ -235,14 +232,12 @@ func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 			g.bindings++
 			value := origin{place: &place{parent: iterated.place, name: Entry, id: g.bindings}}
 			key := origin{key: value.place}
-			isList := g.GetType(c.IterRange().ID()).Kind() == types.ListKind
-			isMap := g.GetType(c.IterRange().ID()).Kind() == types.MapKind
-			switch {
+			switch kind := g.GetType(c.IterRange().ID()).Kind(); {
 			case c.HasIterVar2():
 				bound[c.IterVar()], bound[c.IterVar2()] = key, value
-			case isList:
+			case kind == types.ListKind:
 				bound[c.IterVar()] = value
-			case isMap:
+			case kind == types.MapKind:
 				bound[c.IterVar()] = key
 			}
 			// What has an entry is set.
@@ -255,13 +250,7 @@ func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 	g.scope = shadowed
 }
 
-// isBinding reports whether a comprehension only evaluates its result with a variable, as those of
-// optMap() do.
-func isBinding(c ast.ComprehensionExpr) bool {
-	return c.IterRange().Kind() == ast.ListKind && c.IterRange().AsList().Size() == 0
-}
-
-// An origin says what a value stands for.
+// An origin tells which part of the object a value is, and what is known about it.
 type origin struct {
 	// place is the part of the object that the value is, or is an optional of. Nil if it is
 	// computed.
@@ -277,19 +266,14 @@ type origin struct {
 	outcome outcome
 }
 
-func (o origin) with(known outcome) origin {
-	o.outcome = known
-	return o
-}
-
-// origin returns what an expression stands for.
+// origin returns the origin of the value of an expression.
 func (g *guards) origin(e ast.Expr) origin {
 	switch e.Kind() {
 	case ast.IdentKind:
 		return g.variable(strings.TrimPrefix(e.AsIdent(), "."))
 	case ast.SelectKind:
 		selected := e.AsSelect()
-		return g.origin(selected.Operand()).below(selected.FieldName(), isOptionalType(g.GetType(selected.Operand().ID())))
+		return g.origin(selected.Operand()).below(selected.FieldName(), g.isOptional(selected.Operand()))
 	case ast.ComprehensionKind:
 		return g.originOfList(e.AsComprehension())
 	case ast.CallKind:
@@ -300,10 +284,10 @@ func (g *guards) origin(e ast.Expr) origin {
 	args := call.Args()
 	switch call.FunctionName() {
 	case operators.Index, operators.OptIndex, operators.OptSelect:
-		optional := call.FunctionName() != operators.Index || isOptionalType(g.GetType(args[0].ID()))
+		optional := call.FunctionName() != operators.Index || g.isOptional(args[0])
 		of := g.origin(args[0])
-		if isText(args[1]) {
-			return of.below(string(args[1].AsLiteral().(types.String)), optional)
+		if name, ok := syntax.Text(args[1]); ok {
+			return of.below(name, optional)
 		}
 		if i, ok := listIndex(args[1]); ok && of.place != nil {
 			return origin{place: &place{parent: of.place, name: Entry, id: ofIndex - i}, optional: optional}
@@ -346,16 +330,16 @@ func (o origin) below(name string, optional bool) origin {
 	return origin{place: &place{parent: o.place, name: name}, optional: optional}
 }
 
-// originOfList returns the origin of the result of filter(), of the keys of a map, or of the result
-// that an expression has with a variable.
+// originOfList returns the origin of the result of filter(), of the keys of a map, or of the
+// expression that cel.bind() or optMap() evaluates with a variable.
 func (g *guards) originOfList(c ast.ComprehensionExpr) origin {
 	var of origin
-	if isBinding(c) {
+	if syntax.IsBinding(c) {
 		g.in(c, func(facts) { of = g.origin(c.Result()) })
 		return of
 	}
-	item, step := mappedItem(c), c.LoopStep()
-	if item == nil || item.Kind() != ast.IdentKind || item.AsIdent() != c.IterVar() {
+	item, condition, ok := syntax.Collected(c)
+	if !ok || !syntax.IsIdent(item, c.IterVar()) {
 		return origin{}
 	}
 	of = g.origin(c.IterRange())
@@ -366,11 +350,11 @@ func (g *guards) originOfList(c ast.ComprehensionExpr) origin {
 		return origin{}
 	case g.GetType(c.IterRange().ID()).Kind() == types.MapKind:
 		return origin{keysOf: of.place}
-	case !isConditional(step) || g.GetType(c.IterRange().ID()).Kind() != types.ListKind:
+	case condition == nil || g.GetType(c.IterRange().ID()).Kind() != types.ListKind:
 		return origin{}
 	}
 	g.in(c, func(facts) {
-		of.entries = of.entries.and(g.outcome(step.AsCall().Args()[0]).whenTrue.relative(g.scope[c.IterVar()].place))
+		of.entries = of.entries.and(g.outcome(condition).whenTrue.relative(g.scope[c.IterVar()].place))
 	})
 	return of
 }
@@ -399,17 +383,7 @@ func (p *place) path(from *place) []string {
 	return append(p.parent.path(from), p.name)
 }
 
-func isOptionalType(t *types.Type) bool {
-	return t.Kind() == types.OpaqueKind && t.TypeName() == types.OptionalType.TypeName()
-}
-
-func isText(e ast.Expr) bool {
-	if e.Kind() != ast.LiteralKind {
-		return false
-	}
-	_, ok := e.AsLiteral().(types.String)
-	return ok
-}
+func (g *guards) isOptional(e ast.Expr) bool { return syntax.IsOptional(g.GetType(e.ID())) }
 
 // listIndex returns a constant index of a list.
 func listIndex(e ast.Expr) (int, bool) {

@@ -4,10 +4,9 @@
 package typesize
 
 import (
-	"fmt"
-
 	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 const (
@@ -38,7 +37,7 @@ func (f *Functions) Check(env *cel.Env, parsed *cel.Ast) *cel.Issues {
 	for _, p := range i.subexpressions {
 		size := p.measure()
 		if size.Types > MaxType {
-			return issue(parsed, p.id, fmt.Sprintf("type is too large: it is made of more than %d types, as those of nested maps with keys that are maps or lists. Use dyn() for such keys or values", MaxType))
+			return syntax.NewIssue(parsed, p.id, "type is too large: it is made of more than %d types, as those of nested maps with keys that are maps or lists. Use dyn() for such keys or values", MaxType)
 		}
 		if work += size.Work; work > maxWork {
 			return tooMuchWork(parsed, p.id)
@@ -47,26 +46,6 @@ func (f *Functions) Check(env *cel.Env, parsed *cel.Ast) *cel.Issues {
 	return checkOptionalEntries(env, parsed)
 }
 
-// Sizes returns the inferred size of the type of each subexpression, by expression ID. It leaves
-// out subexpressions of scalar type. In a well-typed expression, the checker infers no larger type
-// for any subexpression.
-func (f *Functions) Sizes(env *cel.Env, parsed *cel.Ast) map[int64]Size {
-	i := f.newInference(env)
-	i.visit(parsed.NativeRep().Expr())
-	sizes := map[int64]Size{}
-	for _, p := range i.subexpressions {
-		sizes[p.id] = p.measure()
-	}
-	return sizes
-}
-
 func tooMuchWork(parsed *cel.Ast, id int64) *cel.Issues {
-	return issue(parsed, id, "types are too large: those of all parts of the expression take too long to check. Use dyn() for lists and maps of large types, or several expressions")
-}
-
-func issue(parsed *cel.Ast, id int64, message string) *cel.Issues {
-	info := parsed.NativeRep().SourceInfo()
-	errs := common.NewErrors(parsed.Source())
-	errs.ReportErrorAtID(id, info.GetStartLocation(id), "%s", message)
-	return cel.NewIssuesWithSourceInfo(errs, info)
+	return syntax.NewIssue(parsed, id, "types are too large: those of all parts of the expression take too long to check. Use dyn() for lists and maps of large types, or several expressions")
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/decls"
 	"github.com/google/cel-go/common/types"
 )
 
@@ -17,11 +18,9 @@ type Functions struct {
 }
 
 type overload struct {
-	member bool
+	*decls.OverloadDecl
 	// generic is set if the overload has type parameters.
-	generic   bool
-	arguments []*types.Type
-	result    *types.Type
+	generic bool
 }
 
 // NewFunctions returns the functions of env and of all environments that extend env with variables
@@ -30,7 +29,7 @@ func NewFunctions(env *cel.Env) *Functions {
 	f := &Functions{overloads: map[string][]overload{}}
 	for name, function := range env.Functions() {
 		for _, o := range function.OverloadDecls() {
-			f.overloads[name] = append(f.overloads[name], overload{o.IsMemberFunction(), len(o.TypeParams()) > 0, o.ArgTypes(), o.ResultType()})
+			f.overloads[name] = append(f.overloads[name], overload{o, len(o.TypeParams()) > 0})
 		}
 	}
 	return f
@@ -42,7 +41,7 @@ func (i *inference) call(function string, member bool, arguments []*shape) *shap
 	var result *shape
 	several := false
 	for _, o := range i.functions.overloads[function] {
-		if o.member != member || len(o.arguments) != len(arguments) {
+		if o.IsMemberFunction() != member || len(o.ArgTypes()) != len(arguments) {
 			continue
 		}
 		var parameters map[string]*shape
@@ -50,13 +49,13 @@ func (i *inference) call(function string, member bool, arguments []*shape) *shap
 			parameters = map[string]*shape{}
 		}
 		fits := true
-		for at, t := range o.arguments {
+		for at, t := range o.ArgTypes() {
 			fits = fits && i.fits(t, arguments[at], parameters)
 		}
 		if !fits {
 			continue
 		}
-		returned := i.instantiate(o.result, parameters)
+		returned := i.instantiate(o.ResultType(), parameters)
 		if result == nil {
 			result = returned
 		} else {
@@ -90,9 +89,9 @@ func (i *inference) fits(declared *types.Type, argument *shape, parameters map[s
 	switch {
 	case isDynamic(declared.Kind()) || isDynamic(argument.kind):
 		return true
-	case argument.is(types.NullTypeKind):
+	case argument.kind == types.NullTypeKind:
 		return true // objects may be null
-	case argument.is(types.TypeParamKind):
+	case argument.kind == types.TypeParamKind:
 		if len(declaredParameters) > 0 {
 			i.join(argument, i.instantiate(declared, parameters))
 		}

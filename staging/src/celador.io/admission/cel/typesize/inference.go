@@ -11,6 +11,8 @@ import (
 	"github.com/google/cel-go/common/containers"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // An inference computes the shapes of the types of an expression's subexpressions, from which their
@@ -58,7 +60,7 @@ func (f *Functions) newInference(env *cel.Env) *inference {
 // visit infers a subexpression, records it, and returns its shape.
 func (i *inference) visit(e ast.Expr) *shape {
 	s := i.infer(e).resolve()
-	if len(s.parameters) == 0 && !s.is(types.TypeParamKind) {
+	if len(s.parameters) == 0 && s.kind != types.TypeParamKind {
 		i.scalars++
 	} else {
 		i.subexpressions = append(i.subexpressions, subexpression{e.ID(), s})
@@ -155,16 +157,16 @@ func (i *inference) field(operand *shape, name string, optional bool) *shape {
 		}
 	}
 	if optional {
-		return optionalOf(value)
+		return &shape{kind: types.OpaqueKind, name: optionalName, parameters: []*shape{value}}
 	}
 	return value
 }
 
 func (i *inference) callExpression(call ast.CallExpr) *shape {
 	function, arguments := call.FunctionName(), i.visitAll(call.Args())
-	if function == operators.OptSelect && len(arguments) == 2 && call.Args()[1].Kind() == ast.LiteralKind {
-		name, _ := call.Args()[1].AsLiteral().(types.String)
-		return i.field(arguments[0], string(name), true)
+	if function == operators.OptSelect && len(arguments) == 2 {
+		name, _ := syntax.Text(call.Args()[1])
+		return i.field(arguments[0], name, true)
 	}
 	if !call.IsMemberFunction() {
 		return i.call(function, false, arguments)
@@ -204,7 +206,7 @@ func (i *inference) list(list ast.ListExpr) *shape {
 	for at, e := range list.Elements() {
 		element = i.join(element, i.value(e, optional[at]))
 	}
-	return listOf(element)
+	return &shape{kind: types.ListKind, parameters: []*shape{element}}
 }
 
 func (i *inference) mapping(m ast.MapExpr) *shape {
@@ -214,7 +216,7 @@ func (i *inference) mapping(m ast.MapExpr) *shape {
 		key = i.join(key, i.visit(entry.Key()))
 		value = i.join(value, i.value(entry.Value(), entry.IsOptional()))
 	}
-	return mapOf(key, value)
+	return &shape{kind: types.MapKind, parameters: []*shape{key, value}}
 }
 
 func (i *inference) object(object ast.StructExpr) *shape {
@@ -242,11 +244,11 @@ func (i *inference) comprehension(c ast.ComprehensionExpr) *shape {
 	elements, accumulator := i.visit(c.IterRange()).resolve(), i.visit(c.AccuInit())
 	first, second := dynamic, dynamic
 	switch {
-	case elements.is(types.ListKind) && c.HasIterVar2():
+	case elements.kind == types.ListKind && c.HasIterVar2():
 		second = elements.parameters[0]
-	case elements.is(types.ListKind):
+	case elements.kind == types.ListKind:
 		first = elements.parameters[0]
-	case elements.is(types.MapKind):
+	case elements.kind == types.MapKind:
 		first, second = elements.parameters[0], elements.parameters[1]
 	}
 	depth := len(i.locals)

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
-	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/types"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // checkOptionalEntries returns an issue for each optional entry of a list or map whose value has
@@ -20,8 +20,7 @@ import (
 // (patches/cel-go/0003). It returns nil for expressions without optional entries and for those that
 // do not compile.
 func checkOptionalEntries(env *cel.Env, parsed *cel.Ast) *cel.Issues {
-	native := parsed.NativeRep()
-	values := optionalEntries(native.Expr())
+	values := optionalEntries(parsed.NativeRep().Expr())
 	if len(values) == 0 {
 		return nil
 	}
@@ -29,17 +28,14 @@ func checkOptionalEntries(env *cel.Env, parsed *cel.Ast) *cel.Issues {
 	if checked == nil {
 		return nil
 	}
-	errs := common.NewErrors(parsed.Source())
+	issues := syntax.NewIssues(parsed)
 	for id, entry := range values {
-		if isOptional(checked.GetType(id)) {
+		if syntax.IsOptional(checked.GetType(id)) {
 			continue
 		}
-		errs.ReportErrorAtID(id, native.SourceInfo().GetStartLocation(id), "the value of the optional %s must be an optional, but its type is dyn. Select it with '.?field', or write optional.of()", entry)
+		issues.ReportErrorAtID(id, "the value of the optional %s must be an optional, but its type is dyn. Select it with '.?field', or write optional.of()", entry)
 	}
-	if len(errs.GetErrors()) == 0 {
-		return nil
-	}
-	return cel.NewIssuesWithSourceInfo(errs, native.SourceInfo())
+	return syntax.AnyIssues(issues)
 }
 
 // checkWithoutValidators checks the types of a copy of an expression. It returns nil if they are
@@ -55,8 +51,6 @@ func checkWithoutValidators(env *cel.Env, parsed *cel.Ast) *ast.AST {
 	}
 	return checked
 }
-
-func isOptional(t *types.Type) bool { return t.TypeName() == types.OptionalType.TypeName() }
 
 // optionalEntries returns the IDs of the values of all optional entries of lists and maps, with a
 // description of the entry.

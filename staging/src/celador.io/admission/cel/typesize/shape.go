@@ -28,24 +28,10 @@ var dynamic = &shape{kind: types.DynKind, size: scalar}
 
 var boolean = &shape{kind: types.BoolKind, size: scalar}
 
-func (s *shape) is(kind types.Kind) bool { return s.kind == kind }
-
 // optional reports whether the shape is an optional type.
 func (s *shape) optional() bool { return s.kind == types.OpaqueKind && s.name == optionalName }
 
 var optionalName = types.NewOptionalType(types.DynType).TypeName()
-
-func listOf(element *shape) *shape {
-	return &shape{kind: types.ListKind, parameters: []*shape{element}}
-}
-
-func mapOf(key, value *shape) *shape {
-	return &shape{kind: types.MapKind, parameters: []*shape{key, value}}
-}
-
-func optionalOf(value *shape) *shape {
-	return &shape{kind: types.OpaqueKind, name: optionalName, parameters: []*shape{value}}
-}
 
 // unbound returns an unbound type parameter, such as the element type of [].
 func unbound() *shape { return &shape{kind: types.TypeParamKind} }

@@ -30,9 +30,9 @@ func (u *unifier) join(a, b *shape) *shape {
 	switch {
 	case a == b || u.exhausted():
 		return a
-	case a.is(types.TypeParamKind):
+	case a.kind == types.TypeParamKind:
 		return u.bind(a, b)
-	case b.is(types.TypeParamKind):
+	case b.kind == types.TypeParamKind:
 		return u.bind(b, a)
 	case len(b.parameters) == 0:
 		return a

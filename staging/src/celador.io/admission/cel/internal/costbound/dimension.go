@@ -33,16 +33,6 @@ func within(parent *dimension, bound int64, size float64) *dimension {
 	return d
 }
 
-// isIn reports whether another dimension is an ancestor of d.
-func (d *dimension) isIn(other *dimension) bool {
-	for at := d.parent; at != nil; at = at.parent {
-		if at == other {
-			return true
-		}
-	}
-	return false
-}
-
 // A move replaces the dimension from with to. It copies each descendant of from once, so that two
 // values with the same dimension have the same copy afterwards.
 type move struct {
@@ -124,7 +114,7 @@ func (s dimensions) countIn(context dimensions) float64 {
 // all returns the number of combinations of d and its descendants in the set.
 func (s dimensions) all(d *dimension) float64 { return s.combinations(d, d.total) }
 
-// each returns the number of combinations of all within one element of d's parent.
+// each returns the number of those combinations within one element of d's parent.
 func (s dimensions) each(d *dimension) float64 { return s.combinations(d, d.each) }
 
 // combinations returns the number of combinations of elements of d, of which there are own, and of
@@ -222,18 +212,24 @@ func (s size) over(context dimensions) float64 {
 // as in sets.contains(l, l): dimensions outside of context are copied, so that product counts all
 // pairs.
 func (s size) separate(context dimensions) size {
-	copied := make(size, len(s))
+	return s.replaced(func(d *dimension) *dimension {
+		if slices.Contains(context, d) {
+			return d
+		}
+		return new(*d)
+	})
+}
+
+// replaced returns the size with other dimensions.
+func (s size) replaced(by func(*dimension) *dimension) size {
+	other := make(size, len(s))
 	for i, t := range s {
-		copied[i].factor = t.factor
+		other[i].factor = t.factor
 		for _, d := range t.dimensions {
-			if !slices.Contains(context, d) {
-				again := *d
-				d = &again
-			}
-			copied[i].dimensions = append(copied[i].dimensions, d)
+			other[i].dimensions = append(other[i].dimensions, by(d))
 		}
 	}
-	return copied
+	return other
 }
 
 // dimension returns a dimension of this size, for a loop over a made list or map.

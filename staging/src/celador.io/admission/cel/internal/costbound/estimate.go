@@ -4,7 +4,9 @@
 package costbound
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/google/cel-go/common"
@@ -13,6 +15,8 @@ import (
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // Limits bound the size of an object.
@@ -49,11 +53,11 @@ type Variable struct {
 // is infinite if the expression is too complex.
 func Of(checked *ast.AST, scope Scope, limits Limits) float64 {
 	e := &estimate{AST: checked, limits: limits, variables: map[string]value{}, shared: scope.Shared, defined: map[string]value{}}
-	var in *dimension
-	for _, bound := range scope.Repetitions {
-		in = within(in, bound, limits.Entries)
-		e.context = append(e.context, in)
+	in := limits.innermost(scope.Repetitions)
+	for d := in; d != nil; d = d.parent {
+		e.context = append(e.context, d)
 	}
+	slices.Reverse(e.context)
 	for name, declared := range scope.Variables {
 		e.variables[name] = value{kind: part, declared: declared, in: in}
 	}
@@ -70,14 +74,18 @@ func Of(checked *ast.AST, scope Scope, limits Limits) float64 {
 // Evaluations returns how often an expression is evaluated in one object. repetitions are those of
 // its scope.
 func (l Limits) Evaluations(repetitions []int64) float64 {
-	var in *dimension
+	if in := l.innermost(repetitions); in != nil {
+		return in.total
+	}
+	return 1
+}
+
+// innermost returns the dimension of the innermost list or map at a scope, or nil if there is none.
+func (l Limits) innermost(repetitions []int64) (in *dimension) {
 	for _, bound := range repetitions {
 		in = within(in, bound, l.Entries)
 	}
-	if in == nil {
-		return 1
-	}
-	return in.total
+	return in
 }
 
 // maxSteps bounds the work of an estimate: a subexpression in a loop over alternatives is visited
@@ -123,8 +131,7 @@ func (e *estimate) visit(x ast.Expr) (value, float64) {
 		return e.call(x)
 	case ast.ListKind:
 		elements, cost := e.visitAll(x.AsList().Elements())
-		entries := oneOf(elements...)
-		return value{kind: made, size: constant(float64(len(elements))), entries: &entries}, cost + e.each(common.ListCreateBaseCost)
+		return value{kind: made, size: constant(float64(len(elements))), entries: new(oneOf(elements...))}, cost + e.each(common.ListCreateBaseCost)
 	case ast.MapKind:
 		return e.mapping(x.AsMap())
 	case ast.StructKind:
@@ -202,39 +209,22 @@ func (e *estimate) mapping(m ast.MapExpr) (value, float64) {
 		v, valueCost := e.visit(entry.AsMapEntry().Value())
 		cost += keyCost + valueCost
 		entries = append(entries, v)
-		if key.Kind() == ast.LiteralKind {
-			if name, ok := key.AsLiteral().(types.String); ok {
-				fields[string(name)] = v
-				continue
-			}
-		}
-		isObject = false
+		name, isText := syntax.Text(key)
+		isObject = isObject && isText
+		fields[name] = v
 	}
 	if isObject && len(fields) > 0 {
 		return value{kind: object, fields: fields}, cost
 	}
-	all := oneOf(entries...)
-	return value{kind: made, size: constant(float64(len(entries))), entries: &all}, cost
+	return value{kind: made, size: constant(float64(len(entries))), entries: new(oneOf(entries...))}, cost
 }
 
 // bind sets variables, and returns a function that restores their values before.
 func (e *estimate) bind(bound map[string]value) (restore func()) {
-	outer := map[string]value{}
-	for name, v := range bound {
-		if before, ok := e.variables[name]; ok {
-			outer[name] = before
-		}
-		e.variables[name] = v
-	}
-	return func() {
-		for name := range bound {
-			if before, ok := outer[name]; ok {
-				e.variables[name] = before
-			} else {
-				delete(e.variables, name)
-			}
-		}
-	}
+	outer := e.variables
+	e.variables = maps.Clone(outer)
+	maps.Copy(e.variables, bound)
+	return func() { e.variables = outer }
 }
 
 // comprehension visits the expansion of a macro. The accumulator of its loop is a list or map to
@@ -244,7 +234,7 @@ func (e *estimate) comprehension(c ast.ComprehensionExpr) (value, float64) {
 	elements, cost := e.visit(c.IterRange())
 	cost += initialCost
 	accumulated := []value{initial}
-	if r := c.IterRange(); r.Kind() != ast.ListKind || r.AsList().Size() > 0 {
+	if !syntax.IsBinding(c) {
 		for _, l := range e.loops(elements) {
 			added, own := e.iteration(c, l)
 			cost += own
@@ -275,8 +265,7 @@ func (e *estimate) iteration(c ast.ComprehensionExpr, l loop) (added []value, co
 	e.context = outer
 	for _, s := range oneOf(step).each() {
 		if s.kind == made && s.entries != nil {
-			entries := *s.entries
-			added = append(added, value{kind: made, size: s.size.product(size{{1, dimensions{l.dimension}}}), entries: &entries})
+			added = append(added, value{kind: made, size: s.size.product(size{{1, dimensions{l.dimension}}}), entries: s.entries})
 		}
 	}
 	return added, cost + conditionCost
@@ -292,14 +281,13 @@ func (v value) each() []value {
 
 func (e *estimate) call(x ast.Expr) (value, float64) {
 	call := x.AsCall()
-	name := call.FunctionName()
-	operands := call.Args()
+	name, operands := call.FunctionName(), syntax.Operands(call)
 	if call.IsMemberFunction() {
 		qualifier, ok := containers.ToQualifiedName(call.Target())
-		if reference := e.ReferenceMap()[x.ID()]; ok && reference != nil && !e.isValue(call.Target()) {
-			name = qualifier + "." + name
-		} else {
-			operands = append([]ast.Expr{call.Target()}, operands...)
+		// A target without a type is the first part of the function's name.
+		_, isValue := e.TypeMap()[call.Target().ID()]
+		if reference := e.ReferenceMap()[x.ID()]; ok && reference != nil && !isValue {
+			name, operands = qualifier+"."+name, call.Args()
 		}
 	}
 	if name == operators.Conditional {
@@ -320,20 +308,4 @@ func (e *estimate) conditional(operands []ast.Expr) (value, float64) {
 	}
 	// Some iterations may evaluate one branch and some the other.
 	return result, condition + firstCost + secondCost
-}
-
-// isValue reports whether an expression that looks like the first part of a function's name is a
-// value.
-func (e *estimate) isValue(x ast.Expr) bool {
-	_, typed := e.TypeMap()[x.ID()]
-	return typed
-}
-
-// name returns the text of a constant key.
-func name(x ast.Expr) (string, bool) {
-	if x.Kind() != ast.LiteralKind {
-		return "", false
-	}
-	s, ok := x.AsLiteral().(types.String)
-	return string(s), ok
 }

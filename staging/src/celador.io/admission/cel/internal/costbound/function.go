@@ -4,12 +4,12 @@
 package costbound
 
 import (
-	"slices"
-
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 const (
@@ -38,7 +38,7 @@ func (e *estimate) function(function string, id int64, operands []ast.Expr, args
 
 	switch function {
 	case operators.Index, operators.OptIndex, operators.OptSelect:
-		if key, ok := name(operands[1]); ok {
+		if key, ok := syntax.Text(operands[1]); ok {
 			return e.fieldOf(first, key), e.each(1)
 		}
 		return e.valueOf(first, second), e.each(1)
@@ -68,18 +68,16 @@ func (e *estimate) function(function string, id int64, operands []ast.Expr, args
 		return text(e.sizeOf(first)), units(rounded(e.sizeOf(first), read))
 	case "replace":
 		return text(e.replaced(operands, args)), units(rounded(e.sizeOf(first), write))
-	case "split", "findAll":
-		cost := rounded(e.sizeOf(first), write)
-		if function == "findAll" {
-			cost = e.pattern(e.sizeOf(first), e.sizeOf(second))
-		}
-		return e.parts(e.sizeOf(first)), units(cost)
+	case "split":
+		return e.parts(e.sizeOf(first)), units(rounded(e.sizeOf(first), write))
+	case "findAll", "regex.extractAll":
+		return e.parts(e.sizeOf(first)), units(e.pattern(e.sizeOf(first), e.sizeOf(second)))
 	case "join":
 		joined := e.joined(first, second)
 		return text(joined), units(rounded(joined, write))
 	case "format":
 		return text(e.sizeOf(first).plus(e.content(second))), units(rounded(e.sizeOf(first), read))
-	case "matches", "find":
+	case "matches", "find", "regex.extract":
 		return text(e.sizeOf(first)), units(e.pattern(e.sizeOf(first), e.sizeOf(second)))
 	case "validate":
 		return e.parts(e.sizeOf(second)), units(e.pattern(e.sizeOf(second), constant(maxPattern)))
@@ -103,17 +101,22 @@ func (e *estimate) function(function string, id int64, operands []ast.Expr, args
 		}
 		return text(constant(scalarText)), e.each(2)
 	case "merge", "set", "remove", "removeAll":
-		return e.changedMap(function, args), e.each(2+common.MapCreateBaseCost) + units(e.allSizes(args))
+		read := one
+		for _, argument := range args {
+			read = read.plus(e.sizeOf(argument))
+		}
+		changed := first
+		switch function {
+		case "merge":
+			changed = oneOf(args...)
+		case "set":
+			changed = e.insert(args)
+		}
+		return changed, e.each(2+common.MapCreateBaseCost) + units(read)
 	case "toText":
 		return text(constant(scalarText)), e.each(2)
 	case "base64.encode", "base64.decode":
 		return text(rounded(e.sizeOf(first), 2).plus(constant(4))), units(rounded(e.sizeOf(first), write))
-	case "regex.extract", "regex.extractAll":
-		matched := e.pattern(e.sizeOf(first), e.sizeOf(second))
-		if function == "regex.extract" {
-			return text(e.sizeOf(first)), units(matched)
-		}
-		return e.parts(e.sizeOf(first)), units(matched)
 	case "regex.replace":
 		result := e.sizeOf(first)
 		if len(args) > 2 {
@@ -205,34 +208,14 @@ func (e *estimate) insert(args []value) value {
 	return oneOf(args[0], value{kind: made, size: one, entries: &entry})
 }
 
-// changedMap returns the result of a function that returns a map with other entries.
-func (e *estimate) changedMap(function string, args []value) value {
-	switch function {
-	case "merge":
-		return oneOf(args...)
-	case "set":
-		return e.insert(args)
-	default:
-		return args[0]
-	}
-}
-
-func (e *estimate) allSizes(args []value) size {
-	all := one
-	for _, argument := range args {
-		all = all.plus(e.sizeOf(argument))
-	}
-	return all
-}
-
 // replaced returns the size of the result of replace.
 func (e *estimate) replaced(operands []ast.Expr, args []value) size {
 	s := e.sizeOf(args[0])
 	if len(args) < 3 {
 		return s
 	}
-	old, oldIsConstant := name(operands[1])
-	replacement, isConstant := name(operands[2])
+	old, oldIsConstant := syntax.Text(operands[1])
+	replacement, isConstant := syntax.Text(operands[2])
 	if isConstant && oldIsConstant && old != "" && len(replacement) <= len(old) {
 		return s
 	}
@@ -247,8 +230,7 @@ func (e *estimate) parts(s size) value {
 		d.total += d.parent.total
 	}
 	characters := &dimension{parent: d, each: d.each, total: d.total}
-	part := text(size{{1, dimensions{characters}}})
-	return value{kind: made, size: size{{1, dimensions{d}}}, entries: &part}
+	return value{kind: made, size: size{{1, dimensions{d}}}, entries: new(text(size{{1, dimensions{characters}}}))}
 }
 
 // joined returns the size of a text that joins the texts of a list.
@@ -270,8 +252,7 @@ func (e *estimate) flattened(list value) value {
 				continue
 			}
 			for _, l := range e.loops(inner) {
-				entry := l.entry
-				flat = append(flat, value{kind: made, size: e.flatSize(outer, l), entries: &entry})
+				flat = append(flat, value{kind: made, size: e.flatSize(outer, l), entries: &l.entry})
 			}
 		}
 	}
@@ -280,7 +261,7 @@ func (e *estimate) flattened(list value) value {
 
 // flatSize returns the number of all entries of the lists that a loop visits.
 func (e *estimate) flatSize(outer, inner loop) size {
-	if inner.isIn(outer.dimension) {
+	if (dimensions{outer.dimension}).parent(inner.dimension) != nil {
 		return size{{1, dimensions{inner.dimension}}}
 	}
 	if inner.total == 1 {
@@ -295,7 +276,7 @@ func maxDepth(operands []ast.Expr) float64 {
 	if len(operands) < 2 {
 		return 1
 	}
-	if i := slices.IndexFunc(operands[1:], func(x ast.Expr) bool { return x.Kind() == ast.LiteralKind }); i == 0 {
+	if operands[1].Kind() == ast.LiteralKind {
 		if depth, ok := operands[1].AsLiteral().(types.Int); ok {
 			return float64(max(depth, 1))
 		}

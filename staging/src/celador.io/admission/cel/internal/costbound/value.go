@@ -88,23 +88,12 @@ func (e *estimate) moved(v value, m *move) value {
 		return value{}
 	}
 	v.in = m.of(v.in)
-	if v.size != nil {
-		moved := make(size, len(v.size))
-		for i, t := range v.size {
-			moved[i].factor = t.factor
-			for _, d := range t.dimensions {
-				moved[i].dimensions = append(moved[i].dimensions, m.of(d))
-			}
-		}
-		v.size = moved
-	}
+	v.size = v.size.replaced(m.of)
 	if v.entries != nil {
-		entries := e.moved(*v.entries, m)
-		v.entries = &entries
+		v.entries = new(e.moved(*v.entries, m))
 	}
 	if v.sized != nil {
-		sized := e.moved(*v.sized, m)
-		v.sized = &sized
+		v.sized = new(e.moved(*v.sized, m))
 	}
 	if v.fields != nil {
 		fields := make(map[string]value, len(v.fields))
@@ -204,18 +193,14 @@ func (e *estimate) loops(v value) []loop {
 		}
 		return []loop{{d, value{kind: part, in: d}, entry}}
 	}
-	t := v.declared
-	switch {
-	case t == nil:
-		d := within(v.in, -1, e.limits.Entries)
-		return []loop{{d, value{kind: part, in: d}, value{kind: part, in: d}}}
-	case t.IsList():
+	switch t := v.declared; {
+	case t != nil && t.IsList():
 		d := e.extent(v)
 		return []loop{{d, value{kind: scalar, in: d, keyOf: t}, value{kind: part, in: d, declared: t.ElemType}}}
-	case t.IsMap():
+	case t != nil && t.IsMap():
 		d := e.extent(v)
 		return []loop{{d, value{kind: part, in: d, declared: t.KeyType, keyOf: t}, value{kind: part, in: d, declared: t.ElemType}}}
-	case t.IsObject():
+	case t != nil && t.IsObject():
 		return nil
 	default:
 		d := within(v.in, -1, e.limits.Entries)

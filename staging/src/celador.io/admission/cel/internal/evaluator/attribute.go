@@ -13,6 +13,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
+	"celador.io/admission/cel/internal/syntax"
 	"celador.io/admission/cel/values"
 )
 
@@ -24,8 +25,9 @@ type attribute struct {
 	// item is set if base is the iteration variable of a comprehension, whose value is in slot.
 	item bool
 	slot int
-	// own is the cost of reading base: 1, or 0 if base is a conditional. cel-go does not charge it
-	// if the attribute is the index of another attribute or a branch of a conditional.
+	// own is the cost of reading base: 1, or 0 if base is a conditional or presence is set. cel-go
+	// does not charge it if the attribute is the index of another attribute or a branch of a
+	// conditional.
 	own uint64
 	// selected is the cost of selections that base contains: 1 if base is variables.x, which the
 	// evaluator reads as one variable, and otherwise 0.
@@ -44,10 +46,6 @@ type qualifier struct {
 	optional bool
 }
 
-// node returns the attribute as an incomplete node. The node is completed when no further selection
-// extends it, so a path of many selections gets one step instead of one for each prefix.
-func (a *attribute) node() node { return node{attribute: a} }
-
 // with returns the attribute with one more qualifier. The original must not be extended again,
 // because both share the array of qualifiers.
 func (a *attribute) with(q qualifier) *attribute {
@@ -56,17 +54,8 @@ func (a *attribute) with(q qualifier) *attribute {
 	return &extended
 }
 
-// standalone returns the step for an attribute that is an expression of its own, with its own cost.
-func (a *attribute) standalone() step {
-	if a.presence {
-		return a.resolve(0)
-	}
-	return a.resolve(a.own)
-}
-
-// nested returns the step for an attribute that is part of another attribute, without its own cost.
-func (a *attribute) nested() step { return a.resolve(0) }
-
+// resolve returns the step for an attribute, which adds a cost for reading base: own for an
+// expression of its own, and 0 for a part of another attribute.
 func (a *attribute) resolve(cost uint64) step {
 	if a.chained {
 		return a.chain(cost)
@@ -172,24 +161,8 @@ func field(value, name ref.Val) ref.Val {
 // at returns the value of a map for a key, or the element of a list at an index. It declines if
 // there is none, which is an error in CEL.
 func at(value, key ref.Val) ref.Val {
-	if m, ok := value.(traits.Mapper); ok {
-		switch key.(type) {
-		case types.String, types.Int:
-			if found, ok := m.Find(key); ok {
-				return plain(found)
-			}
-		}
-		return nil
-	}
-	i, isInt := key.(types.Int)
-	l, isList := value.(traits.Lister)
-	if !isInt || !isList || i < 0 {
-		return nil
-	}
-	if size, ok := l.Size().(types.Int); !ok || i >= size {
-		return nil
-	}
-	return plain(l.Get(key))
+	found, _ := find(value, key)
+	return plain(found)
 }
 
 func has(value, key ref.Val) ref.Val {
@@ -204,33 +177,30 @@ func has(value, key ref.Val) ref.Val {
 	return types.Bool(ok)
 }
 
-func (p *planner) selection(e ast.Expr) (node, error) {
+func (p *planner) selection(e ast.Expr) node {
 	if reference, ok := p.reference(e); ok {
 		return p.resolved(e, reference)
 	}
 	selected := e.AsSelect()
 	if i, ok := p.policyVariable(selected); ok {
-		return (&attribute{base: readVariable(i), own: 1, selected: 1}).node(), nil
+		return node{attribute: &attribute{base: readVariable(i), own: 1, selected: 1}}
 	}
-	a, err := p.operand(selected.Operand())
-	if err != nil {
-		return node{}, err
-	}
+	a := p.operand(selected.Operand())
 	if p.isField(selected.Operand(), selected.FieldName()) {
-		return unsupported("field of a Go type")
+		panic(unsupported("field of a Go type"))
 	}
 	a = a.with(qualifier{constant: types.String(selected.FieldName())})
 	a.chained = a.chained || p.isOptional(selected.Operand())
 	if selected.IsTestOnly() {
 		if a.chained {
-			return unsupported("has() of an optional")
+			panic(unsupported("has() of an optional"))
 		}
 		if a.own == 0 {
-			return unsupported("has() of a conditional")
+			panic(unsupported("has() of a conditional"))
 		}
-		a.presence = true
+		a.presence, a.own = true, 0
 	}
-	return a.node(), nil
+	return node{attribute: a}
 }
 
 // readVariable returns a step that reads a variable of the policy. It declines once the expression
@@ -246,19 +216,16 @@ func readVariable(i int) step {
 }
 
 // operand plans the operand of a selection or an index.
-func (p *planner) operand(e ast.Expr) (*attribute, error) {
+func (p *planner) operand(e ast.Expr) *attribute {
 	plan := p.plan
 	if p.isPath(e) {
 		plan = p.build
 	}
-	operand, err := plan(e)
-	if err != nil {
-		return nil, err
-	}
+	operand := plan(e)
 	if a := operand.attribute; a != nil && !a.presence {
-		return a, nil
+		return a
 	}
-	return &attribute{base: operand.eval, own: 1}, nil
+	return &attribute{base: operand.eval, own: 1}
 }
 
 // isPath reports whether an expression is a selection or an index that extends the attribute of its
@@ -315,15 +282,9 @@ func (p *planner) policyVariable(selected ast.SelectExpr) (int, bool) {
 }
 
 // index plans operand[key] and, if optional is set, operand[?key] and operand.?key.
-func (p *planner) index(operand, key ast.Expr, optional bool) (node, error) {
-	a, err := p.operand(operand)
-	if err != nil {
-		return node{}, err
-	}
-	k, err := p.plan(key)
-	if err != nil {
-		return node{}, err
-	}
+func (p *planner) index(operand, key ast.Expr, optional bool) node {
+	a := p.operand(operand)
+	k := p.plan(key)
 	q := qualifier{constant: k.constant, optional: optional}
 	if q.constant == nil {
 		q.index = k.nested()
@@ -331,21 +292,19 @@ func (p *planner) index(operand, key ast.Expr, optional bool) (node, error) {
 	switch constant := q.constant.(type) {
 	case types.String:
 		if p.isField(operand, string(constant)) {
-			return unsupported("field of a Go type")
+			panic(unsupported("field of a Go type"))
 		}
 	case nil, types.Int, types.Uint, types.Double, types.Bool:
 	default:
-		return unsupported("constant index of type %s", constant.Type().TypeName()) // cel-go does not plan it
+		panic(unsupported("constant index of type %s", constant.Type().TypeName())) // cel-go does not plan it
 	}
 	a = a.with(q)
 	a.chained = a.chained || optional || p.isOptional(operand)
 	if a.chained && a.own == 0 {
-		return unsupported("optional selection from a conditional")
+		panic(unsupported("optional selection from a conditional"))
 	}
-	return a.node(), nil
+	return node{attribute: a}
 }
 
 // isOptional reports whether the static type of an expression is an optional.
-func (p *planner) isOptional(e ast.Expr) bool {
-	return p.GetType(e.ID()).TypeName() == types.OptionalType.TypeName()
-}
+func (p *planner) isOptional(e ast.Expr) bool { return syntax.IsOptional(p.GetType(e.ID())) }

@@ -8,18 +8,16 @@ import (
 	"github.com/google/cel-go/common/functions"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/overloads"
+	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
 	"celador.io/admission/cel/internal/limits"
+	"celador.io/admission/cel/internal/syntax"
 )
 
-func (p *planner) call(e ast.Expr) (node, error) {
+func (p *planner) call(e ast.Expr) node {
 	call := e.AsCall()
-	exprs := call.Args()
-	if call.IsMemberFunction() {
-		exprs = append([]ast.Expr{call.Target()}, exprs...)
-	}
-	function := call.FunctionName()
+	exprs, function := syntax.Operands(call), call.FunctionName()
 	switch function {
 	case operators.Index:
 		return p.index(exprs[0], exprs[1], false)
@@ -28,12 +26,9 @@ func (p *planner) call(e ast.Expr) (node, error) {
 	}
 	reference, ok := p.reference(e)
 	if !ok {
-		return unsupported("unchecked call of %s", function)
+		panic(unsupported("unchecked call of %s", function))
 	}
-	args, err := p.planAll(exprs)
-	if err != nil {
-		return node{}, err
-	}
+	args := p.planAll(exprs)
 	// With several candidates, cel-go selects the overload at run time by the types of the
 	// arguments, and charges the call as one without an overload ID.
 	overload := ""
@@ -43,52 +38,52 @@ func (p *planner) call(e ast.Expr) (node, error) {
 
 	switch function {
 	case operators.LogicalAnd:
-		return and(args), nil
+		return logical(args, types.False)
 	case operators.LogicalOr:
-		return or(args), nil
+		return logical(args, types.True)
 	case operators.Conditional:
-		return conditional(args[0], args[1], args[2]), nil
+		return conditional(args[0], args[1], args[2])
 	case operators.Equals:
-		return equality(args, true), nil
+		return equality(args, true)
 	case operators.NotEquals:
-		return equality(args, false), nil
+		return equality(args, false)
 	case "or", "orValue":
-		return alternative(args[0], args[1], function == "orValue"), nil
+		return alternative(args[0], args[1], function == "orValue")
 	case "optional.none":
-		return none(), nil
+		return none()
 	}
 	implementation := p.library.Find(function, overload)
 	if e.ID() == p.appends {
 		implementation = p.library.appending
 	}
 	if implementation == nil {
-		return unsupported("function %s without implementation", function)
+		panic(unsupported("function %s without implementation", function))
 	}
 	if function == operators.In && overload == overloads.InList && args[1].constant != nil {
 		if n, ok := membership(args[0], args[1].constant); ok {
-			return n, nil
+			return n
 		}
 	}
 	cost, err := p.library.costOf(function, overload, len(args))
 	if err != nil {
-		return unsupported("function %s: %v", function, err)
+		panic(unsupported("function %s: %v", function, err))
 	}
 	implementation, err = p.library.compiled(function, args, implementation)
 	if err != nil {
-		return unsupported("pattern: %v", err)
+		panic(unsupported("pattern: %v", err))
 	}
 	c := &invocation{implementation, cost, limits.Of(function)}
-	if n, ok := c.specialized(function, overload, args, &p.library.regexes); ok {
-		return n, nil
+	if n, ok := c.specialized(function, overload, args, p.library); ok {
+		return n
 	}
 	n := c.node(args)
 	if overloads.IsTypeConversionFunction(function) && len(args) == 1 && args[0].constant != nil {
 		n.fold()
 		if n.constant == nil {
-			return unsupported("conversion of a constant that fails")
+			panic(unsupported("conversion of a constant that fails"))
 		}
 	}
-	return n, nil
+	return n
 }
 
 // An invocation calls a strict function: one that is called only if no argument is an error or an

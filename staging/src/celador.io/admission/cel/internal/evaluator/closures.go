@@ -122,7 +122,7 @@ type step func(*frame) ref.Val
 type frame struct {
 	input Input
 	cost  uint64
-	// limit is the highest cost.
+	// limit is the highest cost of an evaluation.
 	limit uint64
 	// slots holds the values of comprehension variables.
 	slots []ref.Val
@@ -131,7 +131,8 @@ type frame struct {
 	iterations int
 }
 
-// ResolveName implements limits.Source. The frame in which constants are folded has no input.
+// ResolveName implements limits.MeterResolver. The frame in which constants are folded has no
+// input.
 func (f *frame) ResolveName(name string) (any, bool) {
 	if f.input == nil {
 		return nil, false

@@ -25,61 +25,36 @@ type loop struct {
 	adapter types.Adapter
 }
 
-func (p *planner) comprehension(c ast.ComprehensionExpr) (node, error) {
-	start, err := p.plan(c.AccuInit())
-	if err != nil {
-		return node{}, err
-	}
-	elements, err := p.plan(c.IterRange())
-	if err != nil {
-		return node{}, err
-	}
+func (p *planner) comprehension(c ast.ComprehensionExpr) node {
+	start := p.plan(c.AccuInit())
+	elements := p.plan(c.IterRange())
 	mutable := p.slots
 	p.slots++
+	outer := p.locals
+	defer func() { p.locals = outer }()
 	accumulator := p.push(c.AccuVar(), p.start(start, mutable))
-	item := p.push(c.IterVar(), nil)
-	variables, second := 1, local{}
+	inResult := p.locals
+	item, second := p.push(c.IterVar(), nil), local{}
 	if c.HasIterVar2() {
 		second = p.push(c.IterVar2(), nil)
-		variables++
 	}
-	condition, err := p.plan(c.LoopCondition())
-	if err != nil {
-		return node{}, err
-	}
+	condition := p.plan(c.LoopCondition())
 	if !c.HasIterVar2() {
-		if n, ok, err := p.macroExpansion(c, elements.eval, item.slot, condition); ok || err != nil {
-			p.pop()
-			p.pop()
-			return n, err
+		if n, ok := p.macroExpansion(c, elements.eval, item.slot, condition); ok {
+			return n
 		}
 	}
-	next, err := p.step(c)
-	if err != nil {
-		return node{}, err
-	}
-	for range variables {
-		p.pop()
-	}
-	finish, err := p.plan(c.Result())
-	if err != nil {
-		return node{}, err
-	}
-	p.pop()
+	appends := p.appends
+	p.appends, _ = immutable.Append(c)
+	next := p.plan(c.LoopStep())
+	p.appends, p.locals = appends, inResult
+	finish := p.plan(c.Result())
 	planned := &loop{
 		elements: elements.eval, item: item.slot, accumulator: accumulator.slot, mutable: mutable,
 		condition: condition.eval, next: next.eval, finish: finish.eval,
 		pairs: c.HasIterVar2(), second: second.slot, adapter: p.library.adapter,
 	}
-	return node{eval: planned.eval}, nil
-}
-
-// step plans the step of a comprehension, which may append to the accumulator.
-func (p *planner) step(c ast.ComprehensionExpr) (node, error) {
-	outer := p.appends
-	p.appends, _ = immutable.Append(c)
-	defer func() { p.appends = outer }()
-	return p.plan(c.LoopStep())
+	return node{eval: planned.eval}
 }
 
 // start returns a step for the initial value of the accumulator. It replaces an empty list or map

@@ -15,11 +15,8 @@ import (
 	"celador.io/admission/cel/internal/limits"
 )
 
-func (p *planner) list(list ast.ListExpr) (node, error) {
-	elements, err := p.planAll(list.Elements())
-	if err != nil {
-		return node{}, err
-	}
+func (p *planner) list(list ast.ListExpr) node {
+	elements := p.planAll(list.Elements())
 	optionals := make([]bool, len(elements))
 	for _, i := range list.OptionalIndices() {
 		optionals[i] = true
@@ -45,22 +42,16 @@ func (p *planner) list(list ast.ListExpr) (node, error) {
 	if allConstant(elements) {
 		n.fold()
 	}
-	return n, nil
+	return n
 }
 
-func (p *planner) mapping(m ast.MapExpr) (node, error) {
+func (p *planner) mapping(m ast.MapExpr) node {
 	entries := m.Entries()
 	keys, values, optionals := make([]node, len(entries)), make([]node, len(entries)), make([]bool, len(entries))
 	for i, e := range entries {
 		entry := e.AsMapEntry()
 		optionals[i] = entry.IsOptional()
-		var err error
-		if keys[i], err = p.plan(entry.Key()); err != nil {
-			return node{}, err
-		}
-		if values[i], err = p.plan(entry.Value()); err != nil {
-			return node{}, err
-		}
+		keys[i], values[i] = p.plan(entry.Key()), p.plan(entry.Value())
 	}
 	adapter := p.library.adapter
 	n := node{eval: func(f *frame) ref.Val {
@@ -89,28 +80,24 @@ func (p *planner) mapping(m ast.MapExpr) (node, error) {
 	if allConstant(keys) && allConstant(values) {
 		n.fold()
 	}
-	return n, nil
+	return n
 }
 
 // object plans the construction of an object. Package limits counts all fields, as for other
 // literals.
-func (p *planner) object(o ast.StructExpr) (node, error) {
+func (p *planner) object(o ast.StructExpr) node {
 	name, constructor := o.TypeName(), p.scope.Constructor
 	if constructor == nil {
-		return unsupported("object %s", name)
+		panic(unsupported("object %s", name))
 	}
 	if _, found := constructor.FindStructType(name); !found {
-		return unsupported("unknown type %s", name)
+		panic(unsupported("unknown type %s", name))
 	}
 	fields := o.Fields()
 	names, values, optionals := make([]string, len(fields)), make([]step, len(fields)), make([]bool, len(fields))
 	for i, e := range fields {
 		field := e.AsStructField()
-		value, err := p.plan(field.Value())
-		if err != nil {
-			return node{}, err
-		}
-		names[i], values[i], optionals[i] = field.Name(), value.eval, field.IsOptional()
+		names[i], values[i], optionals[i] = field.Name(), p.plan(field.Value()).eval, field.IsOptional()
 	}
 	return node{eval: func(f *frame) ref.Val {
 		built := make(map[string]ref.Val, len(names))
@@ -130,7 +117,7 @@ func (p *planner) object(o ast.StructExpr) (node, error) {
 		}
 		f.cost += common.StructCreateBaseCost
 		return plain(constructor.NewValue(name, built))
-	}}, nil
+	}}
 }
 
 func allConstant(nodes []node) bool {

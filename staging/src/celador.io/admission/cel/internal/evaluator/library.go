@@ -4,7 +4,9 @@
 package evaluator
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"regexp"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/functions"
@@ -26,8 +28,10 @@ type Library struct {
 	appending *functions.Overload
 	adapter   types.Adapter
 	plans     intern.Pool[planKey, sharedPlan]
-	regexes   regexes
-	trackers  trackers
+	// regexes holds compiled patterns while a program uses them. A compiled pattern can be far
+	// larger than its source, so closures share it with the cel-go programs of their expressions.
+	regexes  intern.Pool[[sha256.Size]byte, regexp.Regexp]
+	trackers trackers
 }
 
 // NewLibrary returns the library of env and of all environments that extend env with variables and

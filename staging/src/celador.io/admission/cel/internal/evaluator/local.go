@@ -34,8 +34,6 @@ func (p *planner) push(name string, init step) local {
 	return l
 }
 
-func (p *planner) pop() { p.locals = p.locals[:len(p.locals)-1] }
-
 // read returns a step for the value of the variable. Loops put neither errors nor unknowns into the
 // slots of items.
 func (l local) read() step {

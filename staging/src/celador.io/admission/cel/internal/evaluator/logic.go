@@ -11,11 +11,7 @@ import (
 // Logical operators have no cost of their own. If an operand is not a bool, another operand may
 // still decide the result; cel-go evaluates such expressions.
 
-func and(terms []node) node { return logical(terms, types.False) }
-
-func or(terms []node) node { return logical(terms, types.True) }
-
-// logical evaluates the terms in order until one has the decisive value.
+// logical plans && and ||: it evaluates the terms in order until one has the decisive value.
 func logical(terms []node, decisive types.Bool) node {
 	if len(terms) == 2 {
 		left, right := terms[0].eval, terms[1].eval
@@ -57,7 +53,7 @@ func boolean(v ref.Val) ref.Val {
 // conditional returns an attribute, because cel-go selects fields of a conditional from the branch.
 func conditional(condition, yes, no node) node {
 	decide, truthy, falsy := condition.eval, yes.nested(), no.nested()
-	return (&attribute{base: func(f *frame) ref.Val {
+	return node{attribute: &attribute{base: func(f *frame) ref.Val {
 		switch decided, ok := decide(f).(types.Bool); {
 		case !ok:
 			return nil
@@ -66,13 +62,13 @@ func conditional(condition, yes, no node) node {
 		default:
 			return falsy(f)
 		}
-	}}).node()
+	}}}
 }
 
-// nested returns the step for a node that is a branch of a conditional.
+// nested returns the step for a node that is a branch of a conditional or an index.
 func (n node) nested() step {
 	if n.attribute != nil {
-		return n.attribute.nested()
+		return n.attribute.resolve(0)
 	}
 	return n.eval
 }

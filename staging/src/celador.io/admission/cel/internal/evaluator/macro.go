@@ -9,14 +9,16 @@ import (
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // macroExpansion plans comprehensions that are the expansions of all, exists, map and filter. Those
 // macros need no intermediate value of the accumulator, so the loop does not evaluate the expanded
 // condition and step; it adds their costs as constants. It returns false for other comprehensions.
-func (p *planner) macroExpansion(c ast.ComprehensionExpr, elements step, item int, condition node) (node, bool, error) {
-	if !isIdent(c.Result(), c.AccuVar()) || c.LoopStep().Kind() != ast.CallKind {
-		return node{}, false, nil
+func (p *planner) macroExpansion(c ast.ComprehensionExpr, elements step, item int, condition node) (node, bool) {
+	if !syntax.IsIdent(c.Result(), c.AccuVar()) {
+		return node{}, false
 	}
 	if condition.constant == types.True {
 		return p.collection(c, elements, item)
@@ -26,34 +28,31 @@ func (p *planner) macroExpansion(c ast.ComprehensionExpr, elements step, item in
 
 // quantifier plans the expansions of all and exists. For all, the decisive value of the predicate
 // is false, for exists it is true.
-func (p *planner) quantifier(c ast.ComprehensionExpr, elements step, item int) (node, bool, error) {
-	undecided, ok := argument(c.LoopCondition(), operators.NotStrictlyFalse)
-	if !ok || c.AccuInit().Kind() != ast.LiteralKind {
-		return node{}, false, nil
+func (p *planner) quantifier(c ast.ComprehensionExpr, elements step, item int) (node, bool) {
+	undecided := syntax.Args(c.LoopCondition(), operators.NotStrictlyFalse, 1)
+	if undecided == nil || c.AccuInit().Kind() != ast.LiteralKind {
+		return node{}, false
 	}
 	var decisive types.Bool
 	var condition uint64
-	switch negated, isNegated := argument(undecided, operators.LogicalNot); {
-	case isIdent(undecided, c.AccuVar()) && c.AccuInit().AsLiteral() == types.True:
+	switch negated := syntax.Args(undecided[0], operators.LogicalNot, 1); {
+	case syntax.IsIdent(undecided[0], c.AccuVar()) && c.AccuInit().AsLiteral() == types.True:
 		decisive, condition = types.False, 2
-	case isNegated && isIdent(negated, c.AccuVar()) && c.AccuInit().AsLiteral() == types.False:
+	case negated != nil && syntax.IsIdent(negated[0], c.AccuVar()) && c.AccuInit().AsLiteral() == types.False:
 		decisive, condition = types.True, 3
 	default:
-		return node{}, false, nil
+		return node{}, false
 	}
 	operator := operators.LogicalAnd
 	if decisive {
 		operator = operators.LogicalOr
 	}
-	step := c.LoopStep().AsCall()
-	if step.FunctionName() != operator || len(step.Args()) != 2 || !isIdent(step.Args()[0], c.AccuVar()) {
-		return node{}, false, nil
+	operands := syntax.Args(c.LoopStep(), operator, 2)
+	if operands == nil || !syntax.IsIdent(operands[0], c.AccuVar()) {
+		return node{}, false
 	}
-	predicate, err := p.plan(step.Args()[1])
-	if err != nil {
-		return node{}, false, err
-	}
-	return node{eval: quantify(elements, item, predicate.eval, decisive, condition)}, true, nil
+	predicate := p.plan(operands[1])
+	return node{eval: quantify(elements, item, predicate.eval, decisive, condition)}, true
 }
 
 func quantify(elements step, slot int, predicate step, decisive types.Bool, condition uint64) step {
@@ -83,45 +82,26 @@ func quantify(elements step, slot int, predicate step, decisive types.Bool, cond
 }
 
 // collection plans the expansions of map and filter.
-func (p *planner) collection(c ast.ComprehensionExpr, elements step, item int) (node, bool, error) {
+func (p *planner) collection(c ast.ComprehensionExpr, elements step, slot int) (node, bool) {
 	if init := c.AccuInit(); init.Kind() != ast.ListKind || init.AsList().Size() != 0 {
-		return node{}, false, nil
+		return node{}, false
 	}
-	var test ast.Expr
-	add := c.LoopStep()
-	if call := add.AsCall(); call.FunctionName() == operators.Conditional {
-		if !isIdent(call.Args()[2], c.AccuVar()) || call.Args()[1].Kind() != ast.CallKind {
-			return node{}, false, nil
-		}
-		test, add = call.Args()[0], call.Args()[1]
-	}
-	call := add.AsCall()
-	if call.FunctionName() != operators.Add || !isIdent(call.Args()[0], c.AccuVar()) {
-		return node{}, false, nil
-	}
-	added := call.Args()[1]
-	if added.Kind() != ast.ListKind || added.AsList().Size() != 1 || len(added.AsList().OptionalIndices()) > 0 {
-		return node{}, false, nil
+	item, test, ok := syntax.Collected(c)
+	if !ok {
+		return node{}, false
 	}
 	var accept step
 	if test != nil {
-		n, err := p.plan(test)
-		if err != nil {
-			return node{}, false, err
-		}
-		accept = n.eval
+		accept = p.plan(test).eval
 	}
-	element, err := p.plan(added.AsList().Elements()[0])
-	if err != nil {
-		return node{}, false, err
-	}
+	element := p.plan(item)
 	// The costs of reading the accumulator, of the list with the new element, and of adding the
 	// two. Constant lists cost nothing.
 	cost := uint64(1 + common.ListCreateBaseCost + 1)
 	if element.constant != nil {
 		cost -= common.ListCreateBaseCost
 	}
-	return node{eval: collect(elements, item, accept, element.eval, cost, p.library.adapter)}, true, nil
+	return node{eval: collect(elements, slot, accept, element.eval, cost, p.library.adapter)}, true
 }
 
 // collect returns a step that evaluates element for each item that accept accepts. If accept is
@@ -160,13 +140,3 @@ func collect(elements step, slot int, accept, element step, cost uint64, adapter
 		return types.NewRefValList(adapter, collected)
 	}
 }
-
-// argument returns the argument of a call of the named function with one argument.
-func argument(e ast.Expr, function string) (ast.Expr, bool) {
-	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != function || len(e.AsCall().Args()) != 1 {
-		return nil, false
-	}
-	return e.AsCall().Args()[0], true
-}
-
-func isIdent(e ast.Expr, name string) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == name }

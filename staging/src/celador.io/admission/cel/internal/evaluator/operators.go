@@ -17,7 +17,7 @@ import (
 // specialized returns a node that evaluates a function without a call for the operand types that
 // policies mostly use. Comparisons of other types call the function's implementation; other
 // shortcuts decline. It returns false if the function has no shortcut.
-func (c *invocation) specialized(function, overload string, args []node, regexes *regexes) (node, bool) {
+func (c *invocation) specialized(function, overload string, args []node, library *Library) (node, bool) {
 	switch function {
 	case operators.Less:
 		return c.comparison(args, func(l, r types.Int) bool { return l < r }), true
@@ -36,7 +36,7 @@ func (c *invocation) specialized(function, overload string, args []node, regexes
 	case overloads.EndsWithString:
 		return c.affix(args, strings.HasSuffix), true
 	case overloads.Matches, overloads.MatchesString:
-		return c.pattern(args, regexes)
+		return c.pattern(args, library)
 	}
 	return node{}, false
 }
@@ -110,12 +110,12 @@ func (c *invocation) affix(args []node, found func(text, affix string) bool) nod
 
 // pattern plans matches with a constant pattern, which it compiles once. It returns false for
 // patterns that are not constant or do not compile.
-func (c *invocation) pattern(args []node, regexes *regexes) (node, bool) {
+func (c *invocation) pattern(args []node, library *Library) (node, bool) {
 	source, ok := args[1].constant.(types.String)
 	if !ok {
 		return node{}, false
 	}
-	compiled, err := regexes.compile(string(source))
+	compiled, err := library.regex(string(source))
 	if err != nil {
 		return node{}, false
 	}

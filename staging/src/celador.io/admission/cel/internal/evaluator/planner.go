@@ -4,7 +4,6 @@
 package evaluator
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -33,23 +32,29 @@ type Scope struct {
 // Plan returns a program for an expression that env has checked. library must be made from env or
 // an environment that env extends. Plan returns an error that names the first construct that only
 // cel-go can evaluate.
-func Plan(env *cel.Env, checked *cel.Ast, library *Library, scope Scope) (*Closures, error) {
+func Plan(env *cel.Env, checked *cel.Ast, library *Library, scope Scope) (planned *Closures, err error) {
 	p := &planner{
 		AST:      checked.NativeRep(),
 		library:  library,
 		provider: env.CELTypeProvider(),
 		scope:    scope,
-		keys:     map[int64]shareKey{},
+		keys:     map[int64]*planKey{},
 	}
 	seen, repeated := p.ids()
 	if repeated {
-		return nil, errors.New("not supported: repeated expression")
+		return nil, unsupported("repeated expression")
 	}
+	defer func() {
+		switch cause := recover().(type) {
+		case nil:
+		case declined:
+			err = cause
+		default:
+			panic(cause)
+		}
+	}()
 	p.shares = seen <= maxSharedSize
-	n, err := p.complete(p.Expr())
-	if err != nil {
-		return nil, err
-	}
+	n := p.complete(p.Expr())
 	return &Closures{eval: n.eval, slots: p.slots, plans: p.plans}, nil
 }
 
@@ -77,7 +82,8 @@ type node struct {
 	// constant is the value of a constant expression, or nil.
 	constant ref.Val
 	// attribute is set for variables, selections, indexes and conditionals. A further selection
-	// extends the attribute instead of selecting from its value.
+	// extends the attribute instead of selecting from its value, so a path of many selections gets
+	// one step instead of one for each prefix.
 	attribute *attribute
 }
 
@@ -102,26 +108,29 @@ type planner struct {
 	// shares reports whether subexpressions share plans with other programs. keys caches the keys
 	// of those plans by expression ID.
 	shares bool
-	keys   map[int64]shareKey
+	keys   map[int64]*planKey
 }
 
-func unsupported(format string, args ...any) (node, error) {
-	return node{}, fmt.Errorf("not supported: "+format, args...)
+// declined is the error with which planning panics at a construct that only cel-go can evaluate.
+type declined struct{ error }
+
+func unsupported(format string, args ...any) declined {
+	return declined{fmt.Errorf("not supported: "+format, args...)}
 }
 
 // complete plans an expression and returns a node that can be evaluated on its own.
-func (p *planner) complete(e ast.Expr) (node, error) {
-	n, err := p.build(e)
-	if err == nil && n.eval == nil {
-		n.eval = n.attribute.standalone()
+func (p *planner) complete(e ast.Expr) node {
+	n := p.build(e)
+	if n.eval == nil {
+		n.eval = n.attribute.resolve(n.attribute.own)
 	}
-	return n, err
+	return n
 }
 
-func (p *planner) build(e ast.Expr) (node, error) {
+func (p *planner) build(e ast.Expr) node {
 	switch e.Kind() {
 	case ast.LiteralKind:
-		return constant(e.AsLiteral()), nil
+		return constant(e.AsLiteral())
 	case ast.IdentKind:
 		return p.ident(e)
 	case ast.SelectKind:
@@ -137,19 +146,16 @@ func (p *planner) build(e ast.Expr) (node, error) {
 	case ast.ComprehensionKind:
 		return p.comprehension(e.AsComprehension())
 	default:
-		return unsupported("expression of kind %v", e.Kind())
+		panic(unsupported("expression of kind %v", e.Kind()))
 	}
 }
 
-func (p *planner) planAll(exprs []ast.Expr) ([]node, error) {
+func (p *planner) planAll(exprs []ast.Expr) []node {
 	nodes := make([]node, len(exprs))
 	for i, e := range exprs {
-		var err error
-		if nodes[i], err = p.plan(e); err != nil {
-			return nil, err
-		}
+		nodes[i] = p.plan(e)
 	}
-	return nodes, nil
+	return nodes
 }
 
 // reference returns the declaration that the checker resolved an expression to, if any.
@@ -158,35 +164,35 @@ func (p *planner) reference(e ast.Expr) (*ast.ReferenceInfo, bool) {
 	return reference, ok
 }
 
-func (p *planner) ident(e ast.Expr) (node, error) {
+func (p *planner) ident(e ast.Expr) node {
 	reference, ok := p.reference(e)
 	if !ok {
-		return unsupported("unchecked name")
+		panic(unsupported("unchecked name"))
 	}
 	return p.resolved(e, reference)
 }
 
-func (p *planner) resolved(e ast.Expr, reference *ast.ReferenceInfo) (node, error) {
+func (p *planner) resolved(e ast.Expr, reference *ast.ReferenceInfo) node {
 	name := reference.Name
 	switch {
 	case reference.Value != nil:
-		return constant(reference.Value), nil
+		return constant(reference.Value)
 	case p.GetType(e.ID()).Kind() == types.TypeKind:
 		named, found := p.provider.FindIdent(name)
 		if !found {
-			return unsupported("type %s", name)
+			panic(unsupported("type %s", name))
 		}
-		return constant(named), nil
+		return constant(named)
 	case strings.HasPrefix(name, "."):
-		return unsupported("name with a leading dot")
+		panic(unsupported("name with a leading dot"))
 	}
 	if l, ok := p.local(name); ok {
-		return (&attribute{base: l.read(), item: l.init == nil, slot: l.slot, own: 1}).node(), nil
+		return node{attribute: &attribute{base: l.read(), item: l.init == nil, slot: l.slot, own: 1}}
 	}
 	if name == p.scope.Variables {
-		return unsupported("%s as a whole", name)
+		panic(unsupported("%s as a whole", name))
 	}
-	return (&attribute{base: p.variable(name), own: 1}).node(), nil
+	return node{attribute: &attribute{base: p.variable(name), own: 1}}
 }
 
 // variable returns a step that reads a variable of the environment, such as object.

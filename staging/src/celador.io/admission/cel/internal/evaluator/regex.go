@@ -14,26 +14,20 @@ import (
 	"github.com/google/cel-go/interpreter"
 	"k8s.io/apiserver/pkg/cel/library"
 
-	"celador.io/admission/cel/intern"
 	"celador.io/admission/cel/internal/limits"
 )
 
-// regexes caches compiled patterns while a program uses them. A compiled pattern can be far larger
-// than its source, so evaluator programs share it with the cel-go programs of the same expressions.
-type regexes struct {
-	pool intern.Pool[[sha256.Size]byte, regexp.Regexp]
-}
-
-func (r *regexes) compile(pattern string) (*regexp.Regexp, error) {
+// regex returns a compiled pattern.
+func (l *Library) regex(pattern string) (*regexp.Regexp, error) {
 	key := sha256.Sum256([]byte(pattern))
-	if compiled := r.pool.Find(key); compiled != nil {
+	if compiled := l.regexes.Find(key); compiled != nil {
 		return compiled, nil
 	}
 	compiled, err := regexp.Compile(pattern)
 	if err != nil {
 		return nil, err
 	}
-	r.pool.Add(key, compiled)
+	l.regexes.Add(key, compiled)
 	return compiled, nil
 }
 
@@ -70,7 +64,7 @@ func (l *Library) Pattern(function string) *interpreter.RegexOptimization {
 
 // matches implements interpreter.RegexOptimization.Factory.
 func (l *Library) matches(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {
-	compiled, err := l.regexes.compile(pattern)
+	compiled, err := l.regex(pattern)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // A sharedPlan is the plan of a subexpression that several expressions contain. Hundreds of
@@ -26,72 +28,60 @@ type sharedPlan struct {
 // keys of an expression takes time and memory linear in its size.
 type planKey [sha256.Size]byte
 
-// A shareKey is the key of a subexpression. shared is false for subexpressions that cannot be
-// shared, which have no key.
-type shareKey struct {
-	planKey
-	shared bool
-}
-
 // plan returns the plan of a subexpression. It reuses the plan of an equal subexpression of any
 // expression that the library has planned.
-func (p *planner) plan(e ast.Expr) (node, error) {
+func (p *planner) plan(e ast.Expr) node {
 	if e.Kind() == ast.LiteralKind || !p.shares {
 		return p.complete(e)
 	}
 	key := p.key(e)
-	if !key.shared {
+	if key == nil {
 		return p.complete(e)
 	}
-	if shared := p.library.plans.Find(key.planKey); shared != nil {
+	if shared := p.library.plans.Find(*key); shared != nil {
 		p.plans = append(p.plans, shared)
-		return shared.node, nil
+		return shared.node
 	}
 	outer := p.plans
 	p.plans = nil
-	n, err := p.complete(e)
-	if err != nil {
-		return node{}, err
-	}
+	n := p.complete(e)
 	plan := &sharedPlan{node: n, plans: p.plans}
-	p.library.plans.Add(key.planKey, plan)
+	p.library.plans.Add(*key, plan)
 	p.plans = append(outer, plan)
-	return n, nil
+	return n
 }
 
-// key returns the key of a subexpression. A subexpression with a comprehension is not shared,
-// because its slots belong to one program.
-func (p *planner) key(e ast.Expr) shareKey {
+// key returns the key of a subexpression, or nil if its plan cannot be shared. A subexpression with
+// a comprehension is not shared, because its slots belong to one program.
+func (p *planner) key(e ast.Expr) *planKey {
 	key, ok := p.keys[e.ID()]
 	if !ok {
-		if input, shareable := p.keyInput(e); shareable {
-			key = shareKey{sha256.Sum256(input), true}
+		if input := p.keyInput(e); input != nil {
+			key = new(planKey(sha256.Sum256(input)))
 		}
 		p.keys[e.ID()] = key
 	}
 	return key
 }
 
-// keyInput returns the text whose hash is the key of a subexpression. It returns false for a
+// keyInput returns the text whose hash is the key of a subexpression. It returns nil for a
 // subexpression that cannot be shared.
-func (p *planner) keyInput(e ast.Expr) ([]byte, bool) {
+func (p *planner) keyInput(e ast.Expr) []byte {
 	key := make([]byte, 0, 2*sha256.Size)
 	switch e.Kind() {
 	case ast.LiteralKind:
-		return appendConstant(key, e.AsLiteral()), true
+		return appendConstant(key, e.AsLiteral())
 	case ast.IdentKind:
-		reference, ok := p.reference(e)
-		if !ok {
-			return nil, false
+		if reference, ok := p.reference(e); ok {
+			return p.referenceInput(key, e, reference)
 		}
-		return p.referenceInput(key, e, reference)
 	case ast.SelectKind:
 		if reference, ok := p.reference(e); ok {
 			return p.referenceInput(key, e, reference)
 		}
 		selected := e.AsSelect()
 		if i, ok := p.policyVariable(selected); ok {
-			return fmt.Appendf(key, "$%d", i), true
+			return fmt.Appendf(key, "$%d", i)
 		}
 		form := "."
 		if selected.IsTestOnly() {
@@ -104,47 +94,45 @@ func (p *planner) keyInput(e ast.Expr) ([]byte, bool) {
 		if reference, ok := p.reference(e); ok {
 			key = fmt.Appendf(key, "%q ", reference.OverloadIDs)
 		}
-		if call.IsMemberFunction() {
-			var shared bool
-			if key, shared = p.appendKeys(key, call.Target()); !shared {
-				return nil, false
-			}
-		}
-		return p.appendKeys(key, call.Args()...)
+		return p.appendKeys(key, syntax.Operands(call)...)
 	case ast.ListKind:
 		list := e.AsList()
 		return p.appendKeys(fmt.Appendf(key, "[%v ", list.OptionalIndices()), list.Elements()...)
-	default:
-		return nil, false
 	}
+	return nil
 }
 
 // appendKeys appends the keys of subexpressions. The keys have a fixed length, so the result is
-// unambiguous.
-func (p *planner) appendKeys(key []byte, exprs ...ast.Expr) ([]byte, bool) {
+// unambiguous. It returns nil if a subexpression cannot be shared.
+func (p *planner) appendKeys(key []byte, exprs ...ast.Expr) []byte {
 	for _, e := range exprs {
-		d := p.key(e)
-		if !d.shared {
-			return nil, false
+		own := p.key(e)
+		if own == nil {
+			return nil
 		}
-		key = append(key, d.planKey[:]...)
+		key = append(key, own[:]...)
 	}
-	return key, true
+	return key
 }
 
-func (p *planner) referenceInput(key []byte, e ast.Expr, reference *ast.ReferenceInfo) ([]byte, bool) {
+func (p *planner) referenceInput(key []byte, e ast.Expr, reference *ast.ReferenceInfo) []byte {
 	if reference.Value != nil {
-		return appendConstant(key, reference.Value), true
+		return appendConstant(key, reference.Value)
 	}
 	// A name of the type type is the name of a type, as for resolved, even if a local variable has
 	// it.
 	if p.GetType(e.ID()).Kind() == types.TypeKind {
-		return fmt.Appendf(key, "type %q", reference.Name), true
+		return fmt.Appendf(key, "type %q", reference.Name)
 	}
-	if l, ok := p.local(reference.Name); ok {
-		return fmt.Appendf(key, "#%d", l.slot), l.init == nil
+	l, isLocal := p.local(reference.Name)
+	switch {
+	case !isLocal:
+		return fmt.Appendf(key, "%q", reference.Name)
+	case l.init == nil:
+		return fmt.Appendf(key, "#%d", l.slot)
+	default:
+		return nil
 	}
-	return fmt.Appendf(key, "%q", reference.Name), true
 }
 
 func appendConstant(key []byte, value ref.Val) []byte {

@@ -62,15 +62,13 @@ type identity [2]unsafe.Pointer
 
 func identityOf(v ref.Val) identity { return *(*identity)(unsafe.Pointer(&v)) }
 
-// kept is a value that is kept times times.
+// kept is a value that was recorded a number of times, and not released as often.
 type kept struct {
 	value       ref.Val
 	times       int
 	fingerprint uint64
 	text        string
 }
-
-func newKept(v ref.Val) *kept { return &kept{v, 1, Of(v), describe(v)} }
 
 // describe returns the type of a value and its text, unless making the text fills caches.
 func describe(v ref.Val) string {
@@ -99,7 +97,7 @@ func (c *check) kept(v ref.Val) {
 		k.times++
 		return
 	}
-	c.values[identityOf(v)] = newKept(v)
+	c.values[identityOf(v)] = &kept{v, 1, Of(v), describe(v)}
 }
 
 func (c *check) released(v ref.Val) {

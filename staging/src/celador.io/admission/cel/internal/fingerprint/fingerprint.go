@@ -47,16 +47,11 @@ func (w *walker) walk(v reflect.Value) {
 	}
 	w.number(uint64(v.Kind()))
 	switch v.Kind() {
-	case reflect.Bool:
-		maphash.WriteComparable(&w.Hash, v.Bool())
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		w.number(uint64(v.Int()))
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		w.number(v.Uint())
+	default: // bools, integers and strings
+		maphash.WriteComparable(&w.Hash, v.Interface())
+	case reflect.Chan, reflect.Func, reflect.UnsafePointer:
 	case reflect.Float32, reflect.Float64:
 		w.number(math.Float64bits(v.Float()))
-	case reflect.String:
-		maphash.WriteComparable(&w.Hash, v.String())
 	case reflect.Array:
 		for i := range v.Len() {
 			w.walk(v.Index(i))

@@ -7,12 +7,14 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"celador.io/admission/cel/internal/syntax"
 )
 
 // Appends returns the IDs of the calls of + that append to the accumulators of comprehensions.
-// These calls must change their first argument: otherwise a loop takes quadratic time. No
-// expression can refer to the accumulator of a loop. What cel.bind() and optMap() name is the
-// accumulator of a comprehension that has no step.
+// These calls must change their first argument: otherwise a loop takes quadratic time. Nothing sees
+// the change, because no expression can name the accumulator of a loop. Expressions can name the
+// accumulators of cel.bind() and optMap(), but those comprehensions do not loop.
 func Appends(e ast.Expr) sets.Set[int64] {
 	calls := sets.Set[int64]{}
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
@@ -29,21 +31,12 @@ func Appends(e ast.Expr) sets.Set[int64] {
 // returns false if the step of the comprehension does not append.
 func Append(c ast.ComprehensionExpr) (id int64, ok bool) {
 	step := c.LoopStep()
-	if args := argsOf(step, operators.Conditional, 3); args != nil {
-		step = args[1]
+	if branches := syntax.Branches(step); branches != nil {
+		step = branches[1]
 	}
-	args := argsOf(step, operators.Add, 2)
-	if args == nil || args[0].Kind() != ast.IdentKind || args[0].AsIdent() != c.AccuVar() {
+	args := syntax.Args(step, operators.Add, 2)
+	if args == nil || !syntax.IsIdent(args[0], c.AccuVar()) {
 		return 0, false
 	}
 	return step.ID(), true
-}
-
-// argsOf returns the arguments of a call of the function with n arguments, and nil for other
-// expressions.
-func argsOf(e ast.Expr, function string, n int) []ast.Expr {
-	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != function || len(e.AsCall().Args()) != n {
-		return nil
-	}
-	return e.AsCall().Args()
 }

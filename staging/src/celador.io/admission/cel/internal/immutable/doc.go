@@ -16,5 +16,5 @@
 //   - Only values of the kinds that Keep lists are kept for other policies. A value of any other
 //     kind is evaluated anew.
 //
-// Check verifies both in tests.
+// In tests, celtest.CheckKept finds values that change while they are kept.
 package immutable

@@ -52,7 +52,7 @@ func (d *decorator) decorate(node interpreter.InterpretableV2) (interpreter.Inte
 	case interpreter.InterpretableCall:
 		return d.call(n)
 	case interpreter.InterpretableConstructor:
-		if parts := n.InitVals(); len(parts) > smallList && !areConstant(parts) {
+		if parts := n.InitVals(); len(parts) > smallList && slices.ContainsFunc(parts, isComputed) {
 			return &literal{n, len(parts)}, nil
 		}
 	}
@@ -66,7 +66,7 @@ func (d *decorator) call(call interpreter.InterpretableCall) (interpreter.Interp
 		return newStep(call), nil
 	case operators.Equals, operators.NotEquals:
 		if d.mayBeConstructed(args[0]) && d.mayBeConstructed(args[1]) {
-			return &comparison{call, args[0], args[1], call.Function() == operators.Equals}, nil
+			return newGuarded(call, equality, comparisons[call.Function()]), nil
 		}
 		return call, nil
 	case operators.Add:
@@ -98,6 +98,15 @@ func (d *decorator) call(call interpreter.InterpretableCall) (interpreter.Interp
 	return newGuarded(call, guard, implementation), nil
 }
 
+// equality guards == and !=, which comparisons implements as cel-go does.
+var (
+	equality    = &Guard{pair: Equality}
+	comparisons = map[string]*functions.Overload{
+		operators.Equals:    {Binary: types.Equal},
+		operators.NotEquals: {Binary: func(l, r ref.Val) ref.Val { return types.Bool(types.Equal(l, r) != types.True) }},
+	}
+)
+
 // sums holds the overloads of + whose results can be larger than their operands. The empty overload
 // stands for operands of dynamic type.
 var sums = map[string]bool{"": true, overloads.AddString: true, overloads.AddBytes: true, overloads.AddList: true}
@@ -127,9 +136,7 @@ func constant(node interpreter.InterpretableV2) ref.Val {
 	return nil
 }
 
-func areConstant(nodes []interpreter.InterpretableV2) bool {
-	return !slices.ContainsFunc(nodes, func(node interpreter.InterpretableV2) bool { return constant(node) == nil })
-}
+func isComputed(node interpreter.InterpretableV2) bool { return constant(node) == nil }
 
 // isSmallLiteral reports whether a node is a literal so small that the cost limit bounds the total
 // size that an expression can add, such as [x] in the expansion of map().
@@ -225,37 +232,6 @@ func refuse(id int64, err error) ref.Val {
 		panic(interpreter.EvalCancelledError{Message: string(exceeded), Cause: interpreter.CostLimitExceeded})
 	}
 	return types.LabelErrNode(id, types.WrapErr(err))
-}
-
-// A comparison is == or != where both operands can be constructed lists, maps or objects.
-type comparison struct {
-	interpreter.InterpretableCall
-	left, right interpreter.InterpretableV2
-	equal       bool
-}
-
-// Eval implements interpreter.Interpretable.
-func (c *comparison) Eval(activation interpreter.Activation) ref.Val {
-	return c.Exec(interpreter.AsFrame(activation))
-}
-
-// Exec implements interpreter.InterpretableV2.
-func (c *comparison) Exec(frame *interpreter.ExecutionFrame) ref.Val {
-	l, r := c.left.Exec(frame), c.right.Exec(frame)
-	if types.IsUnknownOrError(l) {
-		return l
-	}
-	if types.IsUnknownOrError(r) {
-		return r
-	}
-	if err := Equality(frame, l, r); err != nil {
-		return refuse(c.ID(), err)
-	}
-	result := types.Equal(l, r)
-	if c.equal {
-		return result
-	}
-	return types.Bool(result != types.True)
 }
 
 // A literal is a large list, map or object literal, some of whose parts are not constant.

@@ -41,32 +41,17 @@ func WithIterations(checked *ast.AST) *ast.AST {
 	return ast.NewCheckedAST(ast.NewAST(marked, checked.SourceInfo()), checked.TypeMap(), references)
 }
 
-// A step is the step of a loop. It has the value of its only argument.
-type step struct {
-	interpreter.InterpretableCall
-	argument interpreter.InterpretableV2
-	// taken are arguments for which the cost tracker searches its stack. It finds the last one,
-	// which is this call in the iteration before, and drops everything above. It does not find the
-	// first one, and so charges nothing.
-	taken []interpreter.InterpretableV2
-}
-
 // noID is the ID of no subexpression.
 const noID = -1
 
-func newStep(call interpreter.InterpretableCall) *step {
-	return &step{call, call.Args()[0], []interpreter.InterpretableV2{
+// newStep returns the implementation of a call of iteration. It has the value of its only argument.
+//
+// The cost tracker searches its stack for other arguments. It finds the last one, which is the call
+// in the iteration before, and drops everything above. It does not find the first one, and so
+// charges nothing.
+func newStep(call interpreter.InterpretableCall) interpreter.InterpretableCall {
+	step := interpreter.NewCall(call.ID(), iteration, "", call.Args(), func(args ...ref.Val) ref.Val { return args[0] })
+	return &callOf{step, []interpreter.InterpretableV2{
 		interpreter.NewConstValue(noID, types.NullValue), interpreter.NewConstValue(call.ID(), types.NullValue),
 	}}
 }
-
-// Args implements interpreter.InterpretableCall.
-func (s *step) Args() []interpreter.InterpretableV2 { return s.taken }
-
-// Eval implements interpreter.Interpretable.
-func (s *step) Eval(activation interpreter.Activation) ref.Val {
-	return s.argument.Eval(activation)
-}
-
-// Exec implements interpreter.InterpretableV2.
-func (s *step) Exec(frame *interpreter.ExecutionFrame) ref.Val { return s.argument.Exec(frame) }

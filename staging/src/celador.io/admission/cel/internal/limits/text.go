@@ -44,12 +44,7 @@ func checkReplace(_ MeterResolver, args []ref.Val) error {
 	if !isText || !isOld || !isReplacement || len(replacement) <= len(old) || (len(text)+1)*len(replacement)+len(text) <= MaxText {
 		return nil
 	}
-	times := strings.Count(string(text), string(old))
-	if len(args) > 3 {
-		if limit, ok := args[3].(types.Int); ok && limit >= 0 {
-			times = min(times, int(limit))
-		}
-	}
+	times := limited(strings.Count(string(text), string(old)), args[3:])
 	return fitText(len(text) + times*(len(replacement)-len(old)))
 }
 
@@ -65,12 +60,7 @@ func checkRegexReplace(from MeterResolver, args []ref.Val) error {
 	if !isText || !isReplacement {
 		return nil
 	}
-	times := len(text) + 1
-	if len(args) > 3 {
-		if limit, ok := args[3].(types.Int); ok && limit >= 0 {
-			times = int(min(int64(times), int64(limit)))
-		}
-	}
+	times := limited(len(text)+1, args[3:])
 	groups := strings.Count(string(replacement), `\`)
 	return fitText(len(text)*(groups+1) + times*len(replacement))
 }
@@ -82,13 +72,18 @@ func checkSplit(_ MeterResolver, args []ref.Val) error {
 	if !isText || !isSeparator || len(text) < MaxElements {
 		return nil
 	}
-	parts := strings.Count(string(text), string(separator)) + 1
-	if len(args) > 2 {
-		if limit, ok := args[2].(types.Int); ok && limit >= 0 {
-			parts = min(parts, int(limit))
+	return fitElements(limited(strings.Count(string(text), string(separator))+1, args[2:]))
+}
+
+// limited returns n, or the limit of a call if that is lower. limit holds the last argument of the
+// call, if it has one. A negative limit is none.
+func limited(n int, limit []ref.Val) int {
+	if len(limit) > 0 {
+		if limit, ok := limit[0].(types.Int); ok && limit >= 0 {
+			return min(n, int(limit))
 		}
 	}
-	return fitElements(parts)
+	return n
 }
 
 // checkFormat checks text.format(list). The formatted text of a list or map is only a few bytes
@@ -104,9 +99,7 @@ func checkFormat(_ MeterResolver, args []ref.Val) error {
 	}
 	const perElement = 32
 	e := extent{goContent: true, maxElements: MaxText / perElement, maxText: MaxText}
-	if !e.add(args[1]) {
-		return errText(length + e.text + e.elements*perElement)
-	}
+	e.add(args[1])
 	return fitText(length + e.text + e.elements*perElement)
 }
 

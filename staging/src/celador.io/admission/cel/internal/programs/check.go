@@ -4,7 +4,10 @@
 package programs
 
 import (
+	"fmt"
+
 	"github.com/google/cel-go/cel"
+	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
 // Check parses and checks an expression of an environment that extends that of the functions with
@@ -13,7 +16,7 @@ import (
 // If rewrite is not nil, it is called before the type check and may change the parsed expression.
 func (b *Builtins) Check(env *cel.Env, source string, rewrite func(parsed *cel.Ast)) (checked *cel.Ast, issues *cel.Issues, err error) {
 	defer rescue(&err)
-	parsed, issues := b.parser.Parse(source)
+	parsed, issues := b.Parse(source)
 	if issues != nil {
 		return nil, issues, nil
 	}
@@ -24,4 +27,18 @@ func (b *Builtins) Check(env *cel.Env, source string, rewrite func(parsed *cel.A
 		checked, issues = env.Check(parsed)
 	}
 	return checked, issues, nil
+}
+
+// Invalid returns the error for an expression with issues.
+func Invalid(issues *cel.Issues) *apiservercel.Error {
+	return &apiservercel.Error{
+		Type:   apiservercel.ErrorTypeInvalid,
+		Detail: "compilation failed: " + issues.String(),
+		Cause:  apiservercel.NewCompilationError(issues),
+	}
+}
+
+// Internal returns the error for an expression that may be valid but cannot be compiled.
+func Internal(format string, args ...any) *apiservercel.Error {
+	return &apiservercel.Error{Type: apiservercel.ErrorTypeInternal, Detail: fmt.Sprintf(format, args...)}
 }

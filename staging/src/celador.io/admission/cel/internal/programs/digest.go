@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"strconv"
 
 	"github.com/google/cel-go/cel"
 )
@@ -35,13 +36,7 @@ func (d Digester) Text(s string) {
 }
 
 // Flag adds a bool.
-func (d Digester) Flag(set bool) {
-	n := 0
-	if set {
-		n = 1
-	}
-	d.Number(n)
-}
+func (d Digester) Flag(set bool) { d.Text(strconv.FormatBool(set)) }
 
 // Type adds a type and its parameters, in time linear in the size of the type.
 func (d Digester) Type(t *cel.Type) {

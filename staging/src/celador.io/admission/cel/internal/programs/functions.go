@@ -16,24 +16,23 @@ import (
 
 // Functions indexes the functions of a base environment, for stored and for new expressions, on
 // first use. It is safe for concurrent use.
-type Functions struct {
-	stored, fresh func() (*Builtins, error)
-}
+type Functions map[environment.Type]func() (*Builtins, error)
 
 // Builtins holds the function implementations and overloads, and a parser, of an environment. It is
 // safe for concurrent use.
 type Builtins struct {
 	*evaluator.Library
-	sizes  *typesize.Functions
-	parser *parser.Parser
+	*parser.Parser
+	sizes *typesize.Functions
 	// tracking returns the environment whose parser keeps the calls of macros.
 	tracking func() (*cel.Env, error)
 }
 
 // NewFunctions returns the functions of a base environment.
-func NewFunctions(base *environment.EnvSet) *Functions {
-	of := func(origin environment.Type) func() (*Builtins, error) {
-		return sync.OnceValues(func() (*Builtins, error) {
+func NewFunctions(base *environment.EnvSet) Functions {
+	f := Functions{}
+	for _, origin := range []environment.Type{environment.StoredExpressions, environment.NewExpressions} {
+		f[origin] = sync.OnceValues(func() (*Builtins, error) {
 			env, err := base.Env(origin)
 			if err != nil {
 				return nil, err
@@ -46,20 +45,11 @@ func NewFunctions(base *environment.EnvSet) *Functions {
 				return nil, err
 			}
 			tracking := func() (*cel.Env, error) { return env.Extend(cel.EnableMacroCallTracking()) }
-			return &Builtins{implementations, typesize.NewFunctions(env), parser.New(env), sync.OnceValues(tracking)}, nil
+			return &Builtins{implementations, parser.New(env), typesize.NewFunctions(env), sync.OnceValues(tracking)}, nil
 		})
 	}
-	return &Functions{stored: of(environment.StoredExpressions), fresh: of(environment.NewExpressions)}
+	return f
 }
 
 // Of returns the functions that are available to expressions of the given origin.
-func (f *Functions) Of(origin environment.Type) (*Builtins, error) {
-	if origin == environment.NewExpressions {
-		return f.fresh()
-	}
-	return f.stored()
-}
-
-// CheckNodes returns an error if the macros of an expression copy so much that cel-go would take
-// too long to check it. It ignores all other errors.
-func (b *Builtins) CheckNodes(source string) error { return b.parser.CheckNodes(source) }
+func (f Functions) Of(origin environment.Type) (*Builtins, error) { return f[origin]() }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/google/cel-go/interpreter"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"celador.io/admission/cel/internal/evaluator"
 	"celador.io/admission/cel/internal/limits"
@@ -23,10 +22,10 @@ const recovered = "internal error: "
 // recordPanics records the panic behind an error of cel-go, if there was one. Otherwise it records
 // the panic of the closures that evaluated the expression before. That one is a defect of the
 // evaluator, which cel-go's result hides.
-func (p *Program) recordPanics(ctx context.Context, input evaluator.Input, meter *limits.Meter, panicked *evaluator.Panic, err error) {
+func (p *Program) recordPanics(ctx context.Context, input evaluator.Input, panicked *evaluator.Panic, err error) {
 	if err != nil {
 		if text, ok := strings.CutPrefix(err.Error(), recovered); ok && !errors.As(err, new(interpreter.EvalCancelledError)) {
-			p.Panics.Record(panics.Interpreter, text, func() []byte { return p.stack(ctx, input, meter) })
+			p.Panics.Record(panics.Interpreter, text, func() []byte { return p.stack(ctx, input) })
 			return
 		}
 	}
@@ -38,7 +37,7 @@ func (p *Program) recordPanics(ctx context.Context, input evaluator.Input, meter
 // stack returns the stack of a panic of the interpreter. cel-go drops the stack when it recovers,
 // so stack evaluates the expression once more. If that does not panic again, it returns the stack
 // of its caller.
-func (p *Program) stack(ctx context.Context, input evaluator.Input, meter *limits.Meter) (stack []byte) {
+func (p *Program) stack(ctx context.Context, input evaluator.Input) (stack []byte) {
 	stack = debug.Stack()
 	if p.interpreted.later == nil {
 		return stack
@@ -51,20 +50,13 @@ func (p *Program) stack(ctx context.Context, input evaluator.Input, meter *limit
 	if err != nil {
 		return stack
 	}
-	frame, err := interpreter.NewExecutionFrame(input)
-	if err != nil {
-		return stack
-	}
-	defer frame.Close()
-	defer meter.Repeat(meter.Mark()) // the series pays only for the evaluation itself
-	if err := frame.SetContext(ctx, celconfig.CheckFrequency); err != nil {
-		return stack
-	}
-	defer func() {
-		if recover() != nil {
-			stack = debug.Stack()
-		}
-	}()
-	planned.Exec(frame)
+	repeat(ctx, input, func(frame *interpreter.ExecutionFrame) {
+		defer func() {
+			if recover() != nil {
+				stack = debug.Stack()
+			}
+		}()
+		planned.Exec(frame)
+	})
 	return stack
 }

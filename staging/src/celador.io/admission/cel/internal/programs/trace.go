@@ -27,9 +27,9 @@ type Step struct {
 	Value ref.Val
 }
 
-// CheckTraced parses and checks an expression that compiles. The source info of the result has the
+// checkTraced parses and checks an expression that compiles. The source info of the result has the
 // calls of macros, which Check leaves out.
-func (b *Builtins) CheckTraced(env *cel.Env, source string) (checked *cel.Ast, err error) {
+func (b *Builtins) checkTraced(env *cel.Env, source string) (checked *cel.Ast, err error) {
 	defer rescue(&err)
 	tracking, err := b.tracking()
 	if err != nil {
@@ -45,10 +45,16 @@ func (b *Builtins) CheckTraced(env *cel.Env, source string) (checked *cel.Ast, e
 	return checked, issues.Err()
 }
 
-// PlanTraced makes program, which must be zero, the plan of a checked expression for cel-go. Each
+// PlanTraced makes program, of which only the source and the cost limit are set, the plan of an
+// expression for cel-go. The expression compiles in declared, and env serves evaluations. Each
 // evaluation calls observe with the steps of the evaluation, in order, and its cost. It evaluates
 // the expression twice: cel-go cannot trace and tell the cost at once.
-func (b *Builtins) PlanTraced(env *cel.Env, checked *ast.AST, observe func(context.Context, []Step, uint64), program *Program) error {
+func (b *Builtins) PlanTraced(declared, env *cel.Env, observe func(context.Context, []Step, uint64), program *Program) error {
+	compiled, err := b.checkTraced(declared, program.Panics.Source)
+	if err != nil {
+		return err
+	}
+	checked := compiled.NativeRep()
 	untraced, err := instantiate(env, checked, b.Library, program.CostLimit)
 	if err != nil {
 		return err
@@ -62,8 +68,8 @@ func (b *Builtins) PlanTraced(env *cel.Env, checked *ast.AST, observe func(conte
 	return nil
 }
 
-// Traced returns the checked expression of a program that PlanTraced planned, and nil for other
-// programs.
+// Traced returns the checked expression of a program that PlanTraced planned, whose nodes have the
+// IDs of steps. Its source info has the calls of macros. Traced returns nil for other programs.
 func (p *Program) Traced() *ast.AST {
 	if planned := p.interpreted.planned.Load(); planned != nil {
 		if traced, ok := (*planned).(*tracedProgram); ok {
@@ -76,7 +82,7 @@ func (p *Program) Traced() *ast.AST {
 type tracedProgram struct {
 	cel.Program
 	checked *ast.AST
-	traced  interpreter.InterpretableV2
+	traced  *interpreter.ObservableInterpretable
 	observe func(context.Context, []Step, uint64)
 }
 
@@ -103,35 +109,32 @@ func (t *tracedProgram) ContextEval(ctx context.Context, input any) (ref.Val, *c
 // steps returns the steps of an evaluation up to the first panic, which has its cause in a
 // function.
 func (t *tracedProgram) steps(ctx context.Context, input any) []Step {
-	frame, err := interpreter.NewExecutionFrame(input)
-	if err != nil {
-		return nil
-	}
-	defer frame.Close()
-	if meter, ok := limits.MeterOf(frame); ok {
-		defer meter.Repeat(meter.Mark()) // the series pays only for the evaluation itself
-	}
-	if err := frame.SetContext(ctx, celconfig.CheckFrequency); err != nil {
-		return nil
-	}
 	taken := &steps{}
-	func() {
-		defer rescue(&err)
-		observed, ok := t.traced.(*interpreter.ObservableInterpretable)
-		if !ok {
-			return
-		}
-		observed.ObserveExec(frame, func(state any) {
-			if s, ok := state.(*steps); ok {
-				taken = s
-			}
-		})
-	}()
+	repeat(ctx, input, func(frame *interpreter.ExecutionFrame) {
+		defer rescue(new(error))
+		t.traced.ObserveExec(frame, func(state any) { taken = state.(*steps) })
+	})
 	return taken.taken
 }
 
+// repeat calls evaluate with a frame in which cel-go evaluates an expression once more. The series
+// pays only for the evaluation before.
+func repeat(ctx context.Context, input any, evaluate func(*interpreter.ExecutionFrame)) {
+	frame, err := interpreter.NewExecutionFrame(input)
+	if err != nil {
+		return
+	}
+	defer frame.Close()
+	if meter, ok := limits.MeterOf(frame); ok {
+		defer meter.Repeat(meter.Mark())
+	}
+	if frame.SetContext(ctx, celconfig.CheckFrequency) == nil {
+		evaluate(frame)
+	}
+}
+
 // observable plans an expression such that the state of an evaluation are steps.
-func observable(env *cel.Env, checked *ast.AST, decorator interpreter.InterpretableDecoratorV2) (planned interpreter.InterpretableV2, err error) {
+func observable(env *cel.Env, checked *ast.AST, decorator interpreter.InterpretableDecoratorV2) (planned *interpreter.ObservableInterpretable, err error) {
 	defer rescue(&err)
 	dispatcher := interpreter.NewDispatcher()
 	for name, function := range env.Functions() {
@@ -145,14 +148,21 @@ func observable(env *cel.Env, checked *ast.AST, decorator interpreter.Interpreta
 	}
 	adapter, provider := env.CELTypeAdapter(), env.CELTypeProvider()
 	attributes := interpreter.NewAttributeFactory(env.Container, adapter, provider)
-	return interpreter.NewInterpreter(dispatcher, env.Container, provider, adapter, attributes).NewInterpretable(checked,
+	observed, err := interpreter.NewInterpreter(dispatcher, env.Container, provider, adapter, attributes).NewInterpretable(checked,
 		interpreter.CustomDecoratorV2(bindOptionals), interpreter.CustomDecoratorV2(decorator), interpreter.InterruptableEval(),
 		interpreter.EvalStateObserver(interpreter.EvalStateFactory(func() interpreter.EvalState { return &steps{} })))
+	if err != nil {
+		return nil, err
+	}
+	return observed.(*interpreter.ObservableInterpretable), nil
 }
 
-// steps are the steps of one evaluation. They implement interpreter.EvalState, and keep all values
-// of a node.
-type steps struct{ taken []Step }
+// steps are the steps of one evaluation. Unlike other states, they keep all values of a node. An
+// evaluation only calls SetValue.
+type steps struct {
+	interpreter.EvalState
+	taken []Step
+}
 
 // SetValue implements interpreter.EvalState.
 func (s *steps) SetValue(id int64, value ref.Val) {
@@ -160,28 +170,6 @@ func (s *steps) SetValue(id int64, value ref.Val) {
 		s.taken = append(s.taken, Step{id, value})
 	}
 }
-
-// Value implements interpreter.EvalState. It returns the latest value.
-func (s *steps) Value(id int64) (ref.Val, bool) {
-	for i := len(s.taken) - 1; i >= 0; i-- {
-		if s.taken[i].ID == id {
-			return s.taken[i].Value, true
-		}
-	}
-	return nil, false
-}
-
-// IDs implements interpreter.EvalState.
-func (s *steps) IDs() []int64 {
-	ids := make([]int64, len(s.taken))
-	for i := range s.taken {
-		ids[i] = s.taken[i].ID
-	}
-	return ids
-}
-
-// Reset implements interpreter.EvalState.
-func (s *steps) Reset() { s.taken = nil }
 
 // bindOptionals implements or() and orValue() of optional values. cel-go has no functions for them,
 // but replaces their calls in the programs that cel.Env plans.

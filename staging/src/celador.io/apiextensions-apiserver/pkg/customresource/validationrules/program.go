@@ -102,7 +102,7 @@ func compileRule(environment *schemaexpression.Environment, rule *apiextensionsv
 	if expression.OutputType() != cel.BoolType {
 		return compiledRule{err: errors.New("cel expression must evaluate to a bool")}
 	}
-	c := compiledRule{readsOld: expression.Reads(schemaexpression.OldSelf)}
+	c := compiledRule{readsOld: expression.ReadsOldSelf()}
 	var planErr error
 	if c.rule, planErr = expression.Program(); planErr != nil {
 		c.err = errors.New("program instantiation failed: " + planErr.Error())
