@@ -31,10 +31,11 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
 	"celador.io/client-go/clientset/fake"
 	"celador.io/client-go/informers"
 
-	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
+	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 )
 
 // A Cluster is the API server that plugins of both sides watch. It belongs to a bubble of
@@ -92,7 +93,7 @@ func (c *Cluster) Run(t *testing.T, gates featuregate.FeatureGate, plugins ...ad
 	})
 	for _, plugin := range plugins {
 		initializer.New(c.Client, c.Dynamic, kubeInformers, authorizer.AuthorizerFunc(Authorize), gates, nil, stop, &c.mapper).Initialize(plugin)
-		kubeadmission.NewInitializer(c.policies, policyInformers, nil, kubeadmission.Freshness{}).Initialize(plugin)
+		policyinit.New(policyinit.Config{Client: c.policies, Informers: policyInformers, BuiltIn: builtintypes.Scheme().IsVersionRegistered, TypeChecks: builtintypes.TypeChecks}).Initialize(plugin)
 		Must(t, plugin.(admission.InitializationValidator).ValidateInitialization())
 	}
 	kubeInformers.Start(stop)
