@@ -111,7 +111,7 @@ func TestFeatureGates(t *testing.T) {
 			got = append(got, strings.Join([]string{name, stage, state, now.Version.String()}, " "))
 		}
 	}
-	for _, dir := range []string{"../pkg/features", "../staging/src/celador.io/apiextensions-apiserver/pkg/features"} {
+	for _, dir := range []string{"../staging/src/celador.io/apiserver/pkg/features", "../staging/src/celador.io/apiextensions-apiserver/pkg/features"} {
 		inspect(t, dir, list)
 	}
 	compare(t, "gates", cells(t, "Feature gates", 0, 1, 2, 3), got)

@@ -31,7 +31,7 @@ git log --no-merges --abbrev=12 --name-only --format='%x01%s (%h)' "${previous:+
   }
   /^\001/ { conclude(); subject = substr($0, 2); next }
   /^$/ { next }
-  /^staging\/src\/celador.io\/admission\/|^plugin\// { files["Policies and webhooks"]++; next }
+  /^staging\/src\/celador.io\/(admission|apiserver)\/|^plugin\// { files["Policies and webhooks"]++; next }
   /^staging\/src\/celador.io\/apiextensions-apiserver\// { files["Custom resources"]++; next }
   /^staging\/src\/celador.io\/offline\/|^cmd\/celador\// { files["The command celador"]++; next }
   /^api\/|^staging\/src\/celador.io\/(api|client-go)\// { files["API and clients"]++; next }

@@ -18,9 +18,9 @@ import (
 	controlplaneapiserver "k8s.io/kubernetes/pkg/controlplane/apiserver"
 
 	apiextensions "celador.io/apiextensions-apiserver/pkg/apiserver"
+	"celador.io/apiserver/pkg/admission/typechecks"
 
 	"celador.io/celador/pkg/apis/admissionregistration"
-	"celador.io/celador/pkg/kubeapiserver/typechecks"
 	"celador.io/celador/pkg/registry/admissionregistration/rest"
 )
 

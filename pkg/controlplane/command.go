@@ -22,7 +22,7 @@ import (
 	"k8s.io/component-base/term"
 	"k8s.io/component-base/version/verflag"
 
-	"celador.io/celador/pkg/features"
+	"celador.io/apiserver/pkg/features"
 )
 
 // NewAPIServerCommand returns command kube-apiserver with upstream's flags and defaults, and

@@ -18,10 +18,12 @@ import (
 	controlplaneapiserver "k8s.io/kubernetes/pkg/controlplane/apiserver"
 
 	"celador.io/admission/typecheck"
+	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
+	serveroptions "celador.io/apiserver/pkg/server/options"
 	"celador.io/client-go/informers"
 
 	"celador.io/celador/pkg/generated/openapi"
-	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
+	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 	"celador.io/celador/pkg/registry/admissionregistration/localclient"
 )
 
@@ -101,9 +103,13 @@ func NewConfig(opts CompletedOptions) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	policies := newPolicyInformers(client, opts.InformerName)
+	policies := serveroptions.NewPolicyInformers(client, opts.InformerName)
 	paths := &installedPaths{done: make(chan struct{})}
-	plugins := kubeadmission.NewInitializer(client, policies, paths.done, kubeadmission.Freshness{Limit: opts.MaxPolicyStaleness, Check: stores.Fresh})
+	plugins := policyinit.New(policyinit.Config{
+		Client: client, Informers: policies, Installed: paths.done,
+		Freshness: policyinit.Freshness{Limit: opts.MaxPolicyStaleness, Check: stores.Fresh},
+		BuiltIn:   builtintypes.Scheme().IsVersionRegistered, TypeChecks: builtintypes.TypeChecks,
+	})
 	restorePlugins := useOwnPlugins(opts.CompletedOptions, plugins)
 	kube, services, initializers, err := app.CreateKubeAPIServerConfig(opts.CompletedOptions, generic, kubeInformers, storage)
 	restorePlugins()
@@ -122,7 +128,7 @@ func NewConfig(opts CompletedOptions) (*Config, error) {
 		return nil, fmt.Errorf("aggregator: %w", err)
 	}
 
-	if err := startInformers(generic, &aggregator.GenericConfig.Config, policies, plugins.PoliciesSynced); err != nil {
+	if err := serveroptions.StartPolicyInformers(generic, &aggregator.GenericConfig.Config, policies, plugins.PoliciesSynced); err != nil {
 		return nil, err
 	}
 	checkParams(&aggregator.GenericConfig.Config, paths, plugins.ParamsSynced)

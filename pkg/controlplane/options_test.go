@@ -13,7 +13,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 
-	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
+	"celador.io/apiserver/pkg/admission/plugin/validatingadmissionpolicy"
 )
 
 // recorder records the plugins that were initialized.

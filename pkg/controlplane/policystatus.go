@@ -26,14 +26,14 @@ import (
 	"celador.io/admission/policyspec"
 	"celador.io/admission/typecheck"
 	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/apiserver/pkg/admission/typechecks"
+	"celador.io/apiserver/pkg/features"
 	"celador.io/client-go/clientset"
 	"celador.io/client-go/informers"
 
 	"celador.io/celador/pkg/controller/admissionpolicystatus"
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
-	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
-	"celador.io/celador/pkg/kubeapiserver/typechecks"
 	registry "celador.io/celador/pkg/registry/admissionregistration/rest"
 )
 

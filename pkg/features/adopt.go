@@ -1,9 +1,13 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package features adds the feature gates of all modules to the process-wide feature gate, and lets
+// servers in one process take turns with it.
 package features
 
 import (
+	_ "celador.io/apiextensions-apiserver/pkg/features"
+	_ "celador.io/apiserver/pkg/features"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/component-base/featuregate"
 )

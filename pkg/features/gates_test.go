@@ -16,7 +16,7 @@ import (
 	"k8s.io/component-base/featuregate"
 
 	customresources "celador.io/apiextensions-apiserver/pkg/features"
-	"celador.io/celador/pkg/features"
+	"celador.io/apiserver/pkg/features"
 )
 
 func TestGateOfKubeComponent(t *testing.T) {

@@ -27,9 +27,9 @@ import (
 
 	"celador.io/admission/panics"
 	"celador.io/admission/typecheck"
+	"celador.io/apiserver/pkg/workers"
 
 	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
-	"celador.io/celador/pkg/workers"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 
 	v1 "celador.io/api/admissionregistration/v1"
-	"celador.io/celador/pkg/collector"
+	"celador.io/apiserver/pkg/collector"
 )
 
 const (

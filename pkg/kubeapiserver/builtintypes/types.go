@@ -19,6 +19,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"celador.io/admission/typecheck"
+	"celador.io/apiserver/pkg/admission/typechecks"
 
 	"celador.io/celador/pkg/generated/openapi"
 )
@@ -48,9 +49,9 @@ func (resolve onDemand) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schem
 	return resolve().ResolveSchema(kind)
 }
 
-// Types returns the types in Scheme for type checks. It derives the resources from the kinds, which
-// is correct for all built-in resources. Types is safe for concurrent use.
-var Types = sync.OnceValue(func() typecheck.Types {
+// TypeChecks checks the types of policies that are written against the types in Scheme. It derives
+// the resources from the kinds, which is correct for all built-in resources.
+var TypeChecks = typechecks.NewValidator(func() typecheck.Types {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	for kind := range Scheme().AllKnownTypes() {
 		if kind.Version != runtime.APIVersionInternal {

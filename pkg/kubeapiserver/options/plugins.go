@@ -6,16 +6,16 @@ package options
 
 import (
 	"io"
-	"slices"
 
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle"
 	upstream "k8s.io/kubernetes/pkg/kubeapiserver/options"
 
-	"celador.io/celador/plugin/pkg/admission/mutatingadmissionpolicy"
-	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
-	mutatingwebhook "celador.io/celador/plugin/pkg/admission/webhook/mutating"
-	validatingwebhook "celador.io/celador/plugin/pkg/admission/webhook/validating"
+	"celador.io/apiserver/pkg/admission/plugin/mutatingadmissionpolicy"
+	"celador.io/apiserver/pkg/admission/plugin/validatingadmissionpolicy"
+	mutatingwebhook "celador.io/apiserver/pkg/admission/plugin/webhook/mutating"
+	validatingwebhook "celador.io/apiserver/pkg/admission/plugin/webhook/validating"
+	serveroptions "celador.io/apiserver/pkg/server/options"
 )
 
 // NewPlugins returns a registry of kube-apiserver's plugins with upstream's names, so that flags,
@@ -32,12 +32,7 @@ func NewPlugins(host *admission.Plugins, initialize admission.PluginInitializer)
 	register(plugins, mutatingadmissionpolicy.PluginName, mutatingadmissionpolicy.New, initialize)
 	register(plugins, validatingadmissionpolicy.PluginName, validatingadmissionpolicy.New, initialize)
 
-	known := plugins.Registered()
-	for _, name := range host.Registered() {
-		if !slices.Contains(known, name) {
-			plugins.Register(name, factory(host, name))
-		}
-	}
+	serveroptions.AddPlugins(plugins, host)
 	return plugins
 }
 

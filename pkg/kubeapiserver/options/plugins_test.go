@@ -13,8 +13,9 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 
+	"celador.io/apiserver/pkg/admission/plugin/validatingadmissionpolicy"
+
 	kubeoptions "celador.io/celador/pkg/kubeapiserver/options"
-	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
 )
 
 // recorder records the plugins that were initialized.

@@ -24,14 +24,15 @@ import (
 	kubeinformers "k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 
+	"celador.io/apiserver/pkg/admission/plugin/mutatingadmissionpolicy"
+	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
+	"celador.io/apiserver/pkg/admission/plugin/validatingadmissionpolicy"
+	celadormutating "celador.io/apiserver/pkg/admission/plugin/webhook/mutating"
+	celadorvalidating "celador.io/apiserver/pkg/admission/plugin/webhook/validating"
 	"celador.io/client-go/clientset"
 	"celador.io/client-go/informers"
 
-	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
-	"celador.io/celador/plugin/pkg/admission/mutatingadmissionpolicy"
-	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
-	celadormutating "celador.io/celador/plugin/pkg/admission/webhook/mutating"
-	celadorvalidating "celador.io/celador/plugin/pkg/admission/webhook/validating"
+	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 	"celador.io/celador/test/benchmark/api"
 )
 
@@ -99,7 +100,7 @@ func start(plugin plugin, server *api.Server) (*Engine, error) {
 
 	ctx, cancel := context.WithCancel(context.Background())
 	initializer.New(kube, params, kubeInformers, authorizer.AuthorizerFunc(abstain), utilfeature.DefaultFeatureGate, nil, ctx.Done(), server.RESTMapper()).Initialize(plugin)
-	kubeadmission.NewInitializer(policies, policyInformers, nil, kubeadmission.Freshness{}).Initialize(plugin)
+	policyinit.New(policyinit.Config{Client: policies, Informers: policyInformers, BuiltIn: builtintypes.Scheme().IsVersionRegistered}).Initialize(plugin)
 	webhookinitializer.NewPluginInitializer(nil, nil).Initialize(plugin)
 	if err := plugin.ValidateInitialization(); err != nil {
 		cancel()

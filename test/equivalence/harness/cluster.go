@@ -32,11 +32,12 @@ import (
 	"k8s.io/component-base/featuregate"
 	"k8s.io/component-base/metrics/legacyregistry"
 
+	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
 	"celador.io/client-go/clientset/fake"
 	policyscheme "celador.io/client-go/clientset/scheme"
 	"celador.io/client-go/informers"
 
-	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
+	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 )
 
 // A Cluster is the API server that plugins of both sides watch. It belongs to a bubble of
@@ -94,7 +95,7 @@ func (c *Cluster) Run(t *testing.T, gates featuregate.FeatureGate, plugins ...ad
 	})
 	for _, plugin := range plugins {
 		initializer.New(c.Client, c.Dynamic, kubeInformers, authorizer.AuthorizerFunc(Authorize), gates, nil, stop, &c.mapper).Initialize(plugin)
-		kubeadmission.NewInitializer(c.policies, policyInformers, nil, kubeadmission.Freshness{}).Initialize(plugin)
+		policyinit.New(policyinit.Config{Client: c.policies, Informers: policyInformers, BuiltIn: builtintypes.Scheme().IsVersionRegistered, TypeChecks: builtintypes.TypeChecks}).Initialize(plugin)
 		Must(t, plugin.(admission.InitializationValidator).ValidateInitialization())
 	}
 	kubeInformers.Start(stop)

@@ -16,7 +16,8 @@ import (
 	"k8s.io/client-go/openapi"
 	"k8s.io/component-base/featuregate"
 
-	"celador.io/celador/plugin/pkg/admission/mutatingadmissionpolicy"
+	"celador.io/apiserver/pkg/admission/plugin/mutatingadmissionpolicy"
+
 	"celador.io/celador/test/equivalence/harness"
 )
 

@@ -8,10 +8,9 @@ import (
 	"testing/synctest"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/apiserver/pkg/features"
 
-	"celador.io/celador/pkg/features"
 	policyscheme "celador.io/celador/pkg/registry/admissionregistration/scheme"
-
 	"celador.io/celador/test/equivalence/harness"
 )
 

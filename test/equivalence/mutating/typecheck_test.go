@@ -20,8 +20,8 @@ import (
 	models "k8s.io/kube-openapi/pkg/validation/spec"
 
 	"celador.io/admission/typecheck"
+	"celador.io/apiserver/pkg/features"
 
-	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 	"celador.io/celador/test/equivalence/harness"
 )

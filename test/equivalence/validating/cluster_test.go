@@ -12,7 +12,8 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/component-base/featuregate"
 
-	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
+	"celador.io/apiserver/pkg/admission/plugin/validatingadmissionpolicy"
+
 	"celador.io/celador/test/equivalence/harness"
 )
 

@@ -13,11 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"celador.io/admission/validation"
-	"celador.io/celador/pkg/features"
-	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
-	"celador.io/celador/pkg/kubeapiserver/typechecks"
-	policyscheme "celador.io/celador/pkg/registry/admissionregistration/scheme"
+	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
+	"celador.io/apiserver/pkg/features"
 
+	"celador.io/celador/pkg/kubeapiserver/builtintypes"
+	policyscheme "celador.io/celador/pkg/registry/admissionregistration/scheme"
 	"celador.io/celador/test/equivalence/harness"
 )
 
@@ -65,7 +65,7 @@ func FuzzPolicySpec(f *testing.F) {
 				Params:   g.params(),
 			})
 			c.run(t, gates)
-			_, verdicts := c.celador.(kubeadmission.PolicyPlugin).VerdictStore()
+			_, verdicts := c.celador.(policyinit.PolicyPlugin).VerdictStore()
 			verdicts.SetVerdict(policy.Name, policy.UID, policy.Generation, nil)
 			for _, name := range []string{"create", "delete without", "exec", "create newer widget", "create node", "create namespace"} {
 				examine(t, c.celador, fixed[name])
@@ -81,7 +81,7 @@ func admit(t *testing.T, policy *v1.ValidatingAdmissionPolicy, binding *v1.Valid
 	policyscheme.Scheme.Default(policy)
 	policyscheme.Scheme.Default(binding)
 	return slices.Concat(
-		validation.ValidateValidatingAdmissionPolicy(policy), validation.ValidateValidatingAdmissionPolicyBinding(binding), typechecks.Validate(policy))
+		validation.ValidateValidatingAdmissionPolicy(policy), validation.ValidateValidatingAdmissionPolicyBinding(binding), builtintypes.TypeChecks.Validating(policy))
 }
 
 func manifest(f *testing.F, spec any) []byte {

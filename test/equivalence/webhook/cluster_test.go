@@ -14,8 +14,9 @@ import (
 	upstreamvalidating "k8s.io/apiserver/pkg/admission/plugin/webhook/validating"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
-	"celador.io/celador/plugin/pkg/admission/webhook/mutating"
-	"celador.io/celador/plugin/pkg/admission/webhook/validating"
+	"celador.io/apiserver/pkg/admission/plugin/webhook/mutating"
+	"celador.io/apiserver/pkg/admission/plugin/webhook/validating"
+
 	"celador.io/celador/test/equivalence/harness"
 )
 

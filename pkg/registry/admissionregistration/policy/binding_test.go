@@ -12,7 +12,8 @@ import (
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
 
 	v1 "celador.io/api/admissionregistration/v1"
-	"celador.io/celador/pkg/features"
+	"celador.io/apiserver/pkg/features"
+
 	"celador.io/celador/pkg/registry/admissionregistration/policy"
 )
 

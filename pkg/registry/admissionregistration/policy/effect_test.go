@@ -16,8 +16,9 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
 
+	"celador.io/apiserver/pkg/features"
+
 	"celador.io/celador/pkg/apis/admissionregistration"
-	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/registry/admissionregistration/policy"
 )
 

@@ -16,7 +16,8 @@ import (
 
 	"celador.io/admission/policyspec"
 	v1 "celador.io/api/admissionregistration/v1"
-	"celador.io/celador/pkg/features"
+	"celador.io/apiserver/pkg/features"
+
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
 )
 

@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	v1 "celador.io/api/admissionregistration/v1"
-	"celador.io/celador/pkg/features"
+	"celador.io/apiserver/pkg/features"
+
 	"celador.io/celador/pkg/registry/admissionregistration/policy"
 )
 

@@ -18,8 +18,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/apiserver/pkg/features"
+
 	"celador.io/celador/pkg/apis/admissionregistration"
-	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/registry/admissionregistration/policy"
 	"celador.io/celador/pkg/registry/admissionregistration/scheme"
 )

@@ -13,9 +13,10 @@ import (
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/apiserver/pkg/features"
+
 	"celador.io/celador/pkg/apis/admissionregistration"
-	"celador.io/celador/pkg/features"
-	"celador.io/celador/pkg/kubeapiserver/typechecks"
+	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 	"celador.io/celador/pkg/registry/admissionregistration/policy"
 )
 
@@ -110,7 +111,7 @@ func TestTypeErrorsOfValidating(t *testing.T) {
 	selector := func(obj policy.Object) {
 		fieldsOf(obj).matchConstraints.ObjectSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "blue"}}
 	}
-	strategy := policy.NewStrategy(policy.Validating, access, typechecks.Validate, nil, policy.ValidatingBinding.In(notServed))
+	strategy := policy.NewStrategy(policy.Validating, access, builtintypes.TypeChecks.Validating, nil, policy.ValidatingBinding.In(notServed))
 	for name, tc := range map[string]struct {
 		off          bool
 		stored, sent policy.Object // a create if stored is nil

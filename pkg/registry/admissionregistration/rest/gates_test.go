@@ -14,8 +14,9 @@ import (
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/apiserver/pkg/features"
+
 	"celador.io/celador/pkg/apis/admissionregistration"
-	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/registry/admissionregistration/scheme"
 )
 

@@ -22,8 +22,9 @@ import (
 	upstreampolicies "k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingadmissionpolicy/storage"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/apiserver/pkg/features"
+
 	"celador.io/celador/pkg/apis/admissionregistration"
-	"celador.io/celador/pkg/features"
 	"celador.io/celador/pkg/registry/admissionregistration/scheme"
 )
 

@@ -28,9 +28,11 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/api/admissionregistration/v1alpha1"
 	"celador.io/api/admissionregistration/v1beta1"
+	"celador.io/apiserver/pkg/admission/typechecks"
+	"celador.io/apiserver/pkg/features"
+
 	"celador.io/celador/pkg/apis/admissionregistration"
-	"celador.io/celador/pkg/features"
-	"celador.io/celador/pkg/kubeapiserver/typechecks"
+	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 	"celador.io/celador/pkg/registry/admissionregistration/localclient"
 	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
 	"celador.io/celador/pkg/registry/admissionregistration/policy"
@@ -170,10 +172,10 @@ func (p StorageProvider) policyResources(getter generic.RESTOptionsGetter) ([]re
 	versions := []schema.GroupVersion{v1.SchemeGroupVersion, v1beta1.SchemeGroupVersion}
 	var resources []resource
 	if utilfeature.DefaultFeatureGate.Enabled(features.ValidatingAdmissionPolicy) {
-		resources = policiesAndBindings(policy.Validating, policy.ValidatingBinding, versions, getter, params, typechecks.Validate, validatingWarnings, true)
+		resources = policiesAndBindings(policy.Validating, policy.ValidatingBinding, versions, getter, params, builtintypes.TypeChecks.Validating, validatingWarnings, true)
 	}
 	versions = append(versions, v1alpha1.SchemeGroupVersion)
-	return append(resources, policiesAndBindings(policy.Mutating, policy.MutatingBinding, versions, getter, params, typechecks.ValidateMutating, mutatingWarnings, HasMutatingStatus(p.EffectiveVersion))...), nil
+	return append(resources, policiesAndBindings(policy.Mutating, policy.MutatingBinding, versions, getter, params, builtintypes.TypeChecks.Mutating, mutatingWarnings, HasMutatingStatus(p.EffectiveVersion))...), nil
 }
 
 // policiesAndBindings returns a kind of policies, with or without a status, and their bindings.

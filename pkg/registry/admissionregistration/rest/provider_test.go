@@ -31,7 +31,8 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/api/admissionregistration/v1alpha1"
 	"celador.io/api/admissionregistration/v1beta1"
-	"celador.io/celador/pkg/features"
+	"celador.io/apiserver/pkg/features"
+
 	"celador.io/celador/pkg/registry/admissionregistration/rest"
 )
 

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
 
-	"celador.io/celador/pkg/features"
+	"celador.io/apiserver/pkg/features"
 )
 
 func switchConditions(t *testing.T, on bool) {

@@ -20,7 +20,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/validatingwebhookconfiguration"
 	validatingstorage "k8s.io/kubernetes/pkg/registry/admissionregistration/validatingwebhookconfiguration/storage"
 
-	"celador.io/celador/pkg/features"
+	"celador.io/apiserver/pkg/features"
 )
 
 // NewValidatingREST returns Kubernetes' storage of ValidatingWebhookConfigurations with the

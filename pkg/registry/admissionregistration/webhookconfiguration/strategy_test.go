@@ -21,7 +21,8 @@ import (
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingwebhookconfiguration"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/validatingwebhookconfiguration"
 
-	"celador.io/celador/pkg/features"
+	"celador.io/apiserver/pkg/features"
+
 	"celador.io/celador/pkg/registry/admissionregistration/webhookconfiguration"
 )
 

@@ -24,9 +24,9 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	v1 "celador.io/api/admissionregistration/v1"
-
-	"celador.io/celador/pkg/features"
-	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
+	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
+	"celador.io/apiserver/pkg/admission/plugin/validatingadmissionpolicy"
+	"celador.io/apiserver/pkg/features"
 )
 
 const (
@@ -97,9 +97,11 @@ func text(err error) string {
 func TestMissingDependencies(t *testing.T) {
 	s := newServer(t)
 	setters := map[string]func(*validatingadmissionpolicy.Plugin){
-		"missing policy informer factory": func(p *validatingadmissionpolicy.Plugin) { p.SetPolicyInformers(s.policies, s.policyInformers) },
-		"missing informer factory":        func(p *validatingadmissionpolicy.Plugin) { p.SetExternalKubeInformerFactory(s.kubeInformers) },
-		"missing kubernetes client":       func(p *validatingadmissionpolicy.Plugin) { p.SetExternalKubeClientSet(s.kube) },
+		"missing policy informer factory": func(p *validatingadmissionpolicy.Plugin) {
+			p.SetConfig(policyinit.Config{Client: s.policies, Informers: s.policyInformers})
+		},
+		"missing informer factory":  func(p *validatingadmissionpolicy.Plugin) { p.SetExternalKubeInformerFactory(s.kubeInformers) },
+		"missing kubernetes client": func(p *validatingadmissionpolicy.Plugin) { p.SetExternalKubeClientSet(s.kube) },
 		"missing dynamic client": func(p *validatingadmissionpolicy.Plugin) {
 			p.SetDynamicClient(dynamicfake.NewSimpleDynamicClient(runtime.NewScheme()))
 		},

@@ -25,11 +25,10 @@ import (
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 
+	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
+	"celador.io/apiserver/pkg/admission/plugin/validatingadmissionpolicy"
 	"celador.io/client-go/clientset/fake"
 	"celador.io/client-go/informers"
-
-	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
-	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
 )
 
 func TestMain(m *testing.M) {
@@ -45,7 +44,7 @@ type server struct {
 	policies   *fake.Clientset
 	params     *dynamicfake.FakeDynamicClient
 	authorizer authorizer.Authorizer
-	freshness  kubeadmission.Freshness
+	freshness  policyinit.Freshness
 
 	kubeInformers   kubeinformers.SharedInformerFactory
 	policyInformers informers.SharedInformerFactory
@@ -95,7 +94,7 @@ func readOnly(_ context.Context, a authorizer.Attributes) (authorizer.Decision, 
 func (s *server) initialize(t testing.TB, plugin admission.Interface) {
 	t.Helper()
 	initializer.New(s.kube, s.params, s.kubeInformers, s.authorizer, s.gates, nil, s.stop, meta.NewDefaultRESTMapper(nil)).Initialize(plugin)
-	kubeadmission.NewInitializer(s.policies, s.policyInformers, nil, s.freshness).Initialize(plugin)
+	policyinit.New(policyinit.Config{Client: s.policies, Informers: s.policyInformers, Freshness: s.freshness}).Initialize(plugin)
 	if err := plugin.(admission.InitializationValidator).ValidateInitialization(); err != nil {
 		t.Fatal(err)
 	}

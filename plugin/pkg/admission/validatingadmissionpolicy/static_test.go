@@ -18,8 +18,10 @@ import (
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	upstreamadmission "k8s.io/kubernetes/pkg/kubeapiserver/admission"
 
-	kubeadmission "celador.io/celador/pkg/kubeapiserver/admission"
-	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
+	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
+	"celador.io/apiserver/pkg/admission/plugin/validatingadmissionpolicy"
+
+	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 )
 
 // manifestOf returns a YAML document that item can convert to a flow mapping.
@@ -82,7 +84,7 @@ func (s *server) load(plugin admission.Interface) error {
 		initializer.NewAPIServerIDInitializer("the-server"),
 		initializer.New(s.kube, dynamicClient, s.kubeInformers, s.authorizer, s.gates, nil, s.stop, meta.NewDefaultRESTMapper(nil)),
 		upstreamadmission.NewPluginInitializer(),
-		kubeadmission.NewInitializer(s.policies, s.policyInformers, nil, kubeadmission.Freshness{}),
+		policyinit.New(policyinit.Config{Client: s.policies, Informers: s.policyInformers, TypeChecks: builtintypes.TypeChecks}),
 	}.Initialize(plugin)
 	return plugin.(admission.InitializationValidator).ValidateInitialization()
 }

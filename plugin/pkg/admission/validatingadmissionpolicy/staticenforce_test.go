@@ -20,9 +20,8 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
 	v1 "celador.io/api/admissionregistration/v1"
-
-	"celador.io/celador/pkg/features"
-	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
+	"celador.io/apiserver/pkg/admission/plugin/validatingadmissionpolicy"
+	"celador.io/apiserver/pkg/features"
 )
 
 // run starts all informers and waits until the plugin is ready.

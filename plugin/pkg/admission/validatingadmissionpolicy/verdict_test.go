@@ -18,9 +18,8 @@ import (
 
 	"celador.io/admission/typecheck"
 	v1 "celador.io/api/admissionregistration/v1"
-
-	"celador.io/celador/pkg/features"
-	"celador.io/celador/plugin/pkg/admission/validatingadmissionpolicy"
+	"celador.io/apiserver/pkg/admission/plugin/validatingadmissionpolicy"
+	"celador.io/apiserver/pkg/features"
 )
 
 func typeEnforcement(t *testing.T, on bool) featuregate.FeatureGate {

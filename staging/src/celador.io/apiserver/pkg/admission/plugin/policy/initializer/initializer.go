@@ -1,0 +1,114 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package initializer connects the admission plugins for policies to a server: it hands them the
+// client and the informers of policies, and collects what they wait for.
+package initializer
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+
+	"celador.io/admission/typecheck"
+	"celador.io/client-go/clientset"
+	"celador.io/client-go/informers"
+
+	"celador.io/apiserver/pkg/admission/typechecks"
+)
+
+// A PolicyPlugin is an admission plugin that keeps policies in effect.
+type PolicyPlugin interface {
+	// SetConfig sets what the plugin needs of the server. It is called once, before the server
+	// starts.
+	SetConfig(Config)
+	// PoliciesSynced returns nil if the plugin knows all policies and bindings that existed when
+	// the server started. Safe for concurrent use once the server runs.
+	PoliciesSynced() error
+	// ParamsSynced returns nil if the plugin knows the params of all policies that were in effect
+	// when the server started, apart from kinds that the server does not serve. Safe for concurrent
+	// use once the server runs.
+	ParamsSynced() error
+	// VerdictStore returns the kind of the plugin's policies and the store in which its engine
+	// receives verdicts. It is called after ValidateInitialization. The store is nil if the plugin
+	// is inert.
+	VerdictStore() (kind string, store typecheck.VerdictStore)
+}
+
+// Freshness bounds the age of what admission plugins know of policies, bindings and params. The
+// zero value does not.
+type Freshness struct {
+	// Limit is the age beyond which requests fail that a policy could deny. 0 is no limit.
+	Limit time.Duration
+	// Check returns nil if an informer of a resource of the API group has seen everything that was
+	// stored before the call. seen is the informer's LastSyncResourceVersion. It is safe for
+	// concurrent use.
+	Check func(ctx context.Context, resource, seen string) error
+}
+
+// Config is what policy plugins need of a server, beside the dependencies that the initializer of
+// k8s.io/apiserver sets. Client and Informers are required.
+type Config struct {
+	// Client lists and watches bindings. It may read them from the server's own storage.
+	Client clientset.Interface
+	// Informers is the factory from which plugins request informers of policies. The server starts
+	// them after the initialization of the plugins.
+	Informers informers.SharedInformerFactory
+	// Installed is closed when the server serves all of its paths, so that plugins can read params
+	// from it. It is nil if they are read from another server.
+	Installed <-chan struct{}
+	// Freshness bounds the age of what plugins know.
+	Freshness Freshness
+	// BuiltIn reports whether the kinds of a group version are compiled into the server from which
+	// the plugins read schemas, so that no kinds are added while it runs. Nil means that none are.
+	BuiltIn func(schema.GroupVersion) bool
+	// TypeChecks checks the types of policies in manifest files. Nil accepts all of them.
+	TypeChecks *typechecks.Validator
+}
+
+// An Initializer connects policy plugins to a server, and collects their verdict stores and what
+// they wait for.
+type Initializer struct {
+	config  Config
+	plugins []PolicyPlugin
+}
+
+// New returns an initializer that passes the configuration to every PolicyPlugin.
+func New(config Config) *Initializer { return &Initializer{config: config} }
+
+// Initialize implements admission.PluginInitializer.
+func (i *Initializer) Initialize(plugin admission.Interface) {
+	if policies, ok := plugin.(PolicyPlugin); ok {
+		policies.SetConfig(i.config)
+		i.plugins = append(i.plugins, policies)
+	}
+}
+
+// PoliciesSynced returns the errors of all plugins. Call it once the server runs.
+func (i *Initializer) PoliciesSynced() error { return i.join(PolicyPlugin.PoliciesSynced) }
+
+// ParamsSynced is PoliciesSynced for the params of policies.
+func (i *Initializer) ParamsSynced() error { return i.join(PolicyPlugin.ParamsSynced) }
+
+func (i *Initializer) join(synced func(PolicyPlugin) error) error {
+	var errs []error
+	for _, plugin := range i.plugins {
+		errs = append(errs, synced(plugin))
+	}
+	return errors.Join(errs...)
+}
+
+// VerdictStores returns the verdict stores of all initialized plugins, by the kind of their
+// policies. Call it after the plugins' ValidateInitialization.
+func (i *Initializer) VerdictStores() map[string][]typecheck.VerdictStore {
+	stores := map[string][]typecheck.VerdictStore{}
+	for _, plugin := range i.plugins {
+		if kind, store := plugin.VerdictStore(); store != nil {
+			stores[kind] = append(stores[kind], store)
+		}
+	}
+	return stores
+}

@@ -1,0 +1,41 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policymetrics
+
+import (
+	"k8s.io/component-base/metrics"
+
+	"celador.io/admission/policy"
+
+	"celador.io/apiserver/pkg/collector"
+)
+
+var evaluationsTotal = metrics.NewDesc(metrics.BuildFQName(namespace, subsystem, "evaluations_total"),
+	"Evaluations of policies, one for each request, binding and param, by kind, policy and outcome: admitted; denied, as a validation is not satisfied, whatever the validationActions are; failed, as a part of the policy could not be evaluated, whatever the failurePolicy is.",
+	[]string{"kind", "policy", "outcome"}, nil, metrics.ALPHA, "")
+
+// evaluations reads the counters in the policies when metrics are gathered, by kind of policy, so
+// that requests need not look up series by their labels.
+var evaluations = collector.Counters(evaluationsTotal)
+
+// An EvaluationCounter calls observe for policies that were evaluated, once for each outcome. It
+// may do so several times for policies with the same name, such as one of a file and one of the
+// API. Implementations are safe for concurrent use.
+type EvaluationCounter func(observe policy.EvaluationObserver)
+
+// source returns the source of the counters of one kind.
+func (count EvaluationCounter) source(kind string) collector.Reader {
+	type labels struct {
+		policy  string
+		outcome policy.Outcome
+	}
+	return func(observe func(*metrics.Desc, int, ...string)) {
+		// Two values for the same labels would fail the request for metrics.
+		counts := map[labels]uint64{}
+		count(func(policy string, outcome policy.Outcome, n uint64) { counts[labels{policy, outcome}] += n })
+		for l, n := range counts {
+			observe(evaluationsTotal, int(n), kind, l.policy, l.outcome.String())
+		}
+	}
+}

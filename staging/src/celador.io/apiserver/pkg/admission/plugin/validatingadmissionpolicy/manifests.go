@@ -1,0 +1,71 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validatingadmissionpolicy
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "celador.io/api/admissionregistration/v1"
+
+	"celador.io/admission/policyspec"
+	"celador.io/admission/validation"
+
+	"celador.io/apiserver/pkg/admission/plugin/manifest"
+	"celador.io/apiserver/pkg/admission/typechecks"
+)
+
+type (
+	policy  = *v1.ValidatingAdmissionPolicy
+	binding = *v1.ValidatingAdmissionPolicyBinding
+)
+
+// newLoader returns a loader of manifest files whose objects may use the given features and must
+// pass the type checks.
+func newLoader(features policyspec.Features, types *typechecks.Validator) *manifest.Loader[policy, binding] {
+	return &manifest.Loader[policy, binding]{
+		Policies: manifest.Descriptor[policy]{
+			Name:  "ValidatingAdmissionPolicy",
+			Items: manifest.Items(func(list *v1.ValidatingAdmissionPolicyList) []v1.ValidatingAdmissionPolicy { return list.Items }),
+			Validate: func(p policy) field.ErrorList {
+				errs := append(validation.ValidateValidatingAdmissionPolicy(p), policyspec.Disabled(&p.Spec, features)...)
+				if len(errs) > 0 {
+					return errs
+				}
+				return types.Validating(p)
+			},
+			HasParams: func(p policy) bool { return p.Spec.ParamKind != nil },
+		},
+		Bindings: manifest.Descriptor[binding]{
+			Name: "ValidatingAdmissionPolicyBinding",
+			Items: manifest.Items(func(list *v1.ValidatingAdmissionPolicyBindingList) []v1.ValidatingAdmissionPolicyBinding {
+				return list.Items
+			}),
+			Validate: func(b binding) field.ErrorList {
+				// Validating an update of an empty binding returns the same errors for missing
+				// required fields as Kubernetes returns for files.
+				errs := validation.ValidateValidatingAdmissionPolicyBindingUpdate(b, &v1.ValidatingAdmissionPolicyBinding{})
+				return append(errs, policyspec.Disabled(&b.Spec, features)...)
+			},
+			HasParams: func(b binding) bool { return b.Spec.ParamRef != nil },
+		},
+		PolicyName: func(b binding) string { return b.Spec.PolicyName },
+		Validate:   checkSingletons,
+	}
+}
+
+// checkSingletons returns an error if a binding names a Singleton, which applies without bindings.
+func checkSingletons(objects manifest.Set[policy, binding]) error {
+	singletons := map[string]bool{}
+	for _, p := range objects.Policies {
+		singletons[p.Name] = policyspec.IsSingleton(&p.Spec)
+	}
+	for _, b := range objects.Bindings {
+		if singletons[b.Spec.PolicyName] {
+			return fmt.Errorf("binding %q: spec.policyName %q is a Singleton, which takes effect without a binding", b.Name, b.Spec.PolicyName)
+		}
+	}
+	return nil
+}

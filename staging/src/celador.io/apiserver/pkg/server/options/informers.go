@@ -1,0 +1,66 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package options
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"k8s.io/apiserver/pkg/admission"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/server/healthz"
+	"k8s.io/client-go/tools/cache"
+
+	"celador.io/admission/compact"
+	"celador.io/client-go/clientset"
+	"celador.io/client-go/informers"
+
+	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
+)
+
+// NewInitializers returns an initializer of the plugins for policies, for
+// RecommendedOptions.ExtraAdmissionInitializers. It adds the post-start hook and the readiness check
+// of StartPolicyInformers to the server. It returns an error if the configuration has no client of
+// a server with policies, which CoreAPIOptions sets.
+func NewInitializers(config *genericapiserver.RecommendedConfig) ([]admission.PluginInitializer, error) {
+	if config.ClientConfig == nil {
+		return nil, errors.New("admission policies need a client of the server that stores them: set the CoreAPI options")
+	}
+	client, err := clientset.NewForConfig(config.ClientConfig)
+	if err != nil {
+		return nil, fmt.Errorf("creating the client for admission policies: %w", err)
+	}
+	policies := NewPolicyInformers(client, nil)
+	plugins := policyinit.New(policyinit.Config{Client: client, Informers: policies})
+	if err := StartPolicyInformers(&config.Config, &config.Config, policies, plugins.PoliciesSynced); err != nil {
+		return nil, err
+	}
+	return []admission.PluginInitializer{plugins}, nil
+}
+
+// NewPolicyInformers returns a factory of informers of policies and bindings. With a nil name they
+// have no metrics. They cache objects that package compact has made smaller.
+func NewPolicyInformers(client clientset.Interface, name *cache.InformerName) informers.SharedInformerFactory {
+	return informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithInformerName(name), informers.WithTransform(compact.New().Transform))
+}
+
+// StartPolicyInformers adds a post-start hook to server that starts the informers. It adds a
+// readiness check to front, the server that answers /readyz, that fails until the informers have
+// synced and synced, which asks the admission plugins, returns nil. Both may be the same server.
+func StartPolicyInformers(server, front *genericapiserver.Config, policies informers.SharedInformerFactory, synced func() error) error {
+	front.ReadyzChecks = slices.Clip(front.ReadyzChecks) // the servers of a chain share its array
+	informersSynced := healthz.NewInformerSyncHealthz(policies).Check
+	front.AddReadyzChecks(healthz.NamedCheck("policy-informer-sync", func(request *http.Request) error {
+		if err := informersSynced(request); err != nil {
+			return err
+		}
+		return synced()
+	}))
+	return server.AddPostStartHook("start-policy-informers", func(hook genericapiserver.PostStartHookContext) error {
+		policies.StartWithContext(hook)
+		return nil
+	})
+}

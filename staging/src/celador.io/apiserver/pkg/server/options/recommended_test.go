@@ -1,0 +1,187 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package options_test
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	genericoptions "k8s.io/apiserver/pkg/server/options"
+	"k8s.io/apiserver/pkg/util/compatibility"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"celador.io/admission/policytest"
+	v1 "celador.io/api/admissionregistration/v1"
+
+	"celador.io/apiserver/pkg/admission/plugin/mutatingadmissionpolicy"
+	"celador.io/apiserver/pkg/admission/plugin/validatingadmissionpolicy"
+	"celador.io/apiserver/pkg/server/options"
+)
+
+// widgets is a kind that only the aggregated server has.
+var widgets = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
+
+// mainServer serves a namespace, a policy and its binding, and empty lists of everything else, and
+// returns the path of a kubeconfig for it. Its objects do not change.
+func mainServer(t *testing.T) string {
+	t.Helper()
+	rule := policytest.Rule(widgets.Group, widgets.Version, widgets.Resource)
+	policy := policytest.Validating("small", v1.ValidatingAdmissionPolicySpec{
+		MatchConstraints: policytest.Match(v1.Equivalent, rule), Validations: policytest.Validations("object.spec.size <= 5"),
+	})
+	const group = "/apis/admissionregistration.k8s.io/v1/"
+	lists := map[string]any{
+		"/api/v1/namespaces":                        corev1.NamespaceList{Items: []corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "blue"}}}},
+		group + "validatingadmissionpolicies":       v1.ValidatingAdmissionPolicyList{Items: []v1.ValidatingAdmissionPolicy{*policy}},
+		group + "validatingadmissionpolicybindings": v1.ValidatingAdmissionPolicyBindingList{Items: []v1.ValidatingAdmissionPolicyBinding{*policytest.Binding("small", "small", v1.Deny)}},
+		group + "mutatingadmissionpolicies":         v1.MutatingAdmissionPolicyList{},
+		group + "mutatingadmissionpolicybindings":   v1.MutatingAdmissionPolicyBindingList{},
+		group + "validatingwebhookconfigurations":   metav1.List{},
+		group + "mutatingwebhookconfigurations":     metav1.List{},
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		list, ok := lists[r.URL.Path]
+		switch {
+		case !ok || r.URL.Query().Has("sendInitialEvents"):
+			http.Error(w, "not served", http.StatusNotFound)
+		case r.URL.Query().Has("watch"):
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		default:
+			w.Header().Set("Content-Type", runtime.ContentTypeJSON)
+			if err := json.NewEncoder(w).Encode(list); err != nil {
+				t.Error(err)
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	config := clientcmdapi.NewConfig()
+	config.Clusters["main"] = &clientcmdapi.Cluster{Server: server.URL}
+	config.Contexts["main"] = &clientcmdapi.Context{Cluster: "main"}
+	config.CurrentContext = "main"
+	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	return kubeconfig
+}
+
+// create sends a request to create a widget through the admission chain of a server.
+func create(t *testing.T, config *genericapiserver.RecommendedConfig, size int64) error {
+	t.Helper()
+	kind := widgets.GroupVersion().WithKind("Widget")
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"size": size}}}
+	object.SetGroupVersionKind(kind)
+	object.SetName("w")
+	object.SetNamespace("blue")
+	a := admission.NewAttributesRecord(object, nil, kind, "blue", "w", widgets, "", admission.Create, &metav1.CreateOptions{}, false, nil)
+	objects := admission.NewObjectInterfacesFromScheme(runtime.NewScheme())
+	if err := config.AdmissionControl.(admission.MutationInterface).Admit(t.Context(), a, objects); err != nil {
+		return err
+	}
+	return config.AdmissionControl.(admission.ValidationInterface).Validate(t.Context(), a, objects)
+}
+
+// TestRecommendedOptions shows that a server with the options of the example is ready once it knows
+// the policies of its main server, and denies what they deny.
+func TestRecommendedOptions(t *testing.T) {
+	o := genericoptions.NewRecommendedOptions("", nil)
+	o.Etcd, o.Authentication, o.Authorization, o.Features = nil, nil, nil, nil
+	var err error
+	if o.SecureServing.Listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	o.SecureServing.ServerCert.CertDirectory = t.TempDir()
+	if err := o.SecureServing.MaybeDefaultWithSelfSignedCerts("localhost", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	o.CoreAPI.CoreAPIKubeconfigPath = mainServer(t)
+	o.Admission.Plugins = options.NewPlugins(o.Admission.Plugins)
+	o.ExtraAdmissionInitializers = options.NewInitializers
+
+	config := genericapiserver.NewRecommendedConfig(codecs)
+	config.Authorization.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
+	config.EffectiveVersion = compatibility.DefaultBuildEffectiveVersion()
+	if err := o.ApplyTo(config); err != nil {
+		t.Fatal(err)
+	}
+	server, err := config.Complete().New("widgets", genericapiserver.NewEmptyDelegate())
+	if err != nil {
+		t.Fatal(err)
+	}
+	prepared := server.PrepareRun()
+	ready := func() string {
+		answer := httptest.NewRecorder()
+		server.Handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz/policy-informer-sync", nil))
+		return answer.Body.String()
+	}
+	if got := ready(); got == "ok" {
+		t.Error("ready before the informers are started")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- prepared.RunWithContext(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	err = wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) { return ready() == "ok", nil })
+	if err != nil {
+		t.Fatalf("/readyz says %s", ready())
+	}
+
+	if err := create(t, config, 5); err != nil {
+		t.Errorf("a small widget is denied: %v", err)
+	}
+	const denied = "ValidatingAdmissionPolicy 'small' with binding 'small' denied request"
+	if err := create(t, config, 6); err == nil || !strings.Contains(err.Error(), denied) {
+		t.Errorf("got %v for a big widget, want an error with %q", err, denied)
+	}
+}
+
+func TestInitializersNeedAClient(t *testing.T) {
+	const want = "set the CoreAPI options"
+	if _, err := options.NewInitializers(genericapiserver.NewRecommendedConfig(codecs)); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got error %v, want one with %q", err, want)
+	}
+}
+
+// The registry has Celador's plugins in the place of Kubernetes', and the plugins that only the
+// server has.
+func TestNewPlugins(t *testing.T) {
+	o := genericoptions.NewAdmissionOptions()
+	plugins := options.NewPlugins(o.Plugins)
+	if got, want := plugins.Registered(), o.Plugins.Registered(); !slices.Equal(got, want) {
+		t.Errorf("got plugins %v, want %v", got, want)
+	}
+	for name, want := range map[string]func(admission.Interface) bool{
+		"ValidatingAdmissionPolicy": func(p admission.Interface) bool { _, ok := p.(*validatingadmissionpolicy.Plugin); return ok },
+		"MutatingAdmissionPolicy":   func(p admission.Interface) bool { _, ok := p.(*mutatingadmissionpolicy.Plugin); return ok },
+	} {
+		if plugin, err := plugins.InitPlugin(name, nil, admission.PluginInitializers{}); err != nil || !want(plugin) {
+			t.Errorf("%s is a %T, error %v", name, plugin, err)
+		}
+	}
+}
