@@ -10,6 +10,7 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 
 	"celador.io/admission/internal/activation"
@@ -164,13 +165,25 @@ func (e *evaluation) input(target *matching.Target) (*activation.Input, error) {
 			return in, nil
 		}
 	}
-	a, err := admission.NewVersionedAttributes(e.request.Attributes, target.Kind, e.objects)
+	oldObject, err := e.convert(e.request.GetOldObject(), target)
 	if err != nil {
 		return nil, err
 	}
-	in := activation.NewInput(e.request.Attributes, target, a.VersionedObject.Object(), a.VersionedOldObject.Object(), &e.authorizer)
+	object, err := e.convert(e.request.GetObject(), target)
+	if err != nil {
+		return nil, err
+	}
+	in := activation.NewInput(e.request.Attributes, target, object, oldObject, &e.authorizer)
 	e.inputs = append(e.inputs, in)
 	return in, nil
+}
+
+// convert returns an object of the request in the version of a target, and nil for nil.
+func (e *evaluation) convert(object runtime.Object, target *matching.Target) (runtime.Object, error) {
+	if object == nil {
+		return nil, nil
+	}
+	return admission.ConvertToGVK(object, target.Kind, e.objects)
 }
 
 var denyOnly = []v1.ValidationAction{v1.Deny}
