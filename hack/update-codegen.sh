@@ -17,6 +17,7 @@ readonly crd_hub=celador.io/apiextensions-apiserver/pkg/apis/apiextensions
 readonly crd_conversions=${crd_hub}/v1
 readonly client=celador.io/client-go
 readonly defaults=celador.io/admission/defaults
+readonly example=celador.io/celador/examples/aggregated-apiserver/bakery/v1
 readonly versions=(v1 v1beta1 v1alpha1)
 readonly policies=("${versions[@]/#/${api}/admissionregistration/}")
 readonly group_versions=("${policies[@]}" "${api}/apiextensions/v1")
@@ -45,7 +46,7 @@ go-to-protobuf --go-header-file "${header}" --output-dir "${staging}" --proto-im
   --packages "$(IFS=,; echo "${group_versions[*]}")"
 
 echo "== deepcopy"
-deepcopy-gen --go-header-file "${header}" --output-file zz_generated.deepcopy.go "${group_versions[@]}" "${hub}" "${crd_hub}"
+deepcopy-gen --go-header-file "${header}" --output-file zz_generated.deepcopy.go "${group_versions[@]}" "${hub}" "${crd_hub}" "${example}"
 
 echo "== lifecycle"
 prerelease-lifecycle-gen --go-header-file "${header}" --output-file zz_generated.prerelease-lifecycle.go "${group_versions[@]}"
