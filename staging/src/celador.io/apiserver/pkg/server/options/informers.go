@@ -12,6 +12,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/healthz"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
 	"celador.io/admission/compact"
@@ -23,8 +24,9 @@ import (
 
 // NewInitializers returns an initializer of the plugins for policies, for
 // RecommendedOptions.ExtraAdmissionInitializers. It adds the post-start hook and the readiness check
-// of StartPolicyInformers to the server. It returns an error if the configuration has no client of
-// a server with policies, which CoreAPIOptions sets.
+// of StartPolicyInformers to the server. While the user of the client lacks permissions to read
+// policies, the server is not ready and refuses writes. NewInitializers returns an error if the
+// configuration has no client of a server with policies, which CoreAPIOptions sets.
 func NewInitializers(config *genericapiserver.RecommendedConfig) ([]admission.PluginInitializer, error) {
 	if config.ClientConfig == nil {
 		return nil, errors.New("admission policies need a client of the server that stores them: set the CoreAPI options")
@@ -32,6 +34,13 @@ func NewInitializers(config *genericapiserver.RecommendedConfig) ([]admission.Pl
 	client, err := clientset.NewForConfig(config.ClientConfig)
 	if err != nil {
 		return nil, fmt.Errorf("creating the client for admission policies: %w", err)
+	}
+	core, err := kubernetes.NewForConfig(config.ClientConfig)
+	if err != nil {
+		return nil, fmt.Errorf("creating the client for permissions: %w", err)
+	}
+	if err := checkPermissions(&config.Config, core); err != nil {
+		return nil, err
 	}
 	policies := NewPolicyInformers(client, nil)
 	plugins := policyinit.New(policyinit.Config{Client: client, Informers: policies})

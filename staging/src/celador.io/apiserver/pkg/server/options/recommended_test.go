@@ -6,15 +6,18 @@ package options_test
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -26,6 +29,7 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 	"k8s.io/apiserver/pkg/util/compatibility"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
@@ -40,10 +44,17 @@ import (
 // widgets is a kind that only the aggregated server has.
 var widgets = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
 
-// mainServer serves a namespace, a policy and its binding, and empty lists of everything else, and
-// returns the path of a kubeconfig for it. Its objects do not change.
-func mainServer(t *testing.T) string {
+// A mainServer serves a namespace, a policy and its binding, and empty lists of everything else. Its
+// objects do not change.
+type mainServer struct {
+	kubeconfig string
+	// lacks reports whether clients lack a permission. It is nil if they may do everything.
+	lacks atomic.Pointer[func(*authorizationv1.ResourceAttributes) bool]
+}
+
+func newMainServer(t *testing.T) *mainServer {
 	t.Helper()
+	main := &mainServer{kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
 	rule := policytest.Rule(widgets.Group, widgets.Version, widgets.Resource)
 	policy := policytest.Validating("small", v1.ValidatingAdmissionPolicySpec{
 		MatchConstraints: policytest.Match(v1.Equivalent, rule), Validations: policytest.Validations("object.spec.size <= 5"),
@@ -58,14 +69,20 @@ func mainServer(t *testing.T) string {
 		group + "validatingwebhookconfigurations":   metav1.List{},
 		group + "mutatingwebhookconfigurations":     metav1.List{},
 	}
+	stop := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		list, ok := lists[r.URL.Path]
 		switch {
+		case r.URL.Path == "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews":
+			main.review(t, w, r)
 		case !ok || r.URL.Query().Has("sendInitialEvents"):
 			http.Error(w, "not served", http.StatusNotFound)
 		case r.URL.Query().Has("watch"):
 			w.(http.Flusher).Flush()
-			<-r.Context().Done()
+			select {
+			case <-r.Context().Done():
+			case <-stop:
+			}
 		default:
 			w.Header().Set("Content-Type", runtime.ContentTypeJSON)
 			if err := json.NewEncoder(w).Encode(list); err != nil {
@@ -73,17 +90,81 @@ func mainServer(t *testing.T) string {
 			}
 		}
 	}))
-	t.Cleanup(server.Close)
+	t.Cleanup(func() {
+		close(stop)
+		server.Close()
+	})
 
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	config := clientcmdapi.NewConfig()
 	config.Clusters["main"] = &clientcmdapi.Cluster{Server: server.URL}
 	config.Contexts["main"] = &clientcmdapi.Context{Cluster: "main"}
 	config.CurrentContext = "main"
-	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
+	if err := clientcmd.WriteToFile(*config, main.kubeconfig); err != nil {
 		t.Fatal(err)
 	}
-	return kubeconfig
+	return main
+}
+
+// review answers whether the client has a permission.
+func (m *mainServer) review(t *testing.T, w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	decoded, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+	review, ok := decoded.(*authorizationv1.SelfSubjectAccessReview)
+	if !ok {
+		t.Errorf("%T is no review: %v", decoded, err)
+		return
+	}
+	lacks := m.lacks.Load()
+	review.Status.Allowed = lacks == nil || !(*lacks)(review.Spec.ResourceAttributes)
+	review.SetGroupVersionKind(authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"))
+	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
+	if err := json.NewEncoder(w).Encode(review); err != nil {
+		t.Error(err)
+	}
+}
+
+// recommended runs a server with the options of the example.
+func recommended(t *testing.T, main *mainServer) (*genericapiserver.RecommendedConfig, *genericapiserver.GenericAPIServer) {
+	t.Helper()
+	o := genericoptions.NewRecommendedOptions("", nil)
+	o.Etcd, o.Authentication, o.Authorization, o.Features = nil, nil, nil, nil
+	var err error
+	if o.SecureServing.Listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	o.SecureServing.ServerCert.CertDirectory = t.TempDir()
+	if err := o.SecureServing.MaybeDefaultWithSelfSignedCerts("localhost", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	o.CoreAPI.CoreAPIKubeconfigPath = main.kubeconfig
+	o.Admission.Plugins = options.NewPlugins(o.Admission.Plugins)
+	o.ExtraAdmissionInitializers = options.NewInitializers
+
+	config := genericapiserver.NewRecommendedConfig(scheme.Codecs)
+	config.Authorization.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
+	config.EffectiveVersion = compatibility.DefaultBuildEffectiveVersion()
+	if err := o.ApplyTo(config); err != nil {
+		t.Fatal(err)
+	}
+	server, err := config.Complete().New("widgets", genericapiserver.NewEmptyDelegate())
+	if err != nil {
+		t.Fatal(err)
+	}
+	prepared := server.PrepareRun()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- prepared.RunWithContext(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return config, server
 }
 
 // create sends a request to create a widget through the admission chain of a server.
@@ -105,49 +186,11 @@ func create(t *testing.T, config *genericapiserver.RecommendedConfig, size int64
 // TestRecommendedOptions shows that a server with the options of the example is ready once it knows
 // the policies of its main server, and denies what they deny.
 func TestRecommendedOptions(t *testing.T) {
-	o := genericoptions.NewRecommendedOptions("", nil)
-	o.Etcd, o.Authentication, o.Authorization, o.Features = nil, nil, nil, nil
-	var err error
-	if o.SecureServing.Listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	o.SecureServing.ServerCert.CertDirectory = t.TempDir()
-	if err := o.SecureServing.MaybeDefaultWithSelfSignedCerts("localhost", nil, nil); err != nil {
-		t.Fatal(err)
-	}
-	o.CoreAPI.CoreAPIKubeconfigPath = mainServer(t)
-	o.Admission.Plugins = options.NewPlugins(o.Admission.Plugins)
-	o.ExtraAdmissionInitializers = options.NewInitializers
-
-	config := genericapiserver.NewRecommendedConfig(codecs)
-	config.Authorization.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
-	config.EffectiveVersion = compatibility.DefaultBuildEffectiveVersion()
-	if err := o.ApplyTo(config); err != nil {
-		t.Fatal(err)
-	}
-	server, err := config.Complete().New("widgets", genericapiserver.NewEmptyDelegate())
-	if err != nil {
-		t.Fatal(err)
-	}
-	prepared := server.PrepareRun()
+	config, server := recommended(t, newMainServer(t))
 	ready := func() string {
-		answer := httptest.NewRecorder()
-		server.Handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz/policy-informer-sync", nil))
-		return answer.Body.String()
+		return send(server.Handler, http.MethodGet, "/readyz/policy-informer-sync").Body.String()
 	}
-	if got := ready(); got == "ok" {
-		t.Error("ready before the informers are started")
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() { ended <- prepared.RunWithContext(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	err = wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) { return ready() == "ok", nil })
+	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) { return ready() == "ok", nil })
 	if err != nil {
 		t.Fatalf("/readyz says %s", ready())
 	}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
@@ -67,12 +68,23 @@ func (k *kind) checkFresh(ctx context.Context) error {
 	}
 }
 
-// watched is the open watch of an informer. The zero value has none. Safe for concurrent use.
+// watched is the watch of an informer. Safe for concurrent use.
 type watched struct {
 	resource resource
 	client   dynamic.Interface
 	// open points to something that identifies the watch, and is nil while there is none.
 	open atomic.Pointer[byte]
+	// forbidden points to the error of the last attempt to list or watch if the server forbade it.
+	forbidden atomic.Pointer[error]
+}
+
+// failed is called with the error of each attempt to list or watch that fails.
+func (w *watched) failed(err error) {
+	if apierrors.IsForbidden(err) {
+		w.forbidden.Store(&err)
+	} else {
+		w.forbidden.Store(nil)
+	}
 }
 
 // opened returns a watch that counts as open until it is stopped. An informer stops each watch that

@@ -80,17 +80,32 @@ func newKind(gvk schema.GroupVersionKind, discovery Discovery, client dynamic.In
 	return k
 }
 
+// read returns the lister, or the reason why there is none. While the server forbids to list the
+// params, read returns its error, so that requests do not wait for the lister.
+func (s *state) read() (params.Lister, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	if forbidden := s.watched.forbidden.Load(); forbidden != nil {
+		select {
+		case <-s.lister.Synced():
+		default:
+			return nil, *forbidden
+		}
+	}
+	return s.lister, nil
+}
+
 // Lister implements params.Handle.
 func (k *kind) Lister(ctx context.Context) (params.Lister, error) {
 	if s := k.current.Load(); s != nil {
-		return s.lister, s.err
+		return s.read()
 	}
 	waiting, cancel := context.WithTimeout(ctx, discoveryTimeout)
 	defer cancel()
 	select {
 	case <-k.discovered:
-		s := k.current.Load()
-		return s.lister, s.err
+		return k.current.Load().read()
 	case <-waiting.Done():
 		if failed := k.failed.Load(); failed != nil && ctx.Err() == nil {
 			return nil, failed.err
@@ -134,11 +149,13 @@ func (k *kind) synced() error {
 		return errors.New("not looked for yet")
 	case s.err != nil && notServed(s.err):
 		return nil
-	case s.err != nil:
-		return s.err
+	}
+	lister, err := s.read()
+	if err != nil {
+		return err
 	}
 	select {
-	case <-s.lister.Synced():
+	case <-lister.Synced():
 		return nil
 	default:
 		return errors.New("not listed yet")
@@ -205,7 +222,10 @@ func (r *reconciler) reconcile(ctx context.Context) error {
 func (r *reconciler) startInformer(ctx context.Context, served resource) error {
 	ctx, cancel := context.WithCancel(ctx)
 	open := &watched{resource: served, client: r.client}
-	informer, err := newInformer(open, r.gvk, r.watchFailed)
+	informer, err := newInformer(open, r.gvk, func(ctx context.Context, reflector *cache.Reflector, err error) {
+		open.failed(err)
+		r.watchFailed(ctx, reflector, err)
+	})
 	if err != nil {
 		cancel()
 		return err

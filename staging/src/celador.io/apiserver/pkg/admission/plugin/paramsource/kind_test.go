@@ -201,9 +201,8 @@ func TestListerWaits(t *testing.T) {
 // If params cannot be listed, requests get an error instead of an empty list.
 func TestParamsThatCannotBeListed(t *testing.T) {
 	for name, err := range map[string]error{
-		"forbidden": apierrors.NewForbidden(limits.GroupResource(), "", errors.New("no")),
-		"internal":  apierrors.NewInternalError(errors.New("storage is down")),
-		"no list":   apierrors.NewMethodNotSupported(limits.GroupResource(), "list"),
+		"internal": apierrors.NewInternalError(errors.New("storage is down")),
+		"no list":  apierrors.NewMethodNotSupported(limits.GroupResource(), "list"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
