@@ -64,7 +64,11 @@ func (strategy) AllowUnconditionalUpdate(context.Context) bool { return true }
 func (strategy) PrepareForUpdate(context.Context, runtime.Object, runtime.Object) {}
 
 // ValidateUpdate implements rest.RESTUpdateStrategy.
-func (strategy) ValidateUpdate(context.Context, runtime.Object, runtime.Object) field.ErrorList { return nil }
+func (strategy) ValidateUpdate(context.Context, runtime.Object, runtime.Object) field.ErrorList {
+	return nil
+}
 
 // WarningsOnUpdate implements rest.RESTUpdateStrategy.
-func (strategy) WarningsOnUpdate(context.Context, runtime.Object, runtime.Object) []string { return nil }
+func (strategy) WarningsOnUpdate(context.Context, runtime.Object, runtime.Object) []string {
+	return nil
+}

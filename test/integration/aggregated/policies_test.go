@@ -6,9 +6,12 @@ package aggregated
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
@@ -31,8 +34,65 @@ func TestPolicies(t *testing.T) {
 			awaitDenied(t, ordersIn, 6, denied)
 			testserver.ExpectAdmitted(t, dryRun(t.Context(), ordersIn, 5))
 			testserver.ExpectAdmitted(t, dryRun(t.Context(), c.as(t, "baker").ordersIn(namespace), 6))
+
+			awaitMutated(t, ordersIn)
+
+			begin := time.Now()
+			limits.Data["loaves"] = "4"
+			testserver.Must(c.Core.CoreV1().ConfigMaps(namespace).Update(t.Context(), limits, metav1.UpdateOptions{}))(t)
+			awaitDenied(t, ordersIn, 5, "at most 4 loaves")
+			t.Logf("a changed param took effect after %v", time.Since(begin))
+
+			policies := c.Policies.AdmissionregistrationV1().ValidatingAdmissionPolicies()
+			policy := testserver.Must(policies.Get(t.Context(), "limit.bakery.example.com", metav1.GetOptions{}))(t)
+			policy.Spec.Validations[0].MessageExpression = "'no more bread'"
+			begin = time.Now()
+			testserver.Must(policies.Update(t.Context(), policy, metav1.UpdateOptions{}))(t)
+			awaitDenied(t, ordersIn, 5, "denied request: no more bread")
+			t.Logf("a changed policy took effect after %v", time.Since(begin))
+
+			testMissingPermissions(t, c)
 		})
 	}
+}
+
+// A server whose user may not read policies is not ready, says which permissions it needs in its
+// log, and refuses writes with them. It is ready once it has the permissions.
+func testMissingPermissions(t *testing.T, c *cluster) {
+	bindings := c.Core.RbacV1().ClusterRoleBindings()
+	binding := testserver.Must(bindings.Get(t.Context(), "orders-apiserver-policies", metav1.GetOptions{}))(t)
+	if err := bindings.Delete(t.Context(), binding.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	blind := c.runOrders(t, account)
+	const missing = "watch validatingadmissionpolicybindings.admissionregistration.k8s.io"
+	awaitDenied(t, direct(t, blind.admin), 1, missing)
+	if log := string(testserver.Must(os.ReadFile(blind.Log()))(t)); !strings.Contains(log, missing) {
+		t.Errorf("the log does not say %q", missing)
+	}
+	binding.ObjectMeta = metav1.ObjectMeta{Name: binding.Name}
+	testserver.Must(bindings.Create(t.Context(), binding, metav1.CreateOptions{}))(t)
+	blind.awaitReady(t)
+	awaitDenied(t, direct(t, blind.admin), 5, "denied request: no more bread")
+}
+
+// awaitMutated waits until the policy about deliveries changes an order. The types of orders reach
+// the OpenAPI documents of the main server after their registration.
+func awaitMutated(t *testing.T, orders dynamic.ResourceInterface) {
+	t.Helper()
+	want := map[string]any{"customer": "Ada", "delivery": "pickup", "items": []any{
+		map[string]any{"bread": "rye", "loaves": int64(1)}, map[string]any{"bread": "roll", "loaves": int64(1)},
+	}}
+	testserver.Eventually(t, func(ctx context.Context) error {
+		created, err := orders.Create(ctx, order(1), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err != nil {
+			return err
+		}
+		if diff := cmp.Diff(want, created.Object["spec"]); diff != "" {
+			return fmt.Errorf("spec (-want +got):\n%s", diff)
+		}
+		return nil
+	})
 }
 
 // dryRun returns the error of a request that would create an order.
@@ -51,4 +111,3 @@ func awaitDenied(t *testing.T, orders dynamic.ResourceInterface, loaves int64, m
 		return nil
 	})
 }
-

@@ -100,6 +100,7 @@ func runMain(t *testing.T, command string, flags ...string) *running {
 		"--requestheader-client-ca-file=" + proxyCertFile,
 		// Aggregated servers complain without an authority for clients.
 		"--client-ca-file=" + proxyCertFile,
+		"--requestheader-allowed-names=front-proxy",
 		"--requestheader-username-headers=X-Remote-User",
 		"--requestheader-group-headers=X-Remote-Group",
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
