@@ -142,7 +142,8 @@ func (c *cluster) as(t *testing.T, user string) *cluster {
 	return &cluster{c.As(t, user, "system:masters"), c.main, c.orders}
 }
 
-// direct returns the same client with requests that do not pass through the main server.
+// direct returns a client of the orders in the namespace of the example. Its requests go to their
+// server, without the proxy of the main server.
 func direct(t *testing.T, config *rest.Config) dynamic.ResourceInterface {
 	t.Helper()
 	return testserver.Must(dynamic.NewForConfig(config))(t).Resource(bakery.GroupVersion.WithResource("orders")).Namespace(namespace)

@@ -19,10 +19,9 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/client-go/rest"
 	certutil "k8s.io/client-go/util/cert"
 	"k8s.io/client-go/util/keyutil"
-
-	"k8s.io/client-go/rest"
 
 	"celador.io/celador/test/e2e/conformance/process"
 	"celador.io/celador/test/integration/testserver"
