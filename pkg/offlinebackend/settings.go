@@ -40,8 +40,9 @@ const (
 // nodePorts is the flag --service-node-port-range.
 var nodePorts = utilnet.PortRange{Base: 30000, Size: 2768}
 
-// applySettings applies the settings that are variables of the process, unless a server in the
-// process has applied its own.
+// applySettings sets two variables of the process as kube-apiserver does when it starts: the
+// capabilities of containers, and the size limit of JSON patches. If a server in the same process
+// has set them, its values remain.
 var applySettings = sync.OnceFunc(func() {
 	capabilities.Setup(allowPrivileged, 0)
 	atomic.CompareAndSwapInt64(&jsonpatch.AccumulatedCopySizeLimit, 0, maxJSONPatchCopyBytes)

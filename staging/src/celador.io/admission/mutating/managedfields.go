@@ -48,8 +48,8 @@ func isEmptyList(content any) bool {
 	return content == nil || ok && len(list) == 0
 }
 
-// sameEntry compares two entries, the second of which may have been encoded as JSON and decoded
-// again.
+// sameEntry compares two entries of managedFields. A patch may have encoded b as JSON and decoded
+// it, which changes the form of its time and fields, not their meaning.
 func sameEntry(a, b metav1.ManagedFieldsEntry) bool {
 	if !sameFields(a.FieldsV1, b.FieldsV1) {
 		return false

@@ -15,8 +15,8 @@ import (
 
 // MaxObjectBytes is the maximum size of the JSON of an object while mutations change it.
 // Without a limit, mutations that double a value, in many policies or rounds, would exhaust the
-// memory. The limit does not restrict valid objects: API requests have at limit 3 MiB, and etcd's
-// clients send at limit 2 MiB.
+// memory. The limit does not restrict valid objects: API requests have at most 3 MiB, and etcd's
+// clients send at most 2 MiB.
 const MaxObjectBytes = 16 << 20
 
 // checkSize returns an error if a patch, or the object that it results in, has more than

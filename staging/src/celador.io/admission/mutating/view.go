@@ -22,8 +22,8 @@ import (
 // fields differently. A view therefore records the form of each object.
 type view struct {
 	schema.GroupVersionKind
-	// tried is set once the request's object was converted to the kind, and err is the error of
-	// that.
+	// tried is set once the engine has tried to convert the request's object to the kind. err is the
+	// error of this attempt.
 	tried             bool
 	err               error
 	form              activation.Form

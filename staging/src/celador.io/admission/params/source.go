@@ -43,7 +43,8 @@ type Lister interface {
 	// object, the error satisfies apierrors.IsNotFound.
 	Get(ctx context.Context, namespace, name string) (*unstructured.Unstructured, error)
 	// List returns the objects whose labels match, sorted by name. namespace is empty for
-	// cluster-scoped kinds. The slice is shared like its objects. The text of the selector
-	// identifies it, so it must not be labels.Nothing, which has the text of labels.Everything.
+	// cluster-scoped kinds. The slice is shared like its objects. The selector must not be
+	// labels.Nothing(): implementations cache lists by the text of the selector, and
+	// labels.Nothing() has the text of labels.Everything().
 	List(namespace string, selector labels.Selector) ([]*unstructured.Unstructured, error)
 }

@@ -49,9 +49,9 @@ func constructorOf(e ast.Expr) (string, bool) {
 	return name, isConstructor(name)
 }
 
-// typesOf returns the types, as they are when read, of the values that a constructor may construct,
-// or nil if the constructor does not exist. There are several inside maps, because a map can also
-// be constructed as an object with its keys as fields.
+// typesOf returns the types of the schema that a constructor such as Object.spec stands for, or nil
+// if there is no such constructor. For a field with a map it stands for two: the map itself, which
+// an expression may write as an object with the keys as fields, and the values of the map.
 func (c *constructors) typesOf(constructor string) []*cel.Type {
 	if known, ok := c.known[constructor]; ok {
 		return known

@@ -112,8 +112,8 @@ func (m *MutatingRequest) WriteBack() error {
 	return nil
 }
 
-// End records the object of the attributes, with which the second run of
-// admission finds out whether other plugins changed it.
+// End keeps a copy of the object of the attributes. When admission is reinvoked, a difference from
+// it shows that other plugins have changed the object.
 func (m *MutatingRequest) End() {
 	m.reinvocation.Suspend(m.attributes.GetObject())
 }

@@ -138,10 +138,10 @@ func (a *Answer) addReview(found *suite.Answer) {
 		a.Status = &Status{s.Code, s.Reason, s.Message}
 	}
 	for _, p := range review.Policies {
-		findings := suite.Violations([]cluster.PolicyReview{p})
+		violations := suite.Violations([]cluster.PolicyReview{p})
 		a.Policies = append(a.Policies, PolicyResult{report.PolicyResult{
-			Kind: p.Kind, Policy: p.Policy, Binding: p.Binding, Outcome: effectFor(p.Effect, findings), Reason: p.Reason,
-		}, findings})
+			Kind: p.Kind, Policy: p.Policy, Binding: p.Binding, Outcome: effectFor(p.Effect, violations), Reason: p.Reason,
+		}, violations})
 	}
 	if review.Object == nil {
 		return
@@ -158,19 +158,19 @@ func (a *Answer) addReview(found *suite.Answer) {
 	}
 }
 
-// effectFor returns the effect of a policy on the request. Findings that the server does not
+// effectFor returns the effect of a policy on the request. Violations that the server does not
 // enforce turn into their strongest consequence.
-func effectFor(of cluster.Effect, findings []suite.Violation) cluster.Effect {
-	if len(findings) == 0 || of != cluster.Denied && of != cluster.Failed {
+func effectFor(of cluster.Effect, violations []suite.Violation) cluster.Effect {
+	if len(violations) == 0 || of != cluster.Denied && of != cluster.Failed {
 		return of
 	}
 	weaker := Ignored
-	for _, f := range findings {
+	for _, v := range violations {
 		switch {
-		case f.Enforced:
+		case v.Enforced:
 			return of
-		case f.Ignored:
-		case slices.Contains(f.Actions, admissionv1.Warn):
+		case v.Ignored:
+		case slices.Contains(v.Actions, admissionv1.Warn):
 			weaker = Warned
 		case weaker == Ignored:
 			weaker = Audited

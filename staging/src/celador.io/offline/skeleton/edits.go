@@ -20,8 +20,9 @@ type edit struct {
 	remove bool
 }
 
-// apply returns a copy of the object with the edit, or nil if a list is in its way that the object
-// does not have.
+// apply returns an edited copy of the object. It adds objects that are missing on the path, but no
+// list items: it returns nil if the path leads through an empty or missing list, or through a
+// scalar.
 func (e edit) apply(object *unstructured.Unstructured) *unstructured.Unstructured {
 	result := object.DeepCopy()
 	content, ok := e.in(result.Object, e.path).(map[string]any)

@@ -44,7 +44,7 @@ func (c *checker) check(test *testCase, review *cluster.Review) RequestDecision 
 	case expect.Violations != nil:
 		c.checkViolations(test, Violations(inScope))
 	case expect.Decision != "":
-		c.checkFinding(test, review, Violations(inScope))
+		c.checkViolation(test, review, Violations(inScope))
 	}
 	if expect.Allowed != nil && *expect.Allowed != review.Allowed {
 		c.fail("allowed", toJSON(*expect.Allowed), toJSON(review.Allowed)+": "+described(decision, why))
@@ -106,9 +106,9 @@ func described(decision RequestDecision, why string) string {
 	return string(decision) + " (" + why + ")"
 }
 
-// checkFinding compares validation, message and reason of the expectation with the violations. A
+// checkViolation compares validation, message and reason of the expectation with the violations. A
 // single violation must have all that the expectation sets.
-func (c *checker) checkFinding(test *testCase, review *cluster.Review, found []Violation) {
+func (c *checker) checkViolation(test *testCase, review *cluster.Review, found []Violation) {
 	expect := &test.spec.Expect
 	candidates := []Violation{}
 	for _, f := range found {

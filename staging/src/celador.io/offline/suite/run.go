@@ -210,15 +210,15 @@ func contents(objects []object) []*unstructured.Unstructured {
 	return contents
 }
 
-// runCase runs a case. A panic is an error of the case, so that the other ones run. gates is the
+// runCase runs a case. A panic is an error of the case, so that the other ones run. gatesErr is the
 // error of the suite's feature gates, with which the case fails, or nil.
-func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fixture, gates error) (result CaseResult) {
+func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fixture, gatesErr error) (result CaseResult) {
 	result = CaseResult{Name: c.spec.Name, Position: test.document.Position(c.path), Skipped: c.spec.Skip}
 	if result.Skipped != "" {
 		return result
 	}
-	if gates != nil {
-		result.Err = test.document.Errorf("featureGates", "%v", gates)
+	if gatesErr != nil {
+		result.Err = test.document.Errorf("featureGates", "%v", gatesErr)
 		return result
 	}
 	defer func() {

@@ -119,8 +119,9 @@ type Request struct {
 	Namespace string `json:"namespace,omitempty"`
 	// Name defaults to the name of the object or oldObject.
 	Name string `json:"name,omitempty"`
-	// UserInfo is who sends the request. It defaults to the user kubernetes-admin of the group
-	// system:masters. If it is set, nothing is added to its groups.
+	// UserInfo is the user who sends the request. It defaults to the user kubernetes-admin of the
+	// group system:masters. Its groups are used as they are: list system:authenticated, which a
+	// server would add, if a policy reads it.
 	UserInfo *authenticationv1.UserInfo `json:"userInfo,omitempty"`
 	// DryRun marks a request that stores nothing.
 	DryRun bool `json:"dryRun,omitempty"`

@@ -131,8 +131,8 @@ type frame struct {
 	iterations int
 }
 
-// ResolveName implements limits.MeterResolver. The frame in which constants are folded has no
-// input.
+// ResolveName implements limits.MeterResolver. While constants are folded there is no input, so no
+// meter is found, and functions count in a new one.
 func (f *frame) ResolveName(name string) (any, bool) {
 	if f.input == nil {
 		return nil, false

@@ -9,7 +9,7 @@ import (
 )
 
 // Logical operators have no cost of their own. If an operand is not a bool, another operand may
-// still decide the result; cel-go evaluates such expressions.
+// still decide the result. The closures decline then, and cel-go evaluates the expression.
 
 // logical plans && and ||: it evaluates the terms in order until one has the decisive value.
 func logical(terms []node, decisive types.Bool) node {

@@ -15,9 +15,9 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
-// A Guard bounds the calls of one function. The arguments that it checks must be values,
-// neither errors nor unknowns. Guards are immutable and safe for concurrent use; the meter that
-// a MeterResolver resolves is not.
+// A Guard bounds the work of one function: it checks the arguments before a call and counts the
+// result after it. The arguments must be values, neither errors nor unknowns. Guards are immutable
+// and safe for concurrent use, but the meter in which they count belongs to one series.
 type Guard struct {
 	// before checks the arguments of a call. pair does so for functions with exactly two arguments.
 	// At most one of them is set.

@@ -155,8 +155,8 @@ func blank(target *structuralschema.Structural) func() any {
 	}
 }
 
-// mayMerge reports whether a result of the type may be an object that a rule constructs, which is
-// merged into the existing value.
+// mayMerge reports whether a rule with this result type may construct an object. The conversion
+// merges such an object into the existing value; all other results replace the value.
 func mayMerge(output *types.Type) bool {
 	kind := ruleresult.Held(output).Kind()
 	return kind == types.StructKind || kind == types.DynKind

@@ -37,8 +37,9 @@ type walk struct {
 	all bool
 	// failed is called for each rule that returns an error.
 	failed func(failure)
-	// unset is called, unless it is nil, for each rule that has a value for an unset field in a dry
-	// walk.
+	// unset is called in a dry walk for each rule that would set an unset field. The rules have run
+	// before, so either the cost limit ended them, or the rule reads a field that a later rule has
+	// set. Nil ignores these rules.
 	unset func(failure)
 	// ended is set when no other rule can be evaluated, because the budget is used up or ctx is
 	// done.

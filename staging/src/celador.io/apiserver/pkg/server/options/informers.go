@@ -56,9 +56,10 @@ func NewPolicyInformers(client clientset.Interface, name *cache.InformerName) in
 	return informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithInformerName(name), informers.WithTransform(compact.New().Transform))
 }
 
-// StartPolicyInformers adds a post-start hook to server that starts the informers. It adds a
-// readiness check to front, the server that answers /readyz, that fails until the informers have
-// synced and synced, which asks the admission plugins, returns nil. Both may be the same server.
+// StartPolicyInformers adds a post-start hook to server that starts the informers, and a readiness
+// check to front, the server that answers /readyz. The check fails until the informers have synced
+// and the function synced, which asks the admission plugins, returns nil. server and front may be
+// the same.
 func StartPolicyInformers(server, front *genericapiserver.Config, policies informers.SharedInformerFactory, synced func() error) error {
 	front.ReadyzChecks = slices.Clip(front.ReadyzChecks) // the servers of a chain share its array
 	informersSynced := healthz.NewInformerSyncHealthz(policies).Check

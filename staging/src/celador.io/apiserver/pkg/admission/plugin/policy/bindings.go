@@ -32,16 +32,16 @@ func ListerWatcher[L runtime.Object](client clientset.Interface, list func(conte
 }
 
 // A BindingStore is the part of a Store that holds the bindings.
-type BindingStore[B metav1.Object] interface {
-	SetBinding(B)
+type BindingStore[Binding metav1.Object] interface {
+	SetBinding(Binding)
 	DeleteBinding(name string)
 }
 
 // bindings passes what a reflector reads to a store, which keeps the bindings compiled, in a tenth
 // of the memory of the API objects. A cluster may have a hundred thousand of them, so there is no
 // informer that caches them a second time. Its methods are called by one goroutine.
-type bindings[B metav1.Object] struct {
-	store     BindingStore[B]
+type bindings[Binding metav1.Object] struct {
+	store     BindingStore[Binding]
 	compactor *compact.Compactor
 	metrics   policymetrics.Metrics
 	// versions holds the resource versions of the bindings in the store, by name.
@@ -53,17 +53,17 @@ type bindings[B metav1.Object] struct {
 
 var _ cache.ReflectorStore = &bindings[metav1.Object]{}
 
-func newBindings[B metav1.Object](store BindingStore[B], compactor *compact.Compactor, metrics policymetrics.Metrics) *bindings[B] {
+func newBindings[Binding metav1.Object](store BindingStore[Binding], compactor *compact.Compactor, metrics policymetrics.Metrics) *bindings[Binding] {
 	listed := make(chan struct{})
-	return &bindings[B]{store, compactor, metrics, map[string]string{}, listed, sync.OnceFunc(func() { close(listed) })}
+	return &bindings[Binding]{store, compactor, metrics, map[string]string{}, listed, sync.OnceFunc(func() { close(listed) })}
 }
 
 // Add implements cache.ReflectorStore.
-func (b *bindings[B]) Add(object any) error { return b.Update(object) }
+func (b *bindings[Binding]) Add(object any) error { return b.Update(object) }
 
 // Update implements cache.ReflectorStore.
-func (b *bindings[B]) Update(object any) error {
-	binding, ok := object.(B)
+func (b *bindings[Binding]) Update(object any) error {
+	binding, ok := object.(Binding)
 	if !ok {
 		return fmt.Errorf("%T is no binding", object)
 	}
@@ -78,8 +78,8 @@ func (b *bindings[B]) Update(object any) error {
 }
 
 // Delete implements cache.ReflectorStore.
-func (b *bindings[B]) Delete(object any) error {
-	binding, ok := object.(B)
+func (b *bindings[Binding]) Delete(object any) error {
+	binding, ok := object.(Binding)
 	if !ok {
 		return fmt.Errorf("%T is no binding", object)
 	}
@@ -87,7 +87,7 @@ func (b *bindings[B]) Delete(object any) error {
 	return nil
 }
 
-func (b *bindings[B]) remove(name string) {
+func (b *bindings[Binding]) remove(name string) {
 	start := time.Now()
 	b.store.DeleteBinding(name)
 	b.metrics.ObserveBuild(time.Since(start))
@@ -96,10 +96,10 @@ func (b *bindings[B]) remove(name string) {
 
 // Replace implements cache.ReflectorStore. Bindings that have not changed since the last list stay
 // as they are.
-func (b *bindings[B]) Replace(objects []any, _ string) error {
+func (b *bindings[Binding]) Replace(objects []any, _ string) error {
 	present := make(map[string]bool, len(objects))
 	for _, object := range objects {
-		binding, ok := object.(B)
+		binding, ok := object.(Binding)
 		if !ok {
 			return fmt.Errorf("%T is no binding", object)
 		}
@@ -120,4 +120,4 @@ func (b *bindings[B]) Replace(objects []any, _ string) error {
 }
 
 // Resync implements cache.ReflectorStore.
-func (b *bindings[B]) Resync() error { return nil }
+func (b *bindings[Binding]) Resync() error { return nil }

@@ -19,7 +19,7 @@ import (
 	"celador.io/apiserver/pkg/admission/plugin/policymetrics"
 )
 
-// Store is a store of the policies P and bindings B of one kind. policy.Store documents the
+// Store is a store of the policies and bindings of one kind. policy.Store documents the
 // methods.
 type Store[Policy, Binding metav1.Object] interface {
 	PolicyStore[Policy]
