@@ -4,7 +4,6 @@
 package mutating
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -48,7 +47,9 @@ type Snapshot = policy.Snapshot[Body]
 
 // NewEngine returns an engine with the given configuration.
 func NewEngine(config Config) *Engine {
-	config.Compiler = cmp.Or(config.Compiler, expression.Default())
+	if config.Compiler == nil {
+		config.Compiler = expression.Default()
+	}
 	e := &Engine{typeConverters: config.TypeConverters, pluginName: config.PluginName}
 	e.Config = config.Config
 	e.Descriptor.Policy, e.Descriptor.Binding = e.policy, binding

@@ -59,6 +59,9 @@ func (r *applier) reinvoke() (changed []*invocation, _ error) {
 		if !i.hasMutation(due) {
 			continue
 		}
+		if interrupted := r.request.Interrupted(); interrupted != nil {
+			return nil, interrupted
+		}
 		if err := r.convert(i.target.Kind); err != nil {
 			return nil, apierrors.NewInternalError(err)
 		}

@@ -36,7 +36,7 @@ type lazy[Body any] struct {
 	compiled atomic.Pointer[Compiled[Body]]
 	// evaluated is set when a request first evaluates the policy.
 	evaluated atomic.Bool
-	once      sync.Once
+	lock      sync.Mutex
 	// compile is nil if there is nothing to compile, and once it has returned.
 	compile func() *Compiled[Body]
 }
@@ -46,13 +46,17 @@ func (l *lazy[Body]) get() *Compiled[Body] {
 	if compiled := l.compiled.Load(); compiled != nil {
 		return compiled
 	}
-	l.once.Do(func() {
-		compiled := &Compiled[Body]{}
-		if l.compile != nil {
-			compiled = l.compile()
-		}
-		l.compile = nil
-		l.compiled.Store(compiled)
-	})
-	return l.compiled.Load()
+	// Unlike sync.Once, the lock lets the next request compile again after a panic.
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	if compiled := l.compiled.Load(); compiled != nil {
+		return compiled
+	}
+	compiled := &Compiled[Body]{}
+	if l.compile != nil {
+		compiled = l.compile()
+	}
+	l.compile = nil
+	l.compiled.Store(compiled)
+	return compiled
 }

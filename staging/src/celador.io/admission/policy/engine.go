@@ -22,7 +22,8 @@ type Config struct {
 	// Compiler compiles expressions. Nil means expression.Default().
 	Compiler *expression.Compiler
 	// Namespaces looks up the namespaces of requests. Without it, requests for namespaced objects
-	// fail if a policy with a namespaceSelector may match or an expression is evaluated.
+	// fail if a policy with a namespaceSelector may match, an expression is evaluated or, for
+	// mutating policies, any policy matches.
 	Namespaces matching.NamespaceGetter
 	// Params gives access to param objects. Without it, policies with a paramKind fail the requests
 	// that they match.

@@ -4,7 +4,6 @@
 package validating
 
 import (
-	"cmp"
 	"context"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -31,7 +30,9 @@ type Snapshot = policy.Snapshot[Body]
 
 // NewEngine returns an engine with the given configuration.
 func NewEngine(config Config) *Engine {
-	config.Compiler = cmp.Or(config.Compiler, expression.Default())
+	if config.Compiler == nil {
+		config.Compiler = expression.Default()
+	}
 	e := &Engine{}
 	e.Config = config
 	e.Descriptor.Policy, e.Descriptor.Binding = e.policy, e.binding

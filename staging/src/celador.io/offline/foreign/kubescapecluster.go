@@ -78,8 +78,8 @@ func (k *kubescapeSuite) readDefinitions() {
 	}
 }
 
-// definitionsIn returns the CustomResourceDefinitions in a file. A file that is not valid has none:
-// it is an error where it is used.
+// definitionsIn returns the CustomResourceDefinitions in the valid documents of a file. Invalid
+// documents are errors where the file is used.
 func definitionsIn(file string) []*object {
 	var definitions []*object
 	for document, err := range manifest.Each(file) {

@@ -4,8 +4,6 @@
 package expression
 
 import (
-	"sync"
-
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
 	apiservercel "k8s.io/apiserver/pkg/cel"
@@ -44,17 +42,17 @@ func (c *Compiler) Release(composition *Composition) {
 
 func (c *Compiler) newComposition() *Composition {
 	variables := apiservercel.NewObjectType("kubernetes.variables", map[string]*apiservercel.DeclField{})
-	composed := newCompiler(sync.OnceValues(func() (*environment.EnvSet, error) {
-		base, err := c.base()
-		if err != nil {
-			return nil, err
-		}
-		return base.Extend(environment.VersionedOptions{
+	// The base is extended before variables are declared: the types that variables has then would
+	// stay in the environments when another policy uses the composition.
+	base, err := c.base()
+	if err == nil {
+		base, err = base.Extend(environment.VersionedOptions{
 			IntroducedVersion: always,
 			EnvOptions:        []cel.EnvOption{cel.Variable(Variables, variables.CelType())},
 			DeclTypes:         []*apiservercel.DeclType{variables},
 		})
-	}))
+	}
+	composed := newCompiler(func() (*environment.EnvSet, error) { return base, err })
 	composed.cache, composed.functions, composed.scope, composed.tracer = c.cache, c.functions, noVariables, c.tracer
 	composed.composedBy = c
 	composed.positions = map[string]int{}
