@@ -57,7 +57,7 @@ type ExtraConfig struct {
 	PolicyInformers informers.SharedInformerFactory
 	// PolicyStores are the stores from which PolicyInformers read. NewConfig sets it, and
 	// CreateServerChain opens the stores.
-	PolicyStores *localclient.Stores
+	PolicyStores *localclient.RegistryStores
 
 	// paths tells the admission plugins that the server serves all of its paths.
 	paths *installedPaths
@@ -98,7 +98,7 @@ func NewConfig(opts CompletedOptions) (*Config, error) {
 		return nil, err
 	}
 
-	stores := &localclient.Stores{}
+	stores := &localclient.RegistryStores{}
 	client, err := newPolicyClient(generic.LoopbackClientConfig, stores)
 	if err != nil {
 		return nil, err

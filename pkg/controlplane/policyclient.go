@@ -15,7 +15,7 @@ import (
 
 // newPolicyClient returns a client that lists and watches policies and bindings in stores, which
 // the server opens before it starts informers.
-func newPolicyClient(loopback *rest.Config, stores *localclient.Stores) (clientset.Interface, error) {
+func newPolicyClient(loopback *rest.Config, stores *localclient.RegistryStores) (clientset.Interface, error) {
 	client, err := clientset.NewForConfig(loopback)
 	if err != nil {
 		return nil, fmt.Errorf("creating the loopback client for admission policies: %w", err)

@@ -25,13 +25,13 @@ import (
 // fields of an item, but must not write to slices, maps or pointers that the fields hold. List and
 // Watch wait for a watch cache that is not ready, and return a NotFound error for a resource
 // without a store. Safe for concurrent use if client is.
-func New(client clientset.Interface, stores *Stores) clientset.Interface {
+func New(client clientset.Interface, stores *RegistryStores) clientset.Interface {
 	return localClient{client, stores}
 }
 
 type localClient struct {
 	clientset.Interface
-	stores *Stores
+	stores *RegistryStores
 }
 
 // IsWatchListSemanticsUnSupported makes informers list objects before they watch them. A watch that
@@ -45,7 +45,7 @@ func (c localClient) AdmissionregistrationV1() typed.AdmissionregistrationV1Inte
 
 type group struct {
 	typed.AdmissionregistrationV1Interface
-	stores *Stores
+	stores *RegistryStores
 }
 
 // ValidatingAdmissionPolicies implements typed.ValidatingAdmissionPoliciesGetter.

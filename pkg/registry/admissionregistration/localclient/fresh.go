@@ -32,7 +32,7 @@ import (
 // until it has this revision, so a member of etcd that answers reads does not hide that the watch
 // of another member is stuck. Then seen must not be older than what an open watch of the resource
 // has delivered. The watch may be that of another informer: all get the same events.
-func (s *Stores) Fresh(ctx context.Context, resource, seen string) error {
+func (s *RegistryStores) Fresh(ctx context.Context, resource, seen string) error {
 	found, served := s.byResource.Load(resource)
 	if !served {
 		return nil
@@ -64,7 +64,7 @@ func (s *Stores) Fresh(ctx context.Context, resource, seen string) error {
 // watches holds the open watches of a resource. The zero value is empty. Safe for concurrent use.
 type watches struct{ open sync.Map }
 
-func (s *Stores) watches(resource string) *watches {
+func (s *RegistryStores) watches(resource string) *watches {
 	found, _ := s.watched.LoadOrStore(resource, &watches{})
 	return found.(*watches)
 }

@@ -29,9 +29,9 @@ const (
 	listTimeout = time.Minute
 )
 
-// Stores holds the stores of the API group that the server has opened. The zero value holds none.
+// RegistryStores holds the stores of the API group that the server has opened. The zero value holds none.
 // Safe for concurrent use.
-type Stores struct {
+type RegistryStores struct {
 	// byResource maps the name of a resource to its *registry.Store.
 	byResource sync.Map
 	// watched maps the name of a resource to its *watches.
@@ -39,11 +39,13 @@ type Stores struct {
 }
 
 // Add adds the store of a resource, or replaces it.
-func (s *Stores) Add(resource string, store *registry.Store) { s.byResource.Store(resource, store) }
+func (s *RegistryStores) Add(resource string, store *registry.Store) {
+	s.byResource.Store(resource, store)
+}
 
 // A resource is one of the resources of the API group, read in v1 from its store.
 type resource struct {
-	stores *Stores
+	stores *RegistryStores
 	name   string
 	// newObject returns an empty v1 object.
 	newObject func() runtime.Object

@@ -46,8 +46,8 @@ func namesIn[T Object](ctx context.Context, resource Lister, version string, nam
 	})
 }
 
-// Bindings tells which policies of a kind are bound. Safe for concurrent use.
-type Bindings[Policy Object] struct {
+// BoundPolicies tells which policies of a kind are bound. Safe for concurrent use.
+type BoundPolicies[Policy Object] struct {
 	// kind is the kind of the bindings.
 	kind string
 	// takesEffectAlone reports whether a policy takes effect without a binding.
@@ -56,16 +56,16 @@ type Bindings[Policy Object] struct {
 	bound func(ctx context.Context, version string) (sets.Set[string], error)
 }
 
-// In returns the Bindings of the kind that bindings lists.
-func (k BindingDescriptor[Binding, Policy, Spec]) In(bindings Lister) Bindings[Policy] {
-	return Bindings[Policy]{k.policyKind + "Binding", k.takesEffectAlone, func(ctx context.Context, version string) (sets.Set[string], error) {
+// In returns the policies that bindings, a lister of the kind, bind.
+func (k BindingDescriptor[Binding, Policy, Spec]) In(bindings Lister) BoundPolicies[Policy] {
+	return BoundPolicies[Policy]{k.policyKind + "Binding", k.takesEffectAlone, func(ctx context.Context, version string) (sets.Set[string], error) {
 		return namesIn(ctx, bindings, version, k.policyName)
 	}}
 }
 
 // warn returns a warning if no binding binds the policy, and the policy needs one. It returns nil
 // if the bindings cannot be listed.
-func (b Bindings[Policy]) warn(ctx context.Context, policy Policy) []string {
+func (b BoundPolicies[Policy]) warn(ctx context.Context, policy Policy) []string {
 	if b.takesEffectAlone(policy) {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (b Bindings[Policy]) warn(ctx context.Context, policy Policy) []string {
 }
 
 // column returns the column that shows whether a policy is bound.
-func (b Bindings[Policy]) column() lookupColumn[Policy] {
+func (b BoundPolicies[Policy]) column() lookupColumn[Policy] {
 	return lookupColumn[Policy]{
 		metav1.TableColumnDefinition{Name: "Bound", Type: "string", Description: "Whether a binding refers to the policy, without which the policy has no effect; Singleton if the policy needs none"},
 		func(ctx context.Context) (sets.Set[string], error) { return b.bound(ctx, "0") },

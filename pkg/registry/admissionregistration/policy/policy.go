@@ -47,7 +47,7 @@ type TypeWarnings[External any] func(ctx context.Context, policy *External) []st
 // decode to the internal type. Tables show whether bindings bind a policy. See NewStrategy for
 // params, types, warnings and bindings. NewREST returns the errors of getter and of connecting to
 // etcd.
-func NewREST[Policy Object, Spec policyspec.Spec, External any](descriptor Descriptor[Policy, Spec, External], getter generic.RESTOptionsGetter, params paramaccess.Checker, types TypeCheck[External], warnings TypeWarnings[External], bindings Bindings[Policy]) (*REST, *StatusREST, error) {
+func NewREST[Policy Object, Spec policyspec.Spec, External any](descriptor Descriptor[Policy, Spec, External], getter generic.RESTOptionsGetter, params paramaccess.Checker, types TypeCheck[External], warnings TypeWarnings[External], bindings BoundPolicies[Policy]) (*REST, *StatusREST, error) {
 	resource, err := newREST(NewStrategy(descriptor, params, types, warnings, bindings), getter, bindings.column())
 	if err != nil {
 		return nil, nil, err
@@ -59,7 +59,7 @@ func NewREST[Policy Object, Spec policyspec.Spec, External any](descriptor Descr
 // read all objects of a new paramKind. types runs only while feature gate
 // AdmissionPolicyTypeEnforcement is on; it may be nil. So may warnings. The Strategy warns about an
 // updated policy that none of bindings binds.
-func NewStrategy[Policy Object, Spec policyspec.Spec, External any](descriptor Descriptor[Policy, Spec, External], params paramaccess.Checker, types TypeCheck[External], warnings TypeWarnings[External], bindings Bindings[Policy]) Strategy[Policy, Spec] {
+func NewStrategy[Policy Object, Spec policyspec.Spec, External any](descriptor Descriptor[Policy, Spec, External], params paramaccess.Checker, types TypeCheck[External], warnings TypeWarnings[External], bindings BoundPolicies[Policy]) Strategy[Policy, Spec] {
 	var warn func(context.Context, Policy) []string
 	if warnings != nil {
 		warn = func(ctx context.Context, policy Policy) []string { return warnings(ctx, descriptor.external(policy)) }

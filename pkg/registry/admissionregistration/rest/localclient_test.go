@@ -99,12 +99,12 @@ func localKinds() []localKind {
 // localServer returns the storage of the group in v1, and a client that reads from it.
 func localServer(t *testing.T) (map[string]registryrest.Storage, clientset.Interface, *fake.Clientset) {
 	t.Helper()
-	remote, stores := fake.NewClientset(), &localclient.Stores{}
+	remote, stores := fake.NewClientset(), &localclient.RegistryStores{}
 	return localServerOf(t, stores), localclient.New(remote, stores), remote
 }
 
 // localServerOf returns the storage of the group in v1, which is added to stores.
-func localServerOf(t *testing.T, stores *localclient.Stores) map[string]registryrest.Storage {
+func localServerOf(t *testing.T, stores *localclient.RegistryStores) map[string]registryrest.Storage {
 	t.Helper()
 	p := provider()
 	p.Stores = stores
@@ -304,7 +304,7 @@ func TestLocalClientInformer(t *testing.T) {
 }
 
 func TestLocalClientErrors(t *testing.T) {
-	notServed := localclient.New(fake.NewClientset(), &localclient.Stores{})
+	notServed := localclient.New(fake.NewClientset(), &localclient.RegistryStores{})
 	_, client, remote := localServer(t)
 	ended, end := context.WithCancel(t.Context())
 	end()
@@ -335,7 +335,7 @@ func TestLocalClientErrors(t *testing.T) {
 // TestFresh covers that an informer is fresh only while it follows the resource, whoever else
 // watches it, and that a resource that is not served is.
 func TestFresh(t *testing.T) {
-	stores := &localclient.Stores{}
+	stores := &localclient.RegistryStores{}
 	if err := stores.Fresh(t.Context(), "validatingadmissionpolicies", ""); err != nil {
 		t.Errorf("a resource that is not served: %v", err)
 	}

@@ -57,7 +57,7 @@ type StorageProvider struct {
 	// Warnings warns about type errors of policies that are written. Optional.
 	Warnings *typechecks.Warner
 	// Stores receives the store of each resource when NewRESTStorage opens it. Optional.
-	Stores *localclient.Stores
+	Stores *localclient.RegistryStores
 }
 
 // GroupName returns the name of the group.
@@ -96,7 +96,7 @@ type resource struct {
 // addTo adds the storage of the enabled versions to group, which maps versions and resources to
 // storage. It opens the store, and adds it to stores, if at least one version is enabled. stores
 // may be nil.
-func (r resource) addTo(group map[string]map[string]rest.Storage, enabled serverstorage.APIResourceConfigSource, stores *localclient.Stores) error {
+func (r resource) addTo(group map[string]map[string]rest.Storage, enabled serverstorage.APIResourceConfigSource, stores *localclient.RegistryStores) error {
 	served := slices.DeleteFunc(slices.Clone(r.versions), func(version schema.GroupVersion) bool {
 		return !enabled.ResourceEnabled(version.WithResource(r.name))
 	})

@@ -48,7 +48,7 @@ type applier struct {
 	// views has one entry for each kind that policies match.
 	views []*view
 	// params is the param of the last evaluation.
-	params *activation.Params
+	params *activation.ParamValue
 	result Result
 }
 

@@ -33,7 +33,7 @@ func (r *applier) subject(i *invocation, view *view) activation.Subject {
 	oldObject := view.oldObject.show(r.versioned.VersionedOldObject.Object(), view.form)
 	input.Show(view.object.show(r.versioned.VersionedObject.Object(), view.form), oldObject)
 	if !r.params.Of(i.param) {
-		r.params = activation.NewParams(i.param, activation.Typed)
+		r.params = activation.NewParamValue(i.param, activation.Typed)
 	}
 	return activation.Subject{Input: input, Namespace: r.namespace, Params: r.params}
 }

@@ -38,7 +38,7 @@ type evaluation struct {
 	series activation.Series
 	// found is the result of the current policy for param, which is the zero value without a param.
 	found  paramResult
-	param  activation.Params
+	param  activation.ParamValue
 	result Result
 }
 
@@ -147,9 +147,9 @@ func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured)
 		p.Compiled = p.Policy.Compiled()
 	}
 	subject := activation.Subject{Input: p.input, Namespace: &e.namespace}
-	e.param = activation.Params{}
+	e.param = activation.ParamValue{}
 	if param != nil {
-		e.param = *activation.NewParams(param, activation.Unstructured)
+		e.param = *activation.NewParamValue(param, activation.Unstructured)
 		subject.Params = &e.param
 	}
 	p.evaluate(e.ctx, &e.series, subject, &e.found)

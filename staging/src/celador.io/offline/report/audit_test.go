@@ -95,7 +95,7 @@ func TestAuditJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	object := report.AuditObject{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web", UID: "u1"}
-	want := report.AuditFinding{AuditObject: object, Result: "Violated", Validation: 1, Message: "too <large>", Reason: "Invalid"}
+	want := report.AuditViolation{AuditObject: object, Result: "Violated", Validation: 1, Message: "too <large>", Reason: "Invalid"}
 	if len(got.Policies) != 2 || len(got.Policies[0].Findings) != 2 || got.Policies[0].Omitted != 3 {
 		t.Fatalf("policies %+v", got.Policies)
 	}

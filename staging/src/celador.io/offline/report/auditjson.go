@@ -39,13 +39,13 @@ type AuditPolicy struct {
 	Errors       int    `json:"errors"`
 	// Findings are validations that objects violate or that could not be evaluated. Omitted is the
 	// number of those that are left out.
-	Findings []AuditFinding `json:"findings,omitempty"`
-	Omitted  int            `json:"omittedFindings,omitempty"`
+	Findings []AuditViolation `json:"findings,omitempty"`
+	Omitted  int              `json:"omittedFindings,omitempty"`
 }
 
-// An AuditFinding is a validation that an object violates, or a part of a policy that could not be
+// An AuditViolation is a validation that an object violates, or a part of a policy that could not be
 // evaluated.
-type AuditFinding struct {
+type AuditViolation struct {
 	AuditObject
 	// Result is Violated or Error.
 	Result string `json:"result"`
@@ -83,7 +83,7 @@ func AuditJSON(w io.Writer, report *audit.Report) error {
 			Policy: p.Name, Binding: p.Binding, Actions: p.Actions, NotAuditable: p.NotAuditable, Passed: p.Passed, Violated: p.Violated, Errors: p.Failed, Omitted: omitted(p),
 		}
 		for _, f := range p.Violations {
-			out.Findings = append(out.Findings, AuditFinding{newAuditObject(&f.Object), result(f), f.Index, f.Message, string(f.Reason)})
+			out.Findings = append(out.Findings, AuditViolation{newAuditObject(&f.Object), result(f), f.Index, f.Message, string(f.Reason)})
 		}
 		document.Policies = append(document.Policies, out)
 	}

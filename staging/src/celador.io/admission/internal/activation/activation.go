@@ -19,7 +19,7 @@ type Subject struct {
 	// Namespace may be nil for match conditions, which do not read it.
 	Namespace *Namespace
 	// Params is nil if 'params' is null or not declared.
-	Params *Params
+	Params *ParamValue
 }
 
 // activation resolves names for one series of evaluations.

@@ -161,17 +161,17 @@ func TestParams(t *testing.T) {
 	custom := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Limit", "max": int64(3)}}
 	malformed := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "data": int64(3)}}
 	for name, test := range map[string]struct {
-		params *activation.Params
+		params *activation.ParamValue
 		source string
 	}{
 		"none":                             {nil, "params == null"},
-		"none, typed":                      {activation.NewParams(nil, activation.Typed), "params == null"},
-		"none, unstructured":               {activation.NewParams(nil, activation.Unstructured), "params == null"},
-		"built-in kind, typed":             {activation.NewParams(configMap, activation.Typed), "params.data.a == '1' && params.metadata.name == 'c' && !has(params.kind) && !has(params.apiVersion)"},
-		"built-in kind, unstructured":      {activation.NewParams(configMap, activation.Unstructured), "params.data.a == '1' && params.kind == 'ConfigMap' && params.apiVersion == 'v1'"},
-		"custom resource, typed":           {activation.NewParams(custom, activation.Typed), "params.max == 3 && params.kind == 'Limit'"},
-		"custom resource, unstructured":    {activation.NewParams(custom, activation.Unstructured), "params.max == 3 && params.kind == 'Limit'"},
-		"malformed built-in object, typed": {activation.NewParams(malformed, activation.Typed), "params.data == 3 && params.kind == 'ConfigMap'"},
+		"none, typed":                      {activation.NewParamValue(nil, activation.Typed), "params == null"},
+		"none, unstructured":               {activation.NewParamValue(nil, activation.Unstructured), "params == null"},
+		"built-in kind, typed":             {activation.NewParamValue(configMap, activation.Typed), "params.data.a == '1' && params.metadata.name == 'c' && !has(params.kind) && !has(params.apiVersion)"},
+		"built-in kind, unstructured":      {activation.NewParamValue(configMap, activation.Unstructured), "params.data.a == '1' && params.kind == 'ConfigMap' && params.apiVersion == 'v1'"},
+		"custom resource, typed":           {activation.NewParamValue(custom, activation.Typed), "params.max == 3 && params.kind == 'Limit'"},
+		"custom resource, unstructured":    {activation.NewParamValue(custom, activation.Unstructured), "params.max == 3 && params.kind == 'Limit'"},
+		"malformed built-in object, typed": {activation.NewParamValue(malformed, activation.Typed), "params.data == 3 && params.kind == 'ConfigMap'"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := subject(nil)
@@ -183,8 +183,8 @@ func TestParams(t *testing.T) {
 			}
 		})
 	}
-	var none *activation.Params
-	if p := activation.NewParams(custom, activation.Typed); !p.Of(custom) || p.Of(custom.DeepCopy()) || p.Of(nil) || !none.Of(nil) || none.Of(custom) {
+	var none *activation.ParamValue
+	if p := activation.NewParamValue(custom, activation.Typed); !p.Of(custom) || p.Of(custom.DeepCopy()) || p.Of(nil) || !none.Of(nil) || none.Of(custom) {
 		t.Error("Of does not compare by identity")
 	}
 	if custom.GetKind() != "Limit" || configMap.GetKind() != "ConfigMap" {

@@ -36,7 +36,7 @@ type controllers struct {
 	run       []func(context.Context)
 }
 
-func newControllers(crds crdinformers.CustomResourceDefinitionInformer, expressions *crdinformer.Expressions, client clientset.Interface, resources *resources, unreadable *unreadable, handler *discovery.Handler, generic *genericapiserver.GenericAPIServer, masterCount int) (*controllers, error) {
+func newControllers(crds crdinformers.CustomResourceDefinitionInformer, expressions *crdinformer.ExpressionCache, client clientset.Interface, resources *resources, unreadable *unreadable, handler *discovery.Handler, generic *genericapiserver.GenericAPIServer, masterCount int) (*controllers, error) {
 	aggregatedDiscovery := generic.AggregatedDiscoveryGroupManager
 	if aggregatedDiscovery != nil {
 		aggregatedDiscovery = aggregatedDiscovery.WithSource(aggregated.CRDSource)

@@ -19,7 +19,7 @@ import (
 // default rules, for which upstream's schemas have no field, to the descriptions of the fields.
 type described struct {
 	informers.CustomResourceDefinitionInformer
-	expressions *crdinformer.Expressions
+	expressions *crdinformer.ExpressionCache
 }
 
 // Lister implements informers.CustomResourceDefinitionInformer.
@@ -33,7 +33,7 @@ func (d described) Lister() listers.CustomResourceDefinitionLister {
 
 type describedLister struct {
 	listers.CustomResourceDefinitionLister
-	expressions *crdinformer.Expressions
+	expressions *crdinformer.ExpressionCache
 }
 
 // List implements listers.CustomResourceDefinitionLister.

@@ -46,7 +46,7 @@ type resources struct {
 }
 
 // expressionsOf finds the expressions of a CustomResourceDefinition that the lister has returned.
-// It returns the same pointer for all objects of one generation. *crdinformer.Expressions
+// It returns the same pointer for all objects of one generation. *crdinformer.ExpressionCache
 // implements it.
 type expressionsOf interface {
 	Of(*apiextensionsv1.CustomResourceDefinition) *apiextensions.Expressions

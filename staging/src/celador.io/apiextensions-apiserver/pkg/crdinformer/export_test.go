@@ -5,7 +5,7 @@ package crdinformer
 
 // Len returns the number of generations of CustomResourceDefinitions that the table has expressions
 // of.
-func Len(e *Expressions) int {
+func Len(e *ExpressionCache) int {
 	e.lock.RLock()
 	defer e.lock.RUnlock()
 	return len(e.entries)

@@ -36,7 +36,7 @@ type Client interface {
 // puts the expressions into the returned table. It keeps the conversion strategy ConversionRules,
 // so that code that does not know the strategy fails instead of converting as for None. Informers
 // of other kinds read with client. The factory is not started.
-func NewSharedInformerFactory(client upstreamclient.Interface, crds Client, resync time.Duration) (upstreaminformers.SharedInformerFactory, *Expressions) {
+func NewSharedInformerFactory(client upstreamclient.Interface, crds Client, resync time.Duration) (upstreaminformers.SharedInformerFactory, *ExpressionCache) {
 	expressions := newExpressions()
 	factory := upstreaminformers.NewSharedInformerFactory(client, resync)
 	factory.InformerFor(&upstreamv1.CustomResourceDefinition{}, func(_ upstreamclient.Interface, resync time.Duration) cache.SharedIndexInformer {
@@ -46,7 +46,7 @@ func NewSharedInformerFactory(client upstreamclient.Interface, crds Client, resy
 }
 
 // newInformer returns an informer with the indices of Kubernetes' informer.
-func newInformer(client Client, expressions *Expressions, resync time.Duration) cache.SharedIndexInformer {
+func newInformer(client Client, expressions *ExpressionCache, resync time.Duration) cache.SharedIndexInformer {
 	listWatch := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			return client.List(ctx, options)
@@ -68,7 +68,7 @@ func newInformer(client Client, expressions *Expressions, resync time.Duration) 
 // split is the informer's transform. It returns Kubernetes' part of a CustomResourceDefinition and
 // records the expressions. After a watch list, the informer transforms the results of the transform
 // again, so split returns objects of other types unchanged.
-func (e *Expressions) split(obj any) (any, error) {
+func (e *ExpressionCache) split(obj any) (any, error) {
 	crd, ok := obj.(*v1.CustomResourceDefinition)
 	if !ok {
 		return obj, nil

@@ -133,7 +133,7 @@ func ruleOf(expressions *apiextensions.Expressions) string {
 // A running informer, and what its handler received.
 type running struct {
 	source      *source
-	expressions *crdinformer.Expressions
+	expressions *crdinformer.ExpressionCache
 	lister      listers.CustomResourceDefinitionLister
 
 	lock   sync.Mutex

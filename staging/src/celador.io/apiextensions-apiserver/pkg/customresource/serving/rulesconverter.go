@@ -160,3 +160,39 @@ func isEmpty(in *unstructured.Unstructured) bool {
 	_, hasVersion := in.Object["apiVersion"]
 	return len(in.Object) == 2 && hasKind && hasVersion
 }
+
+// ConvertObject implements versionedstorage.Converter.
+func (c *rulesConverter) ConvertObject(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {
+	out, err := c.ConvertToVersion(in, to)
+	if err != nil {
+		return nil, err
+	}
+	return out.(*unstructured.Unstructured), nil
+}
+
+// ConvertMetadata implements versionedstorage.Converter.
+func (c *rulesConverter) ConvertMetadata(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {
+	from := in.GroupVersionKind().Version
+	start := time.Now()
+	out, err := c.rules.ConvertMetadata(context.Background(), in, to.Version)
+	if err != nil {
+		observeConversion(c.crd, from, to.Version, time.Since(start), err)
+		return nil, conversionFailed(in, to.Version, err)
+	}
+	return out, nil
+}
+
+// ChangesMetadata implements versionedstorage.Converter.
+func (c *rulesConverter) ChangesMetadata(from, to schema.GroupVersion) bool {
+	return c.rules.ChangesMetadata(from.Version, to.Version)
+}
+
+// ChangesLabels implements versionedstorage.Converter.
+func (c *rulesConverter) ChangesLabels(to schema.GroupVersion) bool {
+	for from := range c.versions {
+		if c.rules.ChangesLabels(from.Version, to.Version) {
+			return true
+		}
+	}
+	return false
+}

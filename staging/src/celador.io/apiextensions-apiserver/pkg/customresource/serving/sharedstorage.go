@@ -4,10 +4,6 @@
 package serving
 
 import (
-	"context"
-	"time"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/registry/generic"
@@ -103,40 +99,4 @@ func (v viewOptions) GetRESTOptions(resource schema.GroupResource, example runti
 		return *v.view, (*v.view).Close, nil
 	}
 	return options, nil
-}
-
-// ConvertObject implements versionedstorage.Converter.
-func (c *rulesConverter) ConvertObject(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {
-	out, err := c.ConvertToVersion(in, to)
-	if err != nil {
-		return nil, err
-	}
-	return out.(*unstructured.Unstructured), nil
-}
-
-// ConvertMetadata implements versionedstorage.Converter.
-func (c *rulesConverter) ConvertMetadata(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {
-	from := in.GroupVersionKind().Version
-	start := time.Now()
-	out, err := c.rules.ConvertMetadata(context.Background(), in, to.Version)
-	if err != nil {
-		observeConversion(c.crd, from, to.Version, time.Since(start), err)
-		return nil, conversionFailed(in, to.Version, err)
-	}
-	return out, nil
-}
-
-// ChangesMetadata implements versionedstorage.Converter.
-func (c *rulesConverter) ChangesMetadata(from, to schema.GroupVersion) bool {
-	return c.rules.ChangesMetadata(from.Version, to.Version)
-}
-
-// ChangesLabels implements versionedstorage.Converter.
-func (c *rulesConverter) ChangesLabels(to schema.GroupVersion) bool {
-	for from := range c.versions {
-		if c.rules.ChangesLabels(from.Version, to.Version) {
-			return true
-		}
-	}
-	return false
 }

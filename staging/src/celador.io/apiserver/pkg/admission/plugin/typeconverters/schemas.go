@@ -27,8 +27,8 @@ const (
 	maxReadWait = 5 * time.Second
 )
 
-// Converters implements mutating.TypeConverters. It is safe for concurrent use.
-type Converters struct {
+// Schemas implements mutating.TypeConverters. It is safe for concurrent use.
+type Schemas struct {
 	client  openapi.ClientWithContext
 	builtIn func(schema.GroupVersion) bool
 
@@ -41,13 +41,13 @@ type Converters struct {
 	stopped       chan struct{}
 }
 
-var _ mutating.TypeConverters = &Converters{}
+var _ mutating.TypeConverters = &Schemas{}
 
 // New returns converters that read the OpenAPI documents of a server once Run is called. builtIn
 // reports whether a group version is built in, so that no kinds are added to it while the server
 // runs; it must be safe for concurrent use.
-func New(client openapi.Client, builtIn func(schema.GroupVersion) bool) *Converters {
-	s := &Converters{
+func New(client openapi.Client, builtIn func(schema.GroupVersion) bool) *Schemas {
+	s := &Schemas{
 		client:        openapi.ToClientWithContext(client),
 		builtIn:       builtIn,
 		pollRequested: make(chan struct{}, 1),
@@ -64,7 +64,7 @@ func New(client openapi.Client, builtIn func(schema.GroupVersion) bool) *Convert
 // group version is published without it. While a changed document cannot be read, the converter for
 // its previous state is returned. GetTypeConverter returns nil if the group version is not
 // published, if its document could not be read, or if Run ended before it was read.
-func (s *Converters) GetTypeConverter(kind schema.GroupVersionKind) managedfields.TypeConverter {
+func (s *Schemas) GetTypeConverter(kind schema.GroupVersionKind) managedfields.TypeConverter {
 	types := s.snapshot.Load().types(kind.GroupVersion())
 	if !types.has(kind.Kind) {
 		types = s.await(kind)
@@ -76,7 +76,7 @@ func (s *Converters) GetTypeConverter(kind schema.GroupVersionKind) managedfield
 }
 
 // await returns the types of the group version of a kind, or nil as GetTypeConverter does.
-func (s *Converters) await(kind schema.GroupVersionKind) *typeSet {
+func (s *Schemas) await(kind schema.GroupVersionKind) *typeSet {
 	asked := time.Now()
 	for {
 		v := s.snapshot.Load()
@@ -106,7 +106,7 @@ func (s *Converters) await(kind schema.GroupVersionKind) *typeSet {
 // lookUp returns the types that a snapshot has for the group version of a kind. If the kind is
 // missing, it also returns the time since when requests have waited for the kind. Before the first
 // answer of the server, that is the time of this request.
-func (s *Converters) lookUp(v *snapshot, kind schema.GroupVersionKind, asked time.Time) (*typeSet, time.Time) {
+func (s *Schemas) lookUp(v *snapshot, kind schema.GroupVersionKind, asked time.Time) (*typeSet, time.Time) {
 	d := v.documents[kind.GroupVersion()]
 	switch {
 	case v.documents == nil:

@@ -14,12 +14,12 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 )
 
-// Expressions holds the expressions of the CustomResourceDefinitions that the informer delivered.
+// ExpressionCache holds the expressions of the CustomResourceDefinitions that the informer delivered.
 // CustomResourceDefinitions without expressions have no entry. An entry stays as long as a
 // CustomResourceDefinition that the informer delivered with it is reachable, in the informer's
 // cache or elsewhere, so that readers of an old CustomResourceDefinition find its expressions even
 // if the informer has a newer one. It is safe for concurrent use.
-type Expressions struct {
+type ExpressionCache struct {
 	lock    sync.RWMutex
 	entries map[revision]*entry
 }
@@ -39,8 +39,8 @@ type entry struct {
 	crds        int
 }
 
-func newExpressions() *Expressions {
-	return &Expressions{entries: map[revision]*entry{}}
+func newExpressions() *ExpressionCache {
+	return &ExpressionCache{entries: map[revision]*entry{}}
 }
 
 func revisionOf(crd *upstreamv1.CustomResourceDefinition) revision {
@@ -50,7 +50,7 @@ func revisionOf(crd *upstreamv1.CustomResourceDefinition) revision {
 // Of returns the expressions of a CustomResourceDefinition that the informer delivered, or nil if
 // it has none. Callers must not modify them. A deep copy does not keep the entry: the caller must
 // hold the original.
-func (e *Expressions) Of(crd *upstreamv1.CustomResourceDefinition) *apiextensions.Expressions {
+func (e *ExpressionCache) Of(crd *upstreamv1.CustomResourceDefinition) *apiextensions.Expressions {
 	e.lock.RLock()
 	defer e.lock.RUnlock()
 	if found, ok := e.entries[revisionOf(crd)]; ok {
@@ -61,7 +61,7 @@ func (e *Expressions) Of(crd *upstreamv1.CustomResourceDefinition) *apiextension
 
 // record adds the expressions of a CustomResourceDefinition, or none if they are nil, until the
 // garbage collector finds the CustomResourceDefinition unreachable.
-func (e *Expressions) record(crd *upstreamv1.CustomResourceDefinition, expressions *apiextensions.Expressions) {
+func (e *ExpressionCache) record(crd *upstreamv1.CustomResourceDefinition, expressions *apiextensions.Expressions) {
 	at := revisionOf(crd)
 	e.lock.Lock()
 	defer e.lock.Unlock()
@@ -80,7 +80,7 @@ func (e *Expressions) record(crd *upstreamv1.CustomResourceDefinition, expressio
 }
 
 // release removes the entry after its last CustomResourceDefinition.
-func (e *Expressions) release(at revision, recorded *entry) {
+func (e *ExpressionCache) release(at revision, recorded *entry) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
 	recorded.crds--

@@ -11,30 +11,30 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// Params holds a param object and caches its value. A nil *Params stands for null. Not safe for
-// concurrent use.
-type Params struct {
+// ParamValue holds a param object and caches its value. A nil *ParamValue stands for null. Not safe
+// for concurrent use.
+type ParamValue struct {
 	object *unstructured.Unstructured
 	form   Form
 	// cached is nil until the value is first read.
 	cached ref.Val
 }
 
-// NewParams returns the value of 'params' in the given form. It returns nil, which expressions
+// NewParamValue returns the value of 'params' in the given form. It returns nil, which expressions
 // read as null, for a nil object.
 //
 // In the form Typed, objects of built-in kinds have neither apiVersion nor kind, because
 // Kubernetes' informers deliver them without. Mutating policies read params in this form.
 // Validating policies read them in the form Unstructured, which has both fields.
-func NewParams(object *unstructured.Unstructured, form Form) *Params {
+func NewParamValue(object *unstructured.Unstructured, form Form) *ParamValue {
 	if object == nil {
 		return nil
 	}
-	return &Params{object: object, form: form}
+	return &ParamValue{object: object, form: form}
 }
 
 // Of reports whether p holds the given object, by identity.
-func (p *Params) Of(object *unstructured.Unstructured) bool {
+func (p *ParamValue) Of(object *unstructured.Unstructured) bool {
 	if p == nil {
 		return object == nil
 	}
@@ -42,7 +42,7 @@ func (p *Params) Of(object *unstructured.Unstructured) bool {
 }
 
 // value returns the CEL value of the param, or nil for null.
-func (p *Params) value() ref.Val {
+func (p *ParamValue) value() ref.Val {
 	if p == nil {
 		return nil // null, see ObjectValue
 	}
@@ -54,7 +54,7 @@ func (p *Params) value() ref.Val {
 
 // formed returns the param in its form. The form Typed is the Go type that client-go has for the
 // kind, if there is one and the param can be converted to it.
-func (p *Params) formed() runtime.Object {
+func (p *ParamValue) formed() runtime.Object {
 	if p.form != Typed {
 		return p.object
 	}
