@@ -27,16 +27,14 @@ import (
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/klog/v2"
 
+	"celador.io/admission/policyspec"
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
 // followed are the resources of the main server that the plugins list and watch.
 var followed = func() []schema.GroupResource {
 	resources := []schema.GroupResource{corev1.Resource("namespaces")}
-	for _, name := range []string{
-		"validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies",
-		"mutatingadmissionpolicybindings", "validatingwebhookconfigurations", "mutatingwebhookconfigurations",
-	} {
+	for _, name := range append(policyspec.Resources(), "validatingwebhookconfigurations", "mutatingwebhookconfigurations") {
 		resources = append(resources, v1.Resource(name))
 	}
 	return resources
