@@ -8,16 +8,12 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"fmt"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 
 	"k8s.io/client-go/rest"
 	certutil "k8s.io/client-go/util/cert"
@@ -128,13 +124,6 @@ func (s *running) awaitReady(t *testing.T) {
 func proxyCertificate(t *testing.T) (certificate, key []byte) {
 	t.Helper()
 	signer := testserver.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "front-proxy"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		BasicConstraintsValid: true, IsCA: true,
-		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
-	}
-	der := testserver.Must(x509.CreateCertificate(rand.Reader, template, template, signer.Public(), signer))(t)
-	parsed := testserver.Must(x509.ParseCertificate(der))(t)
-	return testserver.Must(certutil.EncodeCertificates(parsed))(t), testserver.Must(keyutil.MarshalPrivateKeyToPEM(signer))(t)
+	authority := testserver.Must(certutil.NewSelfSignedCACert(certutil.Config{CommonName: "front-proxy"}, signer))(t)
+	return testserver.Must(certutil.EncodeCertificates(authority))(t), testserver.Must(keyutil.MarshalPrivateKeyToPEM(signer))(t)
 }
