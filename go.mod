@@ -11,6 +11,7 @@ require (
 	celador.io/apiserver v0.0.0
 	celador.io/client-go v0.0.0
 	celador.io/offline v0.0.0
+	celador.io/polyfill v0.0.0
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
 	github.com/fsnotify/fsnotify v1.9.0
@@ -229,6 +230,7 @@ replace (
 	celador.io/apiserver => ./staging/src/celador.io/apiserver
 	celador.io/client-go => ./staging/src/celador.io/client-go
 	celador.io/offline => ./staging/src/celador.io/offline
+	celador.io/polyfill => ./staging/src/celador.io/polyfill
 )
 
 // Kubernetes' go.mod leaves the versions of its staging modules open.
