@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"celador.io/admission/policy"
 	"celador.io/admission/policytest"
 )
 
@@ -63,6 +64,26 @@ func TestStore(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestSelect(t *testing.T) {
+	s := newStore(false, nil, denyingWith("a", "1"), denyingWith("b", "2"), denyingWith("c", "3"),
+		policytest.Binding("a", "a"), policytest.Binding("b", "b"), policytest.Binding("c", "c"))
+	selection := policy.NewSelection("c", "a", "unknown")
+	expect := func(selection *policy.Selection, want ...string) {
+		t.Helper()
+		if got := denials(t, s.Snapshot().Select(selection)); !slices.Equal(got, want) {
+			t.Errorf("in effect: %q\nwant %q", got, want)
+		}
+	}
+	expect(selection, "a/a: 1", "c/c: 3")
+	expect(selection, "a/a: 1", "c/c: 3")
+	s.SetPolicy(denyingWith("c", "4"))
+	expect(selection, "a/a: 1", "c/c: 4")
+	s.DeleteBinding("a")
+	expect(selection, "c/c: 4")
+	expect(policy.NewSelection())
+	expect(nil, "b/b: 2", "c/c: 4")
 }
 
 func TestSnapshotStays(t *testing.T) {

@@ -260,6 +260,10 @@ func (p *Plugin[Policy, Binding, Body]) Snapshots(ctx context.Context, a admissi
 			return snapshots, 0, err
 		}
 	}
-	snapshots[n], n = p.store.Snapshot(), n+1
+	stored := p.store.Snapshot()
+	if p.config.Select != nil {
+		stored = stored.Select(p.config.Select(ctx))
+	}
+	snapshots[n], n = stored, n+1
 	return snapshots, n, nil
 }

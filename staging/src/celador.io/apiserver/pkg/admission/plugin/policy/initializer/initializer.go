@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 
+	"celador.io/admission/policy"
 	"celador.io/admission/typecheck"
 	"celador.io/client-go/clientset"
 	"celador.io/client-go/informers"
@@ -65,6 +66,9 @@ type Config struct {
 	// BuiltIn reports whether the kinds of a group version are compiled into the server from which
 	// the plugins read schemas, so that no kinds are added while it runs. Nil means that none are.
 	BuiltIn func(schema.GroupVersion) bool
+	// Select returns the stored policies that decide about a request, or nil if all do. A nil
+	// function stands for all.
+	Select func(context.Context) *policy.Selection
 	// TypeChecks checks the types of policies in manifest files. Nil accepts all of them.
 	TypeChecks *typechecks.Validator
 }
