@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	bakery "celador.io/celador/examples/aggregated-apiserver/bakery/v1"
+	"celador.io/celador/test/integration/serverprocess"
 	"celador.io/celador/test/integration/testserver"
 )
 
@@ -37,7 +38,7 @@ const (
 // A cluster is a main server with the example registered.
 type cluster struct {
 	testserver.Clients
-	main, orders *running
+	main, orders *serverprocess.Server
 }
 
 // startCluster starts a main server, applies the example's manifests, and returns once the main
@@ -45,8 +46,8 @@ type cluster struct {
 // does itself: it runs the server as the service account, and lets the Service name its address.
 func startCluster(t *testing.T, command string, flags ...string) *cluster {
 	t.Helper()
-	main := runMain(t, command, flags...)
-	c := &cluster{Clients: testserver.Must(testserver.NewClients(main.admin))(t), main: main}
+	main := serverprocess.StartAPIServer(t, command, flags...)
+	c := &cluster{Clients: testserver.Must(testserver.NewClients(main.Admin))(t), main: main}
 	c.aggregateRoles(t)
 	c.apply(t, "deploy/namespace.yaml", nil)
 	c.apply(t, "deploy/rbac.yaml", nil)
@@ -59,10 +60,10 @@ func startCluster(t *testing.T, command string, flags ...string) *cluster {
 		return true
 	})
 	c.apply(t, "deploy/apiservice.yaml", func(object *unstructured.Unstructured) bool {
-		testserver.ExpectAdmitted(t, unstructured.SetNestedField(object.Object, int64(c.orders.port), "spec", "service", "port"))
+		testserver.ExpectAdmitted(t, unstructured.SetNestedField(object.Object, int64(c.orders.Port), "spec", "service", "port"))
 		return true
 	})
-	c.orders.awaitReady(t)
+	c.orders.AwaitReady(t)
 	testserver.Eventually(t, func(ctx context.Context) error {
 		_, err := c.ordersIn(namespace).List(ctx, metav1.ListOptions{})
 		return err
@@ -72,11 +73,11 @@ func startCluster(t *testing.T, command string, flags ...string) *cluster {
 
 // runOrders starts the example's server as a service account. It does not wait until the server is
 // ready.
-func (c *cluster) runOrders(t *testing.T, account string, flags ...string) *running {
+func (c *cluster) runOrders(t *testing.T, account string, flags ...string) *serverprocess.Server {
 	t.Helper()
 	token := testserver.Must(c.Core.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{}))(t)
 	config := clientcmdapi.NewConfig()
-	config.Clusters["main"] = &clientcmdapi.Cluster{Server: "https://" + c.main.admin.Host, InsecureSkipTLSVerify: true}
+	config.Clusters["main"] = &clientcmdapi.Cluster{Server: "https://" + c.main.Admin.Host, InsecureSkipTLSVerify: true}
 	config.AuthInfos["server"] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
 	config.Contexts["main"] = &clientcmdapi.Context{Cluster: "main", AuthInfo: "server"}
 	config.CurrentContext = "main"
@@ -84,7 +85,7 @@ func (c *cluster) runOrders(t *testing.T, account string, flags ...string) *runn
 	if err := clientcmd.WriteToFile(*config, path); err != nil {
 		t.Fatal(err)
 	}
-	return runServer(t, orders, c.main.admin.BearerToken, append([]string{
+	return serverprocess.Start(t, orders, c.main.Admin.BearerToken, append([]string{
 		"--kubeconfig=" + path, "--authentication-kubeconfig=" + path, "--authorization-kubeconfig=" + path,
 	}, flags...)...)
 }

@@ -66,14 +66,14 @@ func testMissingPermissions(t *testing.T, c *cluster) {
 	}
 	blind := c.runOrders(t, account)
 	const missing = "watch validatingadmissionpolicybindings.admissionregistration.k8s.io"
-	awaitDenied(t, direct(t, blind.admin), 1, missing)
+	awaitDenied(t, direct(t, blind.Admin), 1, missing)
 	if log := string(testserver.Must(os.ReadFile(blind.Log()))(t)); !strings.Contains(log, missing) {
 		t.Errorf("the log does not say %q", missing)
 	}
 	binding.ObjectMeta = metav1.ObjectMeta{Name: binding.Name}
 	testserver.Must(bindings.Create(t.Context(), binding, metav1.CreateOptions{}))(t)
-	blind.awaitReady(t)
-	awaitDenied(t, direct(t, blind.admin), 5, "denied request: no more bread")
+	blind.AwaitReady(t)
+	awaitDenied(t, direct(t, blind.Admin), 5, "denied request: no more bread")
 }
 
 // awaitMutated waits until the policy about deliveries changes an order. The types of orders reach

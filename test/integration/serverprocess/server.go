@@ -1,0 +1,93 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package serverprocess
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"k8s.io/client-go/rest"
+
+	"celador.io/celador/test/e2e/conformance/process"
+	"celador.io/celador/test/integration/testserver"
+)
+
+// Server is a running server.
+type Server struct {
+	*process.Process
+	// Admin is the configuration of a client that may do everything.
+	Admin *rest.Config
+	// Port is the port at 127.0.0.1 of the server.
+	Port int
+}
+
+// Start starts a command that stores objects in etcd, with additional flags, and stops it at the
+// end of the test. token is what clients with the configuration of the result present. Start does
+// not wait until the server is ready.
+func Start(t testing.TB, command, token string, flags ...string) *Server {
+	t.Helper()
+	binary := testserver.Must(os.Executable())(t)
+	dir := t.TempDir()
+	s := &Server{}
+	s.Port = ReservePort(t)
+	s.Process = testserver.Must(process.Start(command, binary, dir, filepath.Join(dir, "log"), append([]string{command,
+		"--etcd-servers=" + store.URL(),
+		"--etcd-prefix=/" + testserver.UniqueName(command),
+		"--bind-address=127.0.0.1",
+		"--secure-port=" + strconv.Itoa(s.Port), process.SharePort,
+		"--cert-dir=" + dir,
+	}, flags...)...))(t)
+	StopAtEnd(t, s.Process, command)
+	s.Admin = &rest.Config{
+		Host:        net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port)),
+		BearerToken: token,
+		QPS:         -1,
+		// The server signs its certificate itself.
+		TLSClientConfig: rest.TLSClientConfig{Insecure: true},
+	}
+	return s
+}
+
+// ReservePort returns a port at 127.0.0.1 that nobody else takes until the end of the test.
+func ReservePort(t testing.TB) int {
+	t.Helper()
+	port, release, err := process.ReservePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(release)
+	return port
+}
+
+// StopAtEnd stops a process at the end of the test, and then shows the end of its log if the test
+// failed.
+func StopAtEnd(t testing.TB, p *process.Process, name string) {
+	t.Cleanup(func() {
+		p.Stop(0)
+		if log, err := os.ReadFile(p.Log()); t.Failed() && err == nil {
+			t.Logf("the last lines of the log of %s:\n%s", name, log[max(0, len(log)-4<<10):])
+		}
+	})
+}
+
+// AwaitReady returns when the server is ready. The test fails if the server exits instead.
+func (s *Server) AwaitReady(t testing.TB) {
+	t.Helper()
+	clients := testserver.Must(testserver.NewClients(s.Admin))(t)
+	testserver.Eventually(t, func(ctx context.Context) error {
+		if err := s.Ended(); err != nil {
+			t.Fatal(err)
+		}
+		text, err := clients.Core.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Raw()
+		if err != nil {
+			return fmt.Errorf("not ready: %w: %s", err, text)
+		}
+		return nil
+	})
+}
