@@ -27,12 +27,12 @@ import (
 	"celador.io/admission/typecheck"
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/apiserver/pkg/admission/typechecks"
+	"celador.io/apiserver/pkg/controller/admissionpolicystatus"
+	"celador.io/apiserver/pkg/controller/admissionpolicystatus/servedtypes"
 	"celador.io/apiserver/pkg/features"
 	"celador.io/client-go/clientset"
 	"celador.io/client-go/informers"
 
-	"celador.io/celador/pkg/controller/admissionpolicystatus"
-	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 	registry "celador.io/celador/pkg/registry/admissionregistration/rest"
 )

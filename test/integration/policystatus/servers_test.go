@@ -30,10 +30,10 @@ import (
 	"celador.io/admission/cel/expression"
 	"celador.io/admission/typecheck"
 	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/apiserver/pkg/controller/admissionpolicystatus"
+	"celador.io/apiserver/pkg/controller/admissionpolicystatus/servedtypes"
 	"celador.io/client-go/informers"
 
-	"celador.io/celador/pkg/controller/admissionpolicystatus"
-	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
 	"celador.io/celador/pkg/generated/openapi"
 	"celador.io/celador/test/integration/testserver"
 )

@@ -27,9 +27,8 @@ import (
 
 	"celador.io/admission/panics"
 	"celador.io/admission/typecheck"
+	"celador.io/apiserver/pkg/controller/admissionpolicystatus/servedtypes"
 	"celador.io/apiserver/pkg/workers"
-
-	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
 )
 
 const (

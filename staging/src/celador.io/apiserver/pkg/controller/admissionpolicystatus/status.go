@@ -22,8 +22,7 @@ import (
 
 	"celador.io/admission/typecheck"
 	v1 "celador.io/api/admissionregistration/v1"
-
-	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
+	"celador.io/apiserver/pkg/controller/admissionpolicystatus/servedtypes"
 )
 
 // FieldManager is the field manager of the status, on all servers and in all versions.

@@ -40,11 +40,10 @@ import (
 	"celador.io/admission/policyspec"
 	"celador.io/admission/typecheck"
 	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/apiserver/pkg/controller/admissionpolicystatus"
+	"celador.io/apiserver/pkg/controller/admissionpolicystatus/servedtypes"
 	"celador.io/client-go/clientset/fake"
 	"celador.io/client-go/informers"
-
-	"celador.io/celador/pkg/controller/admissionpolicystatus"
-	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
 )
 
 // TestMain removes the error handler that pauses between errors. It keeps the time of the last

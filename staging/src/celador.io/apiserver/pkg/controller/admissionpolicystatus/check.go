@@ -14,8 +14,7 @@ import (
 
 	"celador.io/admission/typecheck"
 	v1 "celador.io/api/admissionregistration/v1"
-
-	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
+	"celador.io/apiserver/pkg/controller/admissionpolicystatus/servedtypes"
 )
 
 // errNoSchema requeues a policy that names types of an aggregated server that have no schema

@@ -28,7 +28,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"sigs.k8s.io/yaml"
 
-	"celador.io/celador/pkg/controller/admissionpolicystatus/servedtypes"
+	"celador.io/apiserver/pkg/controller/admissionpolicystatus/servedtypes"
 )
 
 // widgets is a definition with a served and a retired version.
