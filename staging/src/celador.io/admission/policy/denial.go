@@ -11,6 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/admission"
+
+	"celador.io/admission/matching"
 )
 
 // statusCodes are the HTTP status codes of the reasons that policies may state.
@@ -22,10 +24,11 @@ var statusCodes = map[metav1.StatusReason]int32{
 }
 
 // NewDenial returns the API error of a denied request, with the given reason and its status code.
-// The reason Invalid replaces an empty one. The caller may change the error. If the attributes of
-// the request do not allow an API error, err is the error to return instead.
+// The reason Invalid replaces an empty one. The error names the resource that the client requested.
+// The caller may change the error. If the attributes of the request do not allow an API error, err
+// is the error to return instead.
 func NewDenial(a admission.Attributes, cause error, reason metav1.StatusReason) (denial *apierrors.StatusError, err error) {
-	if err := admission.NewForbidden(a, cause); !errors.As(err, &denial) {
+	if err := admission.NewForbidden(matching.Original(a), cause); !errors.As(err, &denial) {
 		return nil, err
 	}
 	denial.ErrStatus.Reason = cmp.Or(reason, metav1.StatusReasonInvalid)

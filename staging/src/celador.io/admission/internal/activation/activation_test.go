@@ -9,7 +9,9 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
+	admissionv1 "k8s.io/api/admission/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	extensionsv1beta1 "k8s.io/api/extensions/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,14 +25,19 @@ import (
 	"celador.io/admission/internal/activation"
 	"celador.io/admission/matching"
 	"celador.io/admission/policyspec"
+	"celador.io/admission/review"
 )
 
-// counting allows every request and counts the decisions.
-type counting struct{ decisions int }
+// counting allows every request, counts the decisions and remembers the API group of the last one.
+type counting struct {
+	decisions int
+	group     string
+}
 
 // Authorize implements authorizer.UnconditionalAuthorizer.
-func (c *counting) Authorize(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
+func (c *counting) Authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 	c.decisions++
+	c.group = a.GetAPIGroup()
 	return authorizer.DecisionAllow, "", nil
 }
 
@@ -38,7 +45,25 @@ func (c *counting) Authorize(context.Context, authorizer.Attributes) (authorizer
 // policy that reads it in extensions/v1beta1.
 func subject(authz authorizer.UnconditionalAuthorizer) activation.Subject {
 	requested := appsv1.SchemeGroupVersion
-	a := admission.NewAttributesRecord(nil, nil, requested.WithKind("Deployment"), "blue", "web", requested.WithResource("deployments"), "", admission.Update, nil, false, &user.DefaultInfo{Name: "jane"})
+	return subjectOf(admission.NewAttributesRecord(nil, nil, requested.WithKind("Deployment"), "blue", "web", requested.WithResource("deployments"), "", admission.Update, nil, false, &user.DefaultInfo{Name: "jane"}), authz)
+}
+
+// reviewed returns the same as subject, for a webhook to which the API server sends Deployments in
+// extensions/v1beta1.
+func reviewed(authz authorizer.UnconditionalAuthorizer) activation.Subject {
+	requested, converted := appsv1.SchemeGroupVersion, extensionsv1beta1.SchemeGroupVersion
+	a, err := review.FromRequest(&admissionv1.AdmissionRequest{
+		Kind: metav1.GroupVersionKind(converted.WithKind("Deployment")), Resource: metav1.GroupVersionResource(converted.WithResource("deployments")),
+		RequestKind: new(metav1.GroupVersionKind(requested.WithKind("Deployment"))), RequestResource: new(metav1.GroupVersionResource(requested.WithResource("deployments"))),
+		Name: "web", Namespace: "blue", Operation: admissionv1.Update, UserInfo: authenticationv1.UserInfo{Username: "jane"},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return subjectOf(a, authz)
+}
+
+func subjectOf(a admission.Attributes, authz authorizer.UnconditionalAuthorizer) activation.Subject {
 	meta := metav1.ObjectMeta{Name: "web"}
 	converted := extensionsv1beta1.SchemeGroupVersion
 	return activation.Subject{
@@ -99,14 +124,15 @@ func TestRequest(t *testing.T) {
 		if role == policyspec.MatchCondition {
 			want = "apps"
 		}
-		s := subject(nil)
-		for range 2 {
-			if got := evaluate(t, s, role, "request.resource.group"); got != want {
-				t.Errorf("role %v: resource is of group %v, want %s", role, got, want)
+		for name, s := range map[string]activation.Subject{"in-process": subject(nil), "webhook": reviewed(nil)} {
+			for range 2 {
+				if got := evaluate(t, s, role, "request.resource.group"); got != want {
+					t.Errorf("%s, role %v: resource is of group %v, want %s", name, role, got, want)
+				}
 			}
-		}
-		if got := evaluate(t, s, role, "request.kind.group == 'extensions' && request.requestResource.group == 'apps' && request.operation == 'UPDATE' && request.userInfo.username == 'jane'"); got != true {
-			t.Errorf("role %v: got %v", role, got)
+			if got := evaluate(t, s, role, "request.kind.group == 'extensions' && request.requestKind.group == 'apps' && request.requestResource.group == 'apps' && request.operation == 'UPDATE' && request.userInfo.username == 'jane'"); got != true {
+				t.Errorf("%s, role %v: got %v", name, role, got)
+			}
 		}
 	}
 }
@@ -140,14 +166,19 @@ func TestAuthorizer(t *testing.T) {
 			if role == policyspec.Message || role == policyspec.AuditAnnotation {
 				want = "expression '" + source + "' resulted in error: no such attribute(s): " + map[string]string{check: "authorizer", requestResource: "authorizer.requestResource"}[source]
 			}
-			authz := &counting{}
-			s := subject(authz)
-			if got := evaluate(t, s, role, source, source); got != want {
-				t.Errorf("role %v: %s is %v, want %v", role, source, got, want)
-			}
-			evaluate(t, s, role, source)
-			if want == true && authz.decisions != 1 {
-				t.Errorf("role %v: %s makes %d decisions, want one", role, source, authz.decisions)
+			for name, newSubject := range map[string]func(authorizer.UnconditionalAuthorizer) activation.Subject{"in-process": subject, "webhook": reviewed} {
+				authz := &counting{}
+				s := newSubject(authz)
+				if got := evaluate(t, s, role, source, source); got != want {
+					t.Errorf("%s, role %v: %s is %v, want %v", name, role, source, got, want)
+				}
+				evaluate(t, s, role, source)
+				if want == true && authz.decisions != 1 {
+					t.Errorf("%s, role %v: %s makes %d decisions, want one", name, role, source, authz.decisions)
+				}
+				if want == true && source == requestResource && authz.group != "apps" {
+					t.Errorf("%s, role %v: %s decides about group %s", name, role, source, authz.group)
+				}
 			}
 			if got, _ := evaluate(t, subject(nil), role, source).(string); got == "" {
 				t.Errorf("role %v: %s does not fail without an authorizer", role, source)

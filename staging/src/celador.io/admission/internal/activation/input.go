@@ -61,7 +61,7 @@ func (in *Input) Show(object, oldObject ref.Val) {
 // returns nil if there are no other series, or if they may have other values of 'object' or
 // 'request'.
 func (in *Input) resultsFor(role policyspec.Role) *expression.Results {
-	if in.changes || role == policyspec.MatchCondition && in.Target.Resource != in.attributes.GetResource() {
+	if in.changes || role == policyspec.MatchCondition && in.Target.Resource != in.originalResource() {
 		return nil
 	}
 	if in.series++; in.series == 2 {
@@ -94,17 +94,21 @@ func (in *Input) requestValue() ref.Val {
 // but with the resource of the original request.
 func (in *Input) conditionRequestValue() ref.Val {
 	if in.conditionRequest == nil {
-		if in.Target.Resource == in.attributes.GetResource() {
+		if original := in.originalResource(); in.Target.Resource == original {
 			in.conditionRequest = in.requestValue()
 		} else {
-			in.conditionRequest = in.admissionRequest(in.attributes.GetResource())
+			in.conditionRequest = in.admissionRequest(original)
 		}
 	}
 	return in.conditionRequest
 }
 
+func (in *Input) originalResource() schema.GroupVersionResource {
+	return matching.Original(in.attributes).GetResource()
+}
+
 func (in *Input) admissionRequest(resource schema.GroupVersionResource) ref.Val {
-	return values.Of(plugincel.CreateAdmissionRequest(in.attributes, metav1.GroupVersionResource(resource), metav1.GroupVersionKind(in.Target.Kind)))
+	return values.Of(plugincel.CreateAdmissionRequest(matching.Original(in.attributes), metav1.GroupVersionResource(resource), metav1.GroupVersionKind(in.Target.Kind)))
 }
 
 func (in *Input) authorizerVal() ref.Val {
@@ -116,7 +120,7 @@ func (in *Input) authorizerVal() ref.Val {
 
 func (in *Input) requestResourceVal() ref.Val {
 	if in.requestResource == nil {
-		in.requestResource = library.NewResourceAuthorizerVal(in.attributes.GetUserInfo(), in.authorizer.get(), in.attributes)
+		in.requestResource = library.NewResourceAuthorizerVal(in.attributes.GetUserInfo(), in.authorizer.get(), matching.Original(in.attributes))
 	}
 	return in.requestResource
 }
