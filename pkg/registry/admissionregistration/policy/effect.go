@@ -6,7 +6,6 @@ package policy
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -17,6 +16,8 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/registry/rest"
+
+	"celador.io/apiserver/pkg/admission/policyvalidation"
 )
 
 // maxLookup bounds how long a table waits for the objects of another resource.
@@ -48,35 +49,19 @@ func namesIn[T Object](ctx context.Context, resource Lister, version string, nam
 
 // BoundPolicies tells which policies of a kind are bound. Safe for concurrent use.
 type BoundPolicies[Policy Object] struct {
-	// kind is the kind of the bindings.
-	kind string
 	// takesEffectAlone reports whether a policy takes effect without a binding.
 	takesEffectAlone func(Policy) bool
-	// bound returns the names of the policies that bindings bind, in a version as for namesIn.
-	bound func(ctx context.Context, version string) (sets.Set[string], error)
+	bound            policyvalidation.BoundPolicies
 }
 
 // In returns the policies that bindings, a lister of the kind, bind.
-func (k BindingDescriptor[Binding, Policy, Spec]) In(bindings Lister) BoundPolicies[Policy] {
-	return BoundPolicies[Policy]{k.policyKind + "Binding", k.takesEffectAlone, func(ctx context.Context, version string) (sets.Set[string], error) {
-		return namesIn(ctx, bindings, version, k.policyName)
-	}}
-}
-
-// warn returns a warning if no binding binds the policy, and the policy needs one. It returns nil
-// if the bindings cannot be listed.
-func (b BoundPolicies[Policy]) warn(ctx context.Context, policy Policy) []string {
-	if b.takesEffectAlone(policy) {
-		return nil
+func (k BindingDescriptor[Binding, Policy, Spec, PolicySpec, External, ExternalPolicy]) In(bindings Lister) BoundPolicies[Policy] {
+	return BoundPolicies[Policy]{
+		func(policy Policy) bool { return k.policies.TakesEffectAlone(k.policy(policy)) },
+		func(ctx context.Context, version string) (sets.Set[string], error) {
+			return namesIn(ctx, bindings, version, k.policyName)
+		},
 	}
-	// The watch cache may not have the latest binding, so the list that finds none is as recent as
-	// etcd.
-	for _, version := range []string{"0", ""} {
-		if bound, err := b.bound(ctx, version); err != nil || bound.Has(policy.GetName()) {
-			return nil
-		}
-	}
-	return []string{fmt.Sprintf("the policy has no effect: no %s has spec.policyName %q", b.kind, policy.GetName())}
 }
 
 // column returns the column that shows whether a policy is bound.
@@ -94,7 +79,7 @@ func (b BoundPolicies[Policy]) column() lookupColumn[Policy] {
 }
 
 // policyFoundColumn returns the column that shows whether the policy of a binding exists.
-func (k BindingDescriptor[Binding, Policy, Spec]) policyFoundColumn(policies Lister) lookupColumn[Binding] {
+func (k BindingDescriptor[Binding, Policy, Spec, PolicySpec, External, ExternalPolicy]) policyFoundColumn(policies Lister) lookupColumn[Binding] {
 	return lookupColumn[Binding]{
 		metav1.TableColumnDefinition{Name: "PolicyFound", Type: "string", Description: "Whether the policy exists, without which the binding has no effect"},
 		func(ctx context.Context) (sets.Set[string], error) {

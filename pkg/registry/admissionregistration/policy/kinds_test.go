@@ -24,8 +24,9 @@ import (
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/resolver"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/apiserver/pkg/admission/paramaccess"
+
 	"celador.io/celador/pkg/apis/admissionregistration"
-	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
 	"celador.io/celador/pkg/registry/admissionregistration/policy"
 )
 

@@ -8,9 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"celador.io/admission/policyspec"
 	"celador.io/admission/validation"
 	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/apiserver/pkg/admission/policyvalidation"
+
 	"celador.io/celador/pkg/apis/admissionregistration"
 )
 
@@ -21,19 +22,14 @@ type (
 )
 
 // Mutating describes the kind MutatingAdmissionPolicy.
-var Mutating = Descriptor[*mutatingPolicy, mutatingSpec, v1.MutatingAdmissionPolicy]{
-	descriptor: descriptor[*mutatingPolicy, mutatingSpec]{
-		plural:    "mutatingadmissionpolicies",
-		singular:  "mutatingadmissionpolicy",
-		newObject: func() *mutatingPolicy { return &mutatingPolicy{} },
-		newList:   func() runtime.Object { return &mutatingPolicyList{} },
-		spec:      func(policy *mutatingPolicy) *mutatingSpec { return &policy.Spec },
-		validate: func(policy *mutatingPolicy) field.ErrorList {
-			return validation.ValidateMutatingAdmissionPolicy(externalMutating(policy), enabledFeatures())
-		},
-		validateUpdate: func(policy, stored *mutatingPolicy) field.ErrorList {
-			return validation.ValidateMutatingAdmissionPolicyUpdate(externalMutating(policy), externalMutating(stored), enabledFeatures())
-		},
+var Mutating = Descriptor[*mutatingPolicy, mutatingSpec, *v1.MutatingAdmissionPolicy]{
+	descriptor: descriptor[*mutatingPolicy, mutatingSpec, *v1.MutatingAdmissionPolicy]{
+		plural:     "mutatingadmissionpolicies",
+		singular:   "mutatingadmissionpolicy",
+		newObject:  func() *mutatingPolicy { return &mutatingPolicy{} },
+		newList:    func() runtime.Object { return &mutatingPolicyList{} },
+		spec:       func(policy *mutatingPolicy) *mutatingSpec { return &policy.Spec },
+		external:   externalMutating,
 		keepStatus: func(policy, stored *mutatingPolicy) { policy.Status = stored.Status },
 		table: newTable(func(list *mutatingPolicyList) []mutatingPolicy { return list.Items },
 			column[*mutatingPolicy]{
@@ -44,9 +40,7 @@ var Mutating = Descriptor[*mutatingPolicy, mutatingSpec, v1.MutatingAdmissionPol
 			availableColumn(mutatingConditions), typeCheckedColumn(mutatingConditions),
 		),
 	},
-	paramKind: mutatingParamKind,
-	external:  externalMutating,
-	anatomy:   policyspec.Mutating,
+	policies: policyvalidation.MutatingPolicies,
 	validateStatus: func(policy *mutatingPolicy) field.ErrorList {
 		return validation.ValidateMutatingAdmissionPolicyStatus(&policy.Status)
 	},
@@ -57,5 +51,5 @@ func mutatingParamKind(policy *mutatingPolicy) *v1.ParamKind { return policy.Spe
 func mutatingConditions(policy *mutatingPolicy) []metav1.Condition { return policy.Status.Conditions }
 
 func externalMutating(policy *mutatingPolicy) *v1.MutatingAdmissionPolicy {
-	return &v1.MutatingAdmissionPolicy{ObjectMeta: policy.ObjectMeta, Spec: policy.Spec, Status: policy.Status}
+	return (*v1.MutatingAdmissionPolicy)(policy)
 }

@@ -5,10 +5,10 @@ package policy
 
 import (
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"celador.io/admission/validation"
 	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/apiserver/pkg/admission/policyvalidation"
+
 	"celador.io/celador/pkg/apis/admissionregistration"
 )
 
@@ -19,30 +19,25 @@ type (
 )
 
 // MutatingBinding describes the kind MutatingAdmissionPolicyBinding.
-var MutatingBinding = BindingDescriptor[*mutatingBinding, *mutatingPolicy, mutatingBindingSpec]{
-	descriptor: descriptor[*mutatingBinding, mutatingBindingSpec]{
+var MutatingBinding = BindingDescriptor[*mutatingBinding, *mutatingPolicy, mutatingBindingSpec, mutatingSpec, *v1.MutatingAdmissionPolicyBinding, *v1.MutatingAdmissionPolicy]{
+	descriptor: descriptor[*mutatingBinding, mutatingBindingSpec, *v1.MutatingAdmissionPolicyBinding]{
 		plural:    "mutatingadmissionpolicybindings",
 		singular:  "mutatingadmissionpolicybinding",
 		newObject: func() *mutatingBinding { return &mutatingBinding{} },
 		newList:   func() runtime.Object { return &mutatingBindingList{} },
 		spec:      func(binding *mutatingBinding) *mutatingBindingSpec { return &binding.Spec },
-		validate:  validateMutatingBinding,
-		validateUpdate: func(binding, _ *mutatingBinding) field.ErrorList {
-			return validateMutatingBinding(binding)
+		external: func(binding *mutatingBinding) *v1.MutatingAdmissionPolicyBinding {
+			return (*v1.MutatingAdmissionPolicyBinding)(binding)
 		},
 		table: newTable(func(list *mutatingBindingList) []mutatingBinding { return list.Items },
 			policyNameColumn(mutatingPolicyName), paramRefColumn(mutatingParamRef)),
 	},
-	policyKind: "MutatingAdmissionPolicy",
+	bindings:   policyvalidation.MutatingBindings,
+	policies:   policyvalidation.MutatingPolicies,
+	policy:     externalMutating,
 	policyName: mutatingPolicyName,
-	paramRef:   mutatingParamRef,
-	paramKind:  mutatingParamKind,
 }
 
 func mutatingPolicyName(binding *mutatingBinding) string { return binding.Spec.PolicyName }
 
 func mutatingParamRef(binding *mutatingBinding) *v1.ParamRef { return binding.Spec.ParamRef }
-
-func validateMutatingBinding(binding *mutatingBinding) field.ErrorList {
-	return validation.ValidateMutatingAdmissionPolicyBinding(&v1.MutatingAdmissionPolicyBinding{ObjectMeta: binding.ObjectMeta, Spec: binding.Spec})
-}

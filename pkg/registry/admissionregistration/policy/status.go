@@ -15,6 +15,7 @@ import (
 
 	"celador.io/admission/policyspec"
 	"celador.io/apiextensions-apiserver/pkg/registry/status"
+	"celador.io/apiserver/pkg/admission/policyvalidation"
 )
 
 // StatusREST serves the status subresource of policies: get, update and patch, also as tables. It
@@ -40,8 +41,8 @@ type StatusStrategy[Policy Object, Spec policyspec.Spec] struct {
 }
 
 // NewStatusStrategy returns the StatusStrategy for a kind of policies.
-func NewStatusStrategy[Policy Object, Spec policyspec.Spec, External any](descriptor Descriptor[Policy, Spec, External]) StatusStrategy[Policy, Spec] {
-	return StatusStrategy[Policy, Spec]{newStrategy(descriptor.descriptor, nil, nil), descriptor.spec, descriptor.validateStatus}
+func NewStatusStrategy[Policy Object, Spec policyspec.Spec, External metav1.Object](descriptor Descriptor[Policy, Spec, External]) StatusStrategy[Policy, Spec] {
+	return StatusStrategy[Policy, Spec]{newStrategy(descriptor.descriptor, policyvalidation.Validator[External]{}), descriptor.spec, descriptor.validateStatus}
 }
 
 // PrepareForUpdate restores everything except the status from the stored policy.

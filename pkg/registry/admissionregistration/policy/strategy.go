@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"celador.io/admission/policyspec"
+	"celador.io/apiserver/pkg/admission/policyvalidation"
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/registry/admissionregistration/scheme"
 )
@@ -32,13 +33,14 @@ type Object interface {
 
 // A descriptor declares how a kind of policies or bindings differs from the others, for Strategy
 // and REST. T is a pointer to its internal type.
-type descriptor[T Object, Spec policyspec.Spec] struct {
+// External is a pointer to its v1 type.
+type descriptor[T Object, Spec policyspec.Spec, External metav1.Object] struct {
 	plural, singular string // names of the resource
 	newObject        func() T
 	newList          func() runtime.Object
 	spec             func(T) *Spec
-	validate         func(T) field.ErrorList
-	validateUpdate   func(updated, stored T) field.ErrorList
+	// external converts an object to its v1 type. The two share memory, so neither may be changed.
+	external func(T) External
 	// keepStatus replaces the status of an object by the stored status. It is nil if the kind has
 	// no status.
 	keepStatus func(obj, stored T)
@@ -46,43 +48,37 @@ type descriptor[T Object, Spec policyspec.Spec] struct {
 }
 
 // Resource returns the name of the resource.
-func (k descriptor[T, Spec]) Resource() string { return k.plural }
+func (k descriptor[T, Spec, External]) Resource() string { return k.plural }
 
 // Strategy validates and prepares writes to objects of one kind, except for writes to their
 // status. It implements rest.RESTCreateUpdateStrategy, rest.RESTDeleteStrategy and
 // rest.ResetFieldsStrategy, and is safe for concurrent use.
-type Strategy[T Object, Spec policyspec.Spec] struct {
+type Strategy[T Object, Spec policyspec.Spec, External metav1.Object] struct {
 	runtime.ObjectTyper
 	names.NameGenerator
-	kind descriptor[T, Spec]
-	// check returns the errors of an object that is otherwise valid. It authorizes the user and
-	// checks types. On create the stored object is empty.
-	check func(ctx context.Context, obj, stored T) field.ErrorList
-	// warn returns the warnings about a valid object. It may be nil.
-	warn func(ctx context.Context, obj T) []string
-	// warnUpdated returns more warnings about an update. It may be nil.
-	warnUpdated func(ctx context.Context, obj T) []string
+	kind      descriptor[T, Spec, External]
+	validator policyvalidation.Validator[External]
 }
 
-func newStrategy[T Object, Spec policyspec.Spec](kind descriptor[T, Spec], check func(ctx context.Context, obj, stored T) field.ErrorList, warn func(ctx context.Context, obj T) []string) Strategy[T, Spec] {
-	return Strategy[T, Spec]{scheme.Scheme, names.SimpleNameGenerator, kind, check, warn, nil}
+func newStrategy[T Object, Spec policyspec.Spec, External metav1.Object](kind descriptor[T, Spec, External], validator policyvalidation.Validator[External]) Strategy[T, Spec, External] {
+	return Strategy[T, Spec, External]{scheme.Scheme, names.SimpleNameGenerator, kind, validator}
 }
 
 // NamespaceScoped returns false.
-func (Strategy[T, Spec]) NamespaceScoped() bool { return false }
+func (Strategy[T, Spec, External]) NamespaceScoped() bool { return false }
 
 // AllowCreateOnUpdate returns false: a PUT request never creates an object.
-func (Strategy[T, Spec]) AllowCreateOnUpdate(context.Context) bool { return false }
+func (Strategy[T, Spec, External]) AllowCreateOnUpdate(context.Context) bool { return false }
 
 // AllowUnconditionalUpdate returns false: an update must name a resourceVersion.
-func (Strategy[T, Spec]) AllowUnconditionalUpdate(context.Context) bool { return false }
+func (Strategy[T, Spec, External]) AllowUnconditionalUpdate(context.Context) bool { return false }
 
 // Canonicalize does nothing.
-func (Strategy[T, Spec]) Canonicalize(runtime.Object) {}
+func (Strategy[T, Spec, External]) Canonicalize(runtime.Object) {}
 
 // PrepareForCreate sets generation 1, clears the status and drops the fields whose feature gate
 // is off.
-func (s Strategy[T, Spec]) PrepareForCreate(_ context.Context, obj runtime.Object) {
+func (s Strategy[T, Spec, External]) PrepareForCreate(_ context.Context, obj runtime.Object) {
 	created := obj.(T)
 	created.SetGeneration(1)
 	s.prepare(created, s.kind.newObject())
@@ -90,7 +86,7 @@ func (s Strategy[T, Spec]) PrepareForCreate(_ context.Context, obj runtime.Objec
 
 // PrepareForUpdate keeps the stored status, drops the fields whose feature gate is off unless the
 // stored object uses them, and increments the generation if the spec changes.
-func (s Strategy[T, Spec]) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
+func (s Strategy[T, Spec, External]) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 	updated, stored := obj.(T), old.(T)
 	s.prepare(updated, stored)
 	if !equality.Semantic.DeepEqual(s.kind.spec(updated), s.kind.spec(stored)) {
@@ -98,7 +94,7 @@ func (s Strategy[T, Spec]) PrepareForUpdate(_ context.Context, obj, old runtime.
 	}
 }
 
-func (s Strategy[T, Spec]) prepare(obj, stored T) {
+func (s Strategy[T, Spec, External]) prepare(obj, stored T) {
 	if s.kind.keepStatus != nil {
 		s.kind.keepStatus(obj, stored)
 	}
@@ -108,59 +104,48 @@ func (s Strategy[T, Spec]) prepare(obj, stored T) {
 // Validate returns the validation errors of a new object. Names that end in ".static.k8s.io"
 // belong to manifest files while feature gate ManifestBasedAdmissionControlConfig is on. Only if
 // the object is valid, Validate checks what the user may read, and types.
-func (s Strategy[T, Spec]) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
-	created := obj.(T)
-	errs := s.kind.validate(created)
+func (s Strategy[T, Spec, External]) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
+	created := s.kind.external(obj.(T))
+	errs := s.validator.Validate(created)
 	if staticNamesReserved() {
 		errs = append(errs, validation.ValidateStaticSuffix(created.GetName(), field.NewPath("metadata", "name"))...)
 	}
 	if len(errs) > 0 {
 		return errs
 	}
-	return s.check(ctx, created, s.kind.newObject())
+	return s.validator.Check(ctx, created, s.kind.external(s.kind.newObject()))
 }
 
 // ValidateUpdate returns the validation errors of an updated object. Like Validate, it checks what
 // the user may read, and types, only if the object is valid.
-func (s Strategy[T, Spec]) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
-	updated, stored := obj.(T), old.(T)
-	if errs := s.kind.validateUpdate(updated, stored); len(errs) > 0 {
+func (s Strategy[T, Spec, External]) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
+	updated, stored := s.kind.external(obj.(T)), s.kind.external(old.(T))
+	if errs := s.validator.ValidateUpdate(updated, stored); len(errs) > 0 {
 		return errs
 	}
-	return s.check(ctx, updated, stored)
+	return s.validator.Check(ctx, updated, stored)
 }
 
 // WarningsOnCreate warns about a name that ManifestBasedAdmissionControlConfig would reserve, about
 // type errors of a policy, and about a binding whose policy does not exist.
-func (s Strategy[T, Spec]) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
+func (s Strategy[T, Spec, External]) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
 	var warnings []string
 	if !staticNamesReserved() {
 		warnings = validation.WarningsForStaticSuffix(obj.(T).GetName())
 	}
-	return append(warnings, s.warnings(ctx, obj.(T))...)
+	return append(warnings, s.validator.Warnings(ctx, s.kind.external(obj.(T)))...)
 }
 
 // WarningsOnUpdate warns about a name that ManifestBasedAdmissionControlConfig reserves, whether
 // the gate is on or off, and, unless the object is being deleted, about what WarningsOnCreate warns
 // about and about a policy without a binding. A policy is usually created before its binding.
-func (s Strategy[T, Spec]) WarningsOnUpdate(ctx context.Context, obj, _ runtime.Object) []string {
-	updated := obj.(T)
-	warnings := append(validation.WarningsForStaticSuffix(updated.GetName()), s.warnings(ctx, updated)...)
-	if s.warnUpdated != nil && updated.GetDeletionTimestamp() == nil {
-		warnings = append(warnings, s.warnUpdated(ctx, updated)...)
-	}
-	return warnings
-}
-
-func (s Strategy[T, Spec]) warnings(ctx context.Context, obj T) []string {
-	if s.warn == nil || obj.GetDeletionTimestamp() != nil {
-		return nil
-	}
-	return s.warn(ctx, obj)
+func (s Strategy[T, Spec, External]) WarningsOnUpdate(ctx context.Context, obj, _ runtime.Object) []string {
+	updated := s.kind.external(obj.(T))
+	return append(validation.WarningsForStaticSuffix(updated.GetName()), s.validator.UpdateWarnings(ctx, updated)...)
 }
 
 // GetResetFields returns the fields that a write of the spec resets, by version of the API group.
-func (s Strategy[T, Spec]) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
+func (s Strategy[T, Spec, External]) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 	if s.kind.keepStatus == nil {
 		return nil
 	}
@@ -199,7 +184,7 @@ func (*REST) Categories() []string { return []string{"api-extensions"} }
 
 // newREST returns the storage of the objects that the strategy governs. The column is in their
 // tables.
-func newREST[T Object, Spec policyspec.Spec](strategy Strategy[T, Spec], getter generic.RESTOptionsGetter, column lookupColumn[T]) (*REST, error) {
+func newREST[T Object, Spec policyspec.Spec, External metav1.Object](strategy Strategy[T, Spec, External], getter generic.RESTOptionsGetter, column lookupColumn[T]) (*REST, error) {
 	store := &registry.Store{
 		NewFunc:                   func() runtime.Object { return strategy.kind.newObject() },
 		NewListFunc:               strategy.kind.newList,

@@ -8,9 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"celador.io/admission/policyspec"
 	"celador.io/admission/validation"
 	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/apiserver/pkg/admission/policyvalidation"
+
 	"celador.io/celador/pkg/apis/admissionregistration"
 )
 
@@ -21,19 +22,14 @@ type (
 )
 
 // Validating describes the kind ValidatingAdmissionPolicy.
-var Validating = Descriptor[*validatingPolicy, validatingSpec, v1.ValidatingAdmissionPolicy]{
-	descriptor: descriptor[*validatingPolicy, validatingSpec]{
-		plural:    "validatingadmissionpolicies",
-		singular:  "validatingadmissionpolicy",
-		newObject: func() *validatingPolicy { return &validatingPolicy{} },
-		newList:   func() runtime.Object { return &validatingPolicyList{} },
-		spec:      func(policy *validatingPolicy) *validatingSpec { return &policy.Spec },
-		validate: func(policy *validatingPolicy) field.ErrorList {
-			return validation.ValidateValidatingAdmissionPolicy(externalValidating(policy))
-		},
-		validateUpdate: func(policy, stored *validatingPolicy) field.ErrorList {
-			return validation.ValidateValidatingAdmissionPolicyUpdate(externalValidating(policy), externalValidating(stored))
-		},
+var Validating = Descriptor[*validatingPolicy, validatingSpec, *v1.ValidatingAdmissionPolicy]{
+	descriptor: descriptor[*validatingPolicy, validatingSpec, *v1.ValidatingAdmissionPolicy]{
+		plural:     "validatingadmissionpolicies",
+		singular:   "validatingadmissionpolicy",
+		newObject:  func() *validatingPolicy { return &validatingPolicy{} },
+		newList:    func() runtime.Object { return &validatingPolicyList{} },
+		spec:       func(policy *validatingPolicy) *validatingSpec { return &policy.Spec },
+		external:   externalValidating,
 		keepStatus: func(policy, stored *validatingPolicy) { policy.Status = stored.Status },
 		table: newTable(func(list *validatingPolicyList) []validatingPolicy { return list.Items },
 			column[*validatingPolicy]{
@@ -44,9 +40,7 @@ var Validating = Descriptor[*validatingPolicy, validatingSpec, v1.ValidatingAdmi
 			availableColumn(validatingConditions), typeCheckedColumn(validatingConditions),
 		),
 	},
-	paramKind: validatingParamKind,
-	external:  externalValidating,
-	anatomy:   policyspec.Validating,
+	policies: policyvalidation.ValidatingPolicies,
 	validateStatus: func(policy *validatingPolicy) field.ErrorList {
 		return validation.ValidateValidatingAdmissionPolicyStatus(&policy.Status)
 	},
@@ -59,5 +53,5 @@ func validatingConditions(policy *validatingPolicy) []metav1.Condition {
 }
 
 func externalValidating(policy *validatingPolicy) *v1.ValidatingAdmissionPolicy {
-	return &v1.ValidatingAdmissionPolicy{ObjectMeta: policy.ObjectMeta, Spec: policy.Spec, Status: policy.Status}
+	return (*v1.ValidatingAdmissionPolicy)(policy)
 }

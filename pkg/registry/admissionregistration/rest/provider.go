@@ -28,13 +28,14 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/api/admissionregistration/v1alpha1"
 	"celador.io/api/admissionregistration/v1beta1"
+	"celador.io/apiserver/pkg/admission/paramaccess"
+	"celador.io/apiserver/pkg/admission/policyvalidation"
 	"celador.io/apiserver/pkg/admission/typechecks"
 	"celador.io/apiserver/pkg/features"
 
 	"celador.io/celador/pkg/apis/admissionregistration"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 	"celador.io/celador/pkg/registry/admissionregistration/localclient"
-	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
 	"celador.io/celador/pkg/registry/admissionregistration/policy"
 	"celador.io/celador/pkg/registry/admissionregistration/scheme"
 	"celador.io/celador/pkg/registry/admissionregistration/webhookconfiguration"
@@ -161,8 +162,8 @@ func (p StorageProvider) policyResources(getter generic.RESTOptionsGetter) ([]re
 		return nil, err
 	}
 	params := paramaccess.Checker{Authorizer: p.Authorizer, Resolver: kinds}
-	var validatingWarnings policy.TypeWarnings[v1.ValidatingAdmissionPolicy]
-	var mutatingWarnings policy.TypeWarnings[v1.MutatingAdmissionPolicy]
+	var validatingWarnings policyvalidation.TypeWarnings[*v1.ValidatingAdmissionPolicy]
+	var mutatingWarnings policyvalidation.TypeWarnings[*v1.MutatingAdmissionPolicy]
 	if p.Warnings != nil {
 		validatingWarnings, mutatingWarnings = p.Warnings.Validating, p.Warnings.Mutating
 	}
@@ -179,9 +180,9 @@ func (p StorageProvider) policyResources(getter generic.RESTOptionsGetter) ([]re
 }
 
 // policiesAndBindings returns a kind of policies, with or without a status, and their bindings.
-func policiesAndBindings[P, B policy.Object, S, BS policyspec.Spec, V any](
-	policies policy.Descriptor[P, S, V], bindings policy.BindingDescriptor[B, P, BS], versions []schema.GroupVersion,
-	getter generic.RESTOptionsGetter, params paramaccess.Checker, types policy.TypeCheck[V], warnings policy.TypeWarnings[V], hasStatus bool,
+func policiesAndBindings[P, B policy.Object, S, BS policyspec.Spec, V, BV metav1.Object](
+	policies policy.Descriptor[P, S, V], bindings policy.BindingDescriptor[B, P, BS, S, BV, V], versions []schema.GroupVersion,
+	getter generic.RESTOptionsGetter, params paramaccess.Checker, types policyvalidation.TypeCheck[V], warnings policyvalidation.TypeWarnings[V], hasStatus bool,
 ) []resource {
 	var stored *policy.REST // nil if policies are not served
 	bound := func(ctx context.Context, name string) (policy P, err error) {

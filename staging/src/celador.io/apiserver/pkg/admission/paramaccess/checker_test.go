@@ -15,10 +15,9 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/endpoints/request"
-	"k8s.io/kubernetes/pkg/registry/admissionregistration/resolver"
 
 	v1 "celador.io/api/admissionregistration/v1"
-	"celador.io/celador/pkg/registry/admissionregistration/paramaccess"
+	"celador.io/apiserver/pkg/admission/paramaccess"
 )
 
 var (
@@ -39,13 +38,19 @@ func (s *server) checker() paramaccess.Checker {
 			s.asked = append(s.asked, a)
 			return s.decision, "", s.err
 		}),
-		Resolver: resolver.ResourceResolverFunc(func(gvk schema.GroupVersionKind) (schema.GroupVersionResource, error) {
+		Resolver: resolver(func(gvk schema.GroupVersionKind) (schema.GroupVersionResource, error) {
 			if gvk != schema.FromAPIVersionAndKind(limits.APIVersion, limits.Kind) {
 				return schema.GroupVersionResource{}, errors.New("no such kind")
 			}
 			return gvk.GroupVersion().WithResource("replicalimits"), nil
 		}),
 	}
+}
+
+type resolver func(schema.GroupVersionKind) (schema.GroupVersionResource, error)
+
+func (r resolver) Resolve(kind schema.GroupVersionKind) (schema.GroupVersionResource, error) {
+	return r(kind)
 }
 
 func requestBy(who user.Info) context.Context {

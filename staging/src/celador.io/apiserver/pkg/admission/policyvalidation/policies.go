@@ -1,0 +1,133 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package policyvalidation
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+
+	"celador.io/admission/policyspec"
+	"celador.io/admission/validation"
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/apiserver/pkg/admission/paramaccess"
+	"celador.io/apiserver/pkg/features"
+)
+
+// PolicyKind describes a kind of policies by a pointer to its v1 type and its spec.
+// ValidatingPolicies and MutatingPolicies are the two kinds.
+type PolicyKind[Policy metav1.Object, Spec policyspec.Spec] struct {
+	kind string
+	spec func(Policy) *Spec
+	// anatomy returns the expressions and gated fields of a spec, from which typeErrors learns
+	// whether an update changes anything that a type check depends on.
+	anatomy        func(*Spec) *policyspec.Anatomy
+	validate       func(Policy) field.ErrorList
+	validateUpdate func(policy, stored Policy) field.ErrorList
+	// isSingleton reports whether a policy is a Singleton, if the feature is enabled. It is nil if
+	// no policy of the kind can be one.
+	isSingleton func(*Spec) bool
+}
+
+// ValidatingPolicies describes the kind ValidatingAdmissionPolicy.
+var ValidatingPolicies = PolicyKind[*v1.ValidatingAdmissionPolicy, v1.ValidatingAdmissionPolicySpec]{
+	kind: "ValidatingAdmissionPolicy",
+	spec: func(policy *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicySpec {
+		return &policy.Spec
+	},
+	anatomy:        policyspec.Validating,
+	validate:       validation.ValidateValidatingAdmissionPolicy,
+	validateUpdate: validation.ValidateValidatingAdmissionPolicyUpdate,
+	isSingleton:    policyspec.IsSingleton,
+}
+
+// MutatingPolicies describes the kind MutatingAdmissionPolicy.
+var MutatingPolicies = PolicyKind[*v1.MutatingAdmissionPolicy, v1.MutatingAdmissionPolicySpec]{
+	kind:    "MutatingAdmissionPolicy",
+	spec:    func(policy *v1.MutatingAdmissionPolicy) *v1.MutatingAdmissionPolicySpec { return &policy.Spec },
+	anatomy: policyspec.Mutating,
+	validate: func(policy *v1.MutatingAdmissionPolicy) field.ErrorList {
+		return validation.ValidateMutatingAdmissionPolicy(policy, enabledFeatures())
+	},
+	validateUpdate: func(policy, stored *v1.MutatingAdmissionPolicy) field.ErrorList {
+		return validation.ValidateMutatingAdmissionPolicyUpdate(policy, stored, enabledFeatures())
+	},
+}
+
+// TypeCheck returns the type errors for which a valid policy must not be stored. It must not
+// change the policy and must be safe for concurrent use.
+type TypeCheck[Policy metav1.Object] func(policy Policy) field.ErrorList
+
+// TypeWarnings returns warnings about type errors of a valid policy. It must not change the policy,
+// must answer quickly, and must be safe for concurrent use.
+type TypeWarnings[Policy metav1.Object] func(ctx context.Context, policy Policy) []string
+
+// BoundPolicies returns the names of the policies that bindings bind: with version "0" from a
+// cache, with "" as recent as etcd.
+type BoundPolicies func(ctx context.Context, version string) (sets.Set[string], error)
+
+// Validator returns the Validator of the policies. The user must be allowed by params to read all
+// objects of a new paramKind. types runs only while feature gate AdmissionPolicyTypeEnforcement is
+// on; it may be nil. So may warnings. The Validator warns about an updated policy that is not
+// bound.
+func (k PolicyKind[Policy, Spec]) Validator(params paramaccess.Checker, types TypeCheck[Policy], warnings TypeWarnings[Policy], bound BoundPolicies) Validator[Policy] {
+	return Validator[Policy]{
+		validate: k.validate, validateUpdate: k.validateUpdate,
+		check: func(ctx context.Context, policy, stored Policy) field.ErrorList {
+			var errs field.ErrorList
+			if paramKind := k.paramKind(policy); !equality.Semantic.DeepEqual(paramKind, k.paramKind(stored)) {
+				errs = params.ValidateKind(ctx, paramKind)
+			}
+			return append(errs, k.typeErrors(types, policy, stored)...)
+		},
+		warn:        warnings,
+		warnUpdated: func(ctx context.Context, policy Policy) []string { return k.warnUnbound(ctx, policy, bound) },
+	}
+}
+
+// TakesEffectAlone reports whether a policy takes effect without a binding.
+func (k PolicyKind[Policy, Spec]) TakesEffectAlone(policy Policy) bool {
+	return k.hasSingletons() && k.isSingleton(k.spec(policy))
+}
+
+// hasSingletons reports whether a policy of the kind can take effect without a binding.
+func (k PolicyKind[Policy, Spec]) hasSingletons() bool {
+	return k.isSingleton != nil && utilfeature.DefaultFeatureGate.Enabled(features.ValidatingAdmissionPolicySingleton)
+}
+
+func (k PolicyKind[Policy, Spec]) paramKind(policy Policy) *v1.ParamKind {
+	return k.anatomy(k.spec(policy)).ParamKind
+}
+
+// typeErrors returns the type errors of a policy. It returns none if the update changes nothing
+// that they depend on: an earlier version of the server may have accepted the stored policy.
+func (k PolicyKind[Policy, Spec]) typeErrors(types TypeCheck[Policy], policy, stored Policy) field.ErrorList {
+	if types == nil || !utilfeature.DefaultFeatureGate.Enabled(features.AdmissionPolicyTypeEnforcement) {
+		return nil
+	}
+	if k.anatomy(k.spec(policy)).SameTypes(k.anatomy(k.spec(stored))) {
+		return nil
+	}
+	return types(policy)
+}
+
+// warnUnbound returns a warning if no binding binds the policy, and the policy needs one. It
+// returns nil if the bindings cannot be listed.
+func (k PolicyKind[Policy, Spec]) warnUnbound(ctx context.Context, policy Policy, bound BoundPolicies) []string {
+	if k.TakesEffectAlone(policy) {
+		return nil
+	}
+	// The cache may not have the latest binding.
+	for _, version := range []string{"0", ""} {
+		if names, err := bound(ctx, version); err != nil || names.Has(policy.GetName()) {
+			return nil
+		}
+	}
+	return []string{fmt.Sprintf("the policy has no effect: no %sBinding has spec.policyName %q", k.kind, policy.GetName())}
+}
