@@ -1,0 +1,64 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package serving
+
+import (
+	"context"
+	"net/http"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/warning"
+
+	"celador.io/admission/policy"
+	"celador.io/admission/review"
+)
+
+// Policies answers reviews by the policies of one kind. Safe for concurrent use.
+type Policies struct {
+	// Route returns the policies of a route, or nil if the route is unknown. All policies decide
+	// then.
+	Route func(name string) *policy.Selection
+	// Plugin decides, by the policies that Selected returns for the context.
+	Plugin admission.Interface
+}
+
+// Decide returns the decider for the route that the path of a request names.
+func (p *Policies) Decide(r *http.Request) Decider {
+	route := r.PathValue("route")
+	return func(ctx context.Context, in *admissionv1.AdmissionReview) (*admissionv1.AdmissionResponse, error) {
+		request, err := review.FromReview(in)
+		if err != nil {
+			return nil, err
+		}
+		warnings := &recorder{}
+		ctx = warning.WithWarningRecorder(context.WithValue(ctx, selectionKey{}, p.Route(route)), warnings)
+		err = p.admit(ctx, request)
+		return request.Response(err, warnings.texts...), nil
+	}
+}
+
+// admit returns the error with which the plugin rejects a request.
+func (p *Policies) admit(ctx context.Context, request *review.Request) error {
+	if !p.Plugin.Handles(request.GetOperation()) {
+		return nil
+	}
+	if plugin, ok := p.Plugin.(admission.MutationInterface); ok {
+		return plugin.Admit(ctx, request, review.Objects())
+	}
+	return p.Plugin.(admission.ValidationInterface).Validate(ctx, request, review.Objects())
+}
+
+type selectionKey struct{}
+
+// Selected returns the policies that decide about the request of a context.
+func Selected(ctx context.Context) *policy.Selection {
+	return ctx.Value(selectionKey{}).(*policy.Selection)
+}
+
+// recorder collects the warnings of a request. It is used by one goroutine at a time.
+type recorder struct{ texts []string }
+
+// AddWarning implements warning.Recorder.
+func (r *recorder) AddWarning(_, text string) { r.texts = append(r.texts, text) }
