@@ -3,22 +3,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Runs bin/celador audit against Kubernetes' kube-apiserver of the release in the first argument, by default one of the oldest minor version that
-# docs/auditing.md names. The first build of a release takes several minutes.
+# docs/auditing.md names.
 
 # shellcheck source=hack/demo-server.sh
 source "$(dirname "${BASH_SOURCE[0]}")/demo-server.sh"
 
 release=${1:-1.30.14}
-out=$(pwd)/_output/skew/${release}
-mkdir -p "${out}"
 say "Building kube-apiserver ${release}"
-module=$(cd "${out}" && GOWORK=off go mod download -json "k8s.io/kubernetes@v${release}" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')
-{
-  printf 'module skew\n\ngo 1.26\n\nrequire k8s.io/kubernetes v%s\n' "${release}"
-  sed -n "s|^\s*\(k8s.io/[a-z-]*\) => ./staging.*|replace \1 => \1 v0.${release#1.}|p" "${module}"
-} >"${out}/go.mod"
-[[ -x "${out}/kube-apiserver" ]] || (cd "${out}" && GOWORK=off GOFLAGS=-mod=mod \
-  go build -ldflags "-X k8s.io/component-base/version.gitVersion=v${release}" -o kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver)
+program=$(hack/stock-apiserver.sh "${release}")
 go build -o _output/skew/etcd go.etcd.io/etcd/server/v3
 
 say "Starting it"
@@ -30,7 +22,7 @@ storage=$!
 trap 'cleanup; kill "${storage}"' EXIT
 openssl genrsa -out "${work}/key" 2048
 echo 'token,admin,1,system:masters' >"${work}/tokens"
-"${out}/kube-apiserver" --etcd-servers "${etcd}" --bind-address 127.0.0.1 --secure-port "${port}" --cert-dir "${work}" --token-auth-file "${work}/tokens" \
+"${program}" --etcd-servers "${etcd}" --bind-address 127.0.0.1 --secure-port "${port}" --cert-dir "${work}" --token-auth-file "${work}/tokens" \
   --authorization-mode RBAC --service-account-issuer https://skew.example.com --service-account-key-file "${work}/key" --service-account-signing-key-file "${work}/key" 2>"${work}/log" &
 server=$!
 kubectl config set-cluster skew --server "https://127.0.0.1:${port}" --insecure-skip-tls-verify
