@@ -1,0 +1,94 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package certificates
+
+import (
+	"crypto/x509"
+	"slices"
+	"time"
+)
+
+// followed is the content that a process follows, with the times at which it first saw the
+// certificates in it. The clock of a leader that ended may have been wrong, so the times in
+// certificates do not tell how long they have been published.
+type followed struct {
+	*content
+	seen map[string]time.Time // by the bytes of the certificate
+}
+
+// follow returns what a process follows after f, which may be nil, when it sees the content.
+func (f *followed) follow(c *content, now time.Time) *followed {
+	next := &followed{content: c, seen: map[string]time.Time{}}
+	for _, certificate := range append([]*x509.Certificate{c.serving.Leaf}, c.authorities...) {
+		seen := now
+		if f != nil {
+			if earlier, ok := f.seen[string(certificate.Raw)]; ok {
+				seen = earlier
+			}
+		}
+		next.seen[string(certificate.Raw)] = seen
+	}
+	return next
+}
+
+// left returns the part of the propagation time that has not passed since the process saw the
+// certificate. It is negative if more time has passed.
+func (f *followed) left(certificate *x509.Certificate, o *Options, now time.Time) time.Duration {
+	if f != nil {
+		if seen, ok := f.seen[string(certificate.Raw)]; ok {
+			return seen.Add(o.Propagation).Sub(now)
+		}
+	}
+	return o.Propagation
+}
+
+// A step is what the leader does with the content of the Secret.
+type step struct {
+	content *content      // to write, or nil
+	reason  string        // for the log, if there is content to write
+	wait    time.Duration // after which the leader must look again, if there is nothing to write
+}
+
+// next returns the step that is due. A renewal of the authority is three steps: add the new
+// authority to the bundle; when all API servers know it, sign a serving certificate with it; when
+// all replicas serve that, remove the old authority.
+func (o *Options) next(c *content, f *followed, now time.Time) (step, error) {
+	authority, serving := c.authorities[0], c.serving.Leaf
+	lacksName := slices.ContainsFunc(o.dnsNames(), func(name string) bool { return !slices.Contains(serving.DNSNames, name) })
+	var s step
+	var renew func(*Options, time.Time) (*content, error)
+	switch {
+	case now.After(authority.NotAfter):
+		s.reason, renew = "The certificate authority has expired", newContent
+	case now.After(serving.NotAfter):
+		s.reason, renew = "The serving certificate has expired", c.withServing
+	case !c.signedBy(authority):
+		if s.wait = f.left(authority, o, now); s.wait <= 0 {
+			s.reason, renew = "API servers know the new certificate authority", c.withServing
+		}
+	case len(c.authorities) > 1:
+		if s.wait = f.left(serving, o, now); s.wait <= 0 {
+			s.reason, renew = "No replica serves a certificate of the old certificate authority", c.withoutOldAuthorities
+		}
+	case !now.Before(renewal(authority)):
+		s.reason, renew = "The certificate authority is due for renewal", c.withAuthority
+	case lacksName:
+		s.reason, renew = "The serving certificate lacks a name of the Service", c.withServing
+	case !now.Before(renewal(serving)):
+		s.reason, renew = "The serving certificate is due for renewal", c.withServing
+	default:
+		s.wait = min(renewal(authority).Sub(now), renewal(serving).Sub(now))
+	}
+	if renew == nil {
+		return s, nil
+	}
+	var err error
+	s.content, err = renew(o, now)
+	return s, err
+}
+
+// renewal returns when two thirds of the lifetime are over, which begins backdate after NotBefore.
+func renewal(certificate *x509.Certificate) time.Time {
+	return certificate.NotAfter.Add(-certificate.NotAfter.Sub(certificate.NotBefore.Add(backdate)) / 3)
+}
