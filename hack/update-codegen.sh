@@ -109,5 +109,8 @@ lister-gen --go-header-file "${header}" --output-dir "${staging}/${client}/liste
 informer-gen --go-header-file "${header}" --output-dir "${staging}/${client}/informers" --output-pkg "${client}/informers" \
   --single-directory --versioned-clientset-package "${client}/clientset" --listers-package "${client}/listers" "${group_versions[@]}"
 
+echo "== CustomResourceDefinitions of the polyfill"
+go run ./pkg/generated/openapi/cmd/polyfill-crds deploy/webhook/chart/crds
+
 echo "== API documents"
 UPDATE_API=1 go test -count=1 ./test/integration/startup -run '^TestDocuments$'
