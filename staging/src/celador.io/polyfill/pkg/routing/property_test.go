@@ -1,0 +1,347 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package routing_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/cel"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook/generic"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/cel/environment"
+	webhookutil "k8s.io/apiserver/pkg/util/webhook"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+
+	v1 "celador.io/api/admissionregistration/v1"
+
+	"celador.io/admission/matching"
+	"celador.io/admission/validation"
+	"celador.io/polyfill/pkg/routing"
+)
+
+// The API server calls, for each request that a policy matches, one webhook of the policy's route,
+// and sends the object in the version in which the policy would see it in the API server.
+func TestRequestsReachPolicies(t *testing.T) {
+	for seed := range uint64(60) {
+		checkRoutes(t, seed)
+	}
+}
+
+func FuzzRequestsReachPolicies(f *testing.F) {
+	f.Add(uint64(1000))
+	f.Fuzz(checkRoutes)
+}
+
+func checkRoutes(t *testing.T, seed uint64) {
+	g := generator{rand.New(rand.NewPCG(seed, 1))}
+	server := server()
+	var policies routing.Objects
+	for i := range 1 + g.IntN(8) {
+		name := fmt.Sprint("p", i)
+		policies.Validating = append(policies.Validating, &v1.ValidatingAdmissionPolicy{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec:       v1.ValidatingAdmissionPolicySpec{FailurePolicy: new(v1.Fail), MatchConstraints: g.constraints(), MatchConditions: g.conditions()},
+		})
+		policies.ValidatingBindings = append(policies.ValidatingBindings, &v1.ValidatingAdmissionPolicyBinding{Spec: v1.ValidatingAdmissionPolicyBindingSpec{PolicyName: name}})
+		policies.Mutating = append(policies.Mutating, &v1.MutatingAdmissionPolicy{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec: v1.MutatingAdmissionPolicySpec{
+				FailurePolicy: new(v1.Fail), MatchConstraints: g.constraints(), MatchConditions: g.conditions(), ReinvocationPolicy: v1.IfNeededReinvocationPolicy,
+			},
+		})
+		policies.MutatingBindings = append(policies.MutatingBindings, &v1.MutatingAdmissionPolicyBinding{Spec: v1.MutatingAdmissionPolicyBindingSpec{PolicyName: name}})
+	}
+	validating, mutating := routing.Webhooks(policies, options)
+	var hooks []webhook.WebhookAccessor
+	for i := range validating {
+		checkRules(t, validating[i].Rules)
+		hooks = append(hooks, webhook.NewValidatingWebhookAccessor(validating[i].Name, "c", &validating[i]))
+	}
+	for i := range mutating {
+		checkRules(t, mutating[i].Rules)
+		hooks = append(hooks, webhook.NewMutatingWebhookAccessor(mutating[i].Name, "c", &mutating[i]))
+	}
+	for range 100 {
+		request := g.request()
+		calls := server.calls(t, hooks, request)
+		for _, p := range policies.Validating {
+			server.checkPolicy(t, seed, request, calls, routing.ValidatingRoute(p), p.Spec.MatchConstraints, p.Spec.MatchConditions)
+		}
+		if request.GetOperation() == admission.Delete {
+			continue
+		}
+		for _, p := range policies.Mutating {
+			server.checkPolicy(t, seed, request, calls, routing.MutatingRoute(p), p.Spec.MatchConstraints, p.Spec.MatchConditions)
+		}
+	}
+}
+
+// checkRules fails the test if an API server would reject the rules of a webhook, which it validates
+// as those of policies.
+func checkRules(t *testing.T, rules []admissionregistrationv1.RuleWithOperations) {
+	p := &v1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: v1.ValidatingAdmissionPolicySpec{
+		FailurePolicy: new(v1.Fail), Validations: []v1.Validation{{Expression: "true"}},
+		MatchConstraints: &v1.MatchResources{MatchPolicy: new(v1.Exact), NamespaceSelector: &metav1.LabelSelector{}, ObjectSelector: &metav1.LabelSelector{}},
+	}}
+	for _, r := range rules {
+		rule := v1.NamedRuleWithOperations{RuleWithOperations: v1.RuleWithOperations{Rule: v1.Rule{
+			APIGroups: r.APIGroups, APIVersions: r.APIVersions, Resources: r.Resources, Scope: (*v1.ScopeType)(r.Scope),
+		}}}
+		for _, o := range r.Operations {
+			rule.Operations = append(rule.Operations, v1.OperationType(o))
+		}
+		p.Spec.MatchConstraints.ResourceRules = append(p.Spec.MatchConstraints.ResourceRules, rule)
+	}
+	if errs := validation.ValidateValidatingAdmissionPolicy(p); len(errs) > 0 {
+		t.Errorf("invalid rules %v: %v", rules, errs)
+	}
+}
+
+// apiServer decides as an API server which webhooks it calls, and which policies match.
+type apiServer struct {
+	*generic.Webhook
+	objects    admission.ObjectInterfaces
+	namespaces namespaces
+	compiler   cel.ConditionCompiler
+}
+
+// namespaces implements matching.NamespaceGetter.
+type namespaces map[string]*corev1.Namespace
+
+func (n namespaces) GetNamespace(_ context.Context, name string) (*corev1.Namespace, error) {
+	return n[name], nil
+}
+
+// server returns the server of all tests, because its CEL environments take long to make.
+var server = sync.OnceValue(func() *apiServer {
+	s := &apiServer{namespaces: namespaces{}, compiler: cel.NewConditionCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))}
+	client := fake.NewClientset()
+	factory := informers.NewSharedInformerFactory(client, 0)
+	for name, color := range map[string]string{"blue": "blue", "red": "red", options.Namespace: ""} {
+		s.namespaces[name] = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"color": color}}}
+		if err := factory.Core().V1().Namespaces().Informer().GetStore().Add(s.namespaces[name]); err != nil {
+			panic(err)
+		}
+	}
+	var err error
+	s.Webhook, err = generic.NewWebhook(admission.NewHandler(), io.Reader(nil),
+		func(informers.SharedInformerFactory, sets.Set[schema.GroupResource]) generic.Source { return nil },
+		func(*webhookutil.ClientManager) generic.Dispatcher { return nil })
+	if err != nil {
+		panic(err)
+	}
+	s.SetExternalKubeClientSet(client)
+	s.SetExternalKubeInformerFactory(factory)
+	mapper := runtime.NewEquivalentResourceRegistryWithIdentity(func(r schema.GroupResource) string {
+		if r.Resource == "events" {
+			return "events"
+		}
+		return ""
+	})
+	for _, r := range served {
+		mapper.RegisterKindFor(r.resource, "", r.kind)
+		mapper.RegisterKindFor(r.resource, "scale", schema.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"})
+	}
+	s.objects = &admission.RuntimeObjectInterfaces{EquivalentResourceMapper: mapper}
+	return s
+})
+
+// call is a request as an API server sends it to a path.
+type call struct {
+	path     string
+	resource schema.GroupVersionResource
+	kind     schema.GroupVersionKind
+}
+
+// attributes implements generic.VersionedAttributeAccessor. It does not convert objects.
+type attributes struct{ admission.Attributes }
+
+func (a attributes) VersionedAttribute(kind schema.GroupVersionKind) (*admission.VersionedAttributes, error) {
+	return &admission.VersionedAttributes{
+		Attributes: a, VersionedKind: kind, VersionedObject: admission.NewLazyObject(a.GetObject()), VersionedOldObject: admission.NewLazyObject(a.GetOldObject()),
+	}, nil
+}
+
+// calls returns the calls of webhooks for a request.
+func (s *apiServer) calls(t *testing.T, hooks []webhook.WebhookAccessor, request admission.Attributes) []call {
+	var calls []call
+	for _, h := range hooks {
+		invocation, err := s.ShouldCallHook(t.Context(), h, request, s.objects, attributes{request})
+		if err != nil {
+			t.Errorf("webhook %s fails: %v", h.GetName(), err)
+		}
+		if invocation == nil {
+			continue
+		}
+		calls = append(calls, call{*h.GetClientConfig().Service.Path, invocation.Resource, invocation.Kind})
+	}
+	return calls
+}
+
+// checkPolicy fails the test unless the request reaches a policy that would decide about it in the
+// API server.
+func (s *apiServer) checkPolicy(t *testing.T, seed uint64, request admission.Attributes, calls []call, r routing.Route, constraints *v1.MatchResources, conditions []v1.MatchCondition) {
+	if excluded(request) {
+		if len(calls) > 0 {
+			t.Errorf("seed %d: an excluded request is sent: %v", seed, calls)
+		}
+		return
+	}
+	target, matches, err := matching.Compile(constraints).Match(matching.NewRequest(t.Context(), request, s.objects, s.namespaces))
+	if !matches && err == nil {
+		return
+	}
+	if err != nil { // of an invalid selector
+		target = matching.Target{Resource: request.GetResource(), Kind: request.GetKind()}
+	} else if !s.meetsConditions(t, request, target, conditions) {
+		return
+	}
+	ofRoute := slices.DeleteFunc(slices.Clone(calls), func(c call) bool { return c.path != r.Path() })
+	if len(ofRoute) != 1 {
+		t.Fatalf("seed %d: %d calls for route %s, of %v\nconstraints %s\nrequest %v %s %v %q", seed, len(ofRoute), r.Name, calls, show(constraints),
+			request.GetOperation(), request.GetSubresource(), request.GetResource(), request.GetName())
+	}
+	if err == nil && (ofRoute[0].resource != target.Resource || ofRoute[0].kind != target.Kind) {
+		t.Fatalf("seed %d: sent as %v, want %v\nconstraints %s\nrequest %v %v %q", seed, ofRoute[0], target, show(constraints), request.GetOperation(), request.GetResource(), request.GetName())
+	}
+}
+
+func show(value any) string {
+	text, _ := json.Marshal(value)
+	return string(text)
+}
+
+// meetsConditions reports whether a policy decides about a request: its match conditions are met, or
+// fail.
+func (s *apiServer) meetsConditions(t *testing.T, request admission.Attributes, target matching.Target, conditions []v1.MatchCondition) bool {
+	var expressions []cel.ExpressionAccessor
+	for _, c := range conditions {
+		expressions = append(expressions, &matchconditions.MatchCondition{Name: c.Name, Expression: c.Expression})
+	}
+	evaluator := s.compiler.CompileCondition(expressions, cel.OptionalVariableDeclarations{HasAuthorizer: true}, environment.StoredExpressions)
+	versioned, _ := attributes{request}.VersionedAttribute(target.Kind)
+	result := matchconditions.NewMatcher(evaluator, new(admissionregistrationv1.Fail), "policy", "validate", "p").Match(t.Context(), versioned, nil, nil)
+	return result.Matches || result.Error != nil
+}
+
+func excluded(request admission.Attributes) bool {
+	return request.GetNamespace() == options.Namespace || request.GetUserInfo().GetName() == options.User
+}
+
+var options = routing.Options{Namespace: "celador", Service: "celador-webhook", Port: 443, CABundle: []byte("CA"), TimeoutSeconds: 10, User: "system:serviceaccount:celador:celador-webhook"}
+
+type servedResource struct {
+	resource schema.GroupVersionResource
+	kind     schema.GroupVersionKind
+}
+
+func serve(group, version, resource, kind string) servedResource {
+	gv := schema.GroupVersion{Group: group, Version: version}
+	return servedResource{gv.WithResource(resource), gv.WithKind(kind)}
+}
+
+var served = []servedResource{
+	serve("apps", "v1", "deployments", "Deployment"), serve("apps", "v1beta1", "deployments", "Deployment"), serve("apps", "v2", "deployments", "Deployment"),
+	serve("autoscaling", "v1", "scalers", "Scaler"), serve("autoscaling", "v2", "scalers", "Scaler"),
+	serve("", "v1", "events", "Event"), serve("events.k8s.io", "v1", "events", "Event"),
+	serve("", "v1", "pods", "Pod"), serve("", "v1", "nodes", "Node"), serve("", "v1", "namespaces", "Namespace"),
+}
+
+// generator generates policies and requests of few values, so that they often match.
+type generator struct{ *rand.Rand }
+
+func pick[T any](g generator, choices ...T) T { return choices[g.IntN(len(choices))] }
+
+func (g generator) constraints() *v1.MatchResources {
+	if g.IntN(20) == 0 {
+		return &v1.MatchResources{}
+	}
+	everything := &metav1.LabelSelector{}
+	selector := func() *metav1.LabelSelector {
+		return pick(g, nil, everything, everything, everything, everything,
+			&metav1.LabelSelector{MatchLabels: map[string]string{"color": "blue"}},
+			&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "color", Operator: "NotIn", Values: []string{"red"}}}},
+			&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "color", Operator: "Invalid"}}})
+	}
+	return &v1.MatchResources{
+		NamespaceSelector: selector(), ObjectSelector: selector(), MatchPolicy: pick(g, nil, new(v1.Exact), new(v1.Equivalent), new(v1.Equivalent)),
+		ResourceRules: g.rules(1 + g.IntN(3)), ExcludeResourceRules: g.rules(g.IntN(8) / 7),
+	}
+}
+
+func (g generator) rules(n int) []v1.NamedRuleWithOperations {
+	rules := make([]v1.NamedRuleWithOperations, n)
+	for i := range rules {
+		rules[i] = v1.NamedRuleWithOperations{
+			ResourceNames: pick(g, nil, nil, []string{"web"}, []string{"api", "blue"}, []string{"web", "api"}),
+			RuleWithOperations: v1.RuleWithOperations{
+				Operations: pick(g, []v1.OperationType{"*"}, []v1.OperationType{v1.Create, v1.Update}, []v1.OperationType{v1.Update}, []v1.OperationType{v1.Delete, "Other"}, []v1.OperationType{v1.Connect, "*"}, nil),
+				Rule: v1.Rule{
+					APIGroups:   pick(g, []string{"*"}, []string{""}, []string{"apps"}, []string{"events.k8s.io", "autoscaling"}, []string{"apps", ""}, []string{"", "*"}),
+					APIVersions: pick(g, []string{"*"}, []string{"v1"}, []string{"v1"}, []string{"v2"}, []string{"v1beta1", "v2"}, []string{"v2", "v1beta1", "v2"}, []string{"v1", ""}),
+					Resources: pick(g, []string{"*"}, []string{"*/*"}, []string{"*", "pods", "deployments/*", "deployments/scale"}, []string{"deployments", "events"}, []string{"deployments/*", "scalers"}, []string{"*/scale", "pods", "scalers"},
+						[]string{"namespaces", "deployments"}, []string{"nodes", "pods/exec", ""}, []string{"deployments/scale/now", "/"}),
+					Scope: pick(g, nil, nil, new(v1.AllScopes), new(v1.NamespacedScope), new(v1.ClusterScope), new(v1.ScopeType("Galactic"))),
+				},
+			},
+		}
+	}
+	return rules
+}
+
+func (g generator) conditions() []v1.MatchCondition {
+	var conditions []v1.MatchCondition
+	for i := range g.IntN(3) {
+		conditions = append(conditions, v1.MatchCondition{Name: fmt.Sprint("c", i), Expression: pick(g,
+			"request.operation == 'CREATE'", "request.kind.version != 'v1'", "request.resource.version == 'v1'", "request.userInfo.username == 'alice'",
+			"'admins' in request.userInfo.groups", "request.userInfo.groups.exists(g, g.startsWith('adm'))", "!request.userInfo.groups.all(g, g == 'users')",
+			"object.metadata.name == 'web'", "authorizer.group('').resource('pods').check('get').allowed()", "request.namespace == 'blue' // 'red'",
+			"request.userInfo.username.matches('^a.*e$') ? request.operation in ['CREATE', 'DELETE'] : request.kind.kind.contains('o')")})
+	}
+	return conditions
+}
+
+func (g generator) request() admission.Attributes {
+	r := pick(g, served...)
+	name := pick(g, "web", "api", "other", "")
+	namespace := pick(g, "blue", "red", options.Namespace)
+	switch r.kind.Kind {
+	case "Node":
+		namespace = ""
+	case "Namespace":
+		name = namespace
+	}
+	object := func() runtime.Object {
+		return pick[runtime.Object](g, nil, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Labels: map[string]string{"color": pick(g, "blue", "red")}}})
+	}
+	var current, old runtime.Object
+	operation := pick(g, admission.Create, admission.Update, admission.Delete)
+	switch operation {
+	case admission.Create:
+		current = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"color": pick(g, "blue", "red")}}}
+	case admission.Delete:
+		old = object()
+	default:
+		current, old = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}}, object()
+	}
+	u := &user.DefaultInfo{Name: pick(g, "alice", "bob", options.User, ""), Groups: pick(g, nil, []string{"admins"}, []string{"users"}, []string{"users", "admins"})}
+	return admission.NewAttributesRecord(current, old, r.kind, namespace, name, r.resource, pick(g, "", "", "scale"), operation, nil, false, u)
+}
