@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -116,7 +117,7 @@ func testMonitoring(t *testing.T, l *live, files string) {
 			return err
 		}
 		for _, read := range reads {
-			if !has(metrics, read) {
+			if !has(metrics, read) && !strings.HasPrefix(read.Metric, "celador_webhook_") { // of the polyfill
 				return fmt.Errorf("no series of %s with the labels %v and the values %v, which %q read", read.Metric, read.Labels, read.Matchers, read.Sources)
 			}
 		}

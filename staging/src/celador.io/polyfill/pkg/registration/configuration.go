@@ -1,0 +1,161 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package registration
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/retry"
+
+	"celador.io/polyfill/pkg/policyapi"
+)
+
+// Name is the name of both webhook configurations. It does not depend on the release, so that a
+// cluster has one polyfill.
+var Name = policyapi.GroupVersion.Group
+
+const (
+	// ownerAnnotation holds the namespace and name of the service of the release to which a
+	// configuration belongs.
+	ownerAnnotation = "policy.celador.io/owner"
+	// uninstalledAnnotation holds the UID of the ClusterRole of a release that was uninstalled.
+	uninstalledAnnotation = "policy.celador.io/uninstalled"
+
+	fieldManager = "celador-webhook"
+)
+
+// release identifies an installation of the polyfill by its service. The service has the name of
+// the ClusterRole of the release.
+type release struct{ namespace, service string }
+
+func (r release) String() string { return r.namespace + "/" + r.service }
+
+// owns returns an error if a configuration belongs to another release, or to nobody. A
+// configuration whose annotation was removed by hand still has its owner reference.
+func (r release) owns(o metav1.Object) error {
+	owner, ok := o.GetAnnotations()[ownerAnnotation]
+	for _, reference := range o.GetOwnerReferences() {
+		if !ok && reference.Kind == "ClusterRole" && reference.Name == r.service {
+			return nil
+		}
+	}
+	if owner == r.String() {
+		return nil
+	}
+	return fmt.Errorf("%s %q belongs to %q, not to %q: a cluster can have one polyfill only; uninstall one, or delete the object if its owner is gone",
+		kindOf(o), Name, owner, r)
+}
+
+func kindOf(o metav1.Object) string {
+	if _, ok := o.(*admissionregistrationv1.MutatingWebhookConfiguration); ok {
+		return "MutatingWebhookConfiguration"
+	}
+	return "ValidatingWebhookConfiguration"
+}
+
+// adopt makes the configuration one of the release, and lets the garbage collector delete it with
+// the ClusterRole.
+func (r release) adopt(o metav1.Object, role *rbacv1.ClusterRole) {
+	annotate(o, ownerAnnotation, r.String())
+	delete(o.GetAnnotations(), uninstalledAnnotation)
+	o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole", Name: role.Name, UID: role.UID}})
+}
+
+func annotate(o metav1.Object, key, value string) {
+	annotations := maps.Clone(o.GetAnnotations())
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[key] = value
+	o.SetAnnotations(annotations)
+}
+
+// configuration is one of the two types of webhook configurations.
+type configuration[O any] interface {
+	metav1.Object
+	DeepCopy() O
+}
+
+// client is the part of a generated client that the package uses.
+type client[O any] interface {
+	Get(context.Context, string, metav1.GetOptions) (O, error)
+	Create(context.Context, O, metav1.CreateOptions) (O, error)
+	Update(context.Context, O, metav1.UpdateOptions) (O, error)
+}
+
+// reconcile creates or updates a configuration, if it differs from what edit makes of it. get
+// returns the stored one, and empty one that is new.
+func reconcile[O configuration[O]](ctx context.Context, r release, role *rbacv1.ClusterRole, get func(string) (O, error), empty O, c client[O], edit func(O)) error {
+	existing, err := get(Name)
+	switch {
+	case apierrors.IsNotFound(err):
+		empty.SetName(Name)
+		r.adopt(empty, role)
+		edit(empty)
+		_, err := c.Create(ctx, empty, metav1.CreateOptions{FieldManager: fieldManager})
+		return written(ctx, empty, err)
+	case err != nil:
+		return err
+	}
+	if err := r.owns(existing); err != nil {
+		return err
+	}
+	if existing.GetAnnotations()[uninstalledAnnotation] == string(role.UID) {
+		return nil
+	}
+	updated := existing.DeepCopy()
+	r.adopt(updated, role)
+	edit(updated)
+	if equality.Semantic.DeepEqual(existing, updated) {
+		return nil
+	}
+	_, err = c.Update(ctx, updated, metav1.UpdateOptions{FieldManager: fieldManager})
+	return written(ctx, updated, err)
+}
+
+func written(ctx context.Context, o metav1.Object, err error) error {
+	if err != nil {
+		return fmt.Errorf("writing %s %q: %w", kindOf(o), Name, err)
+	}
+	configurationWrites.WithContext(ctx).WithLabelValues(kindOf(o)).Inc()
+	return nil
+}
+
+// Uninstall removes all webhooks of a release. The controller of the release writes none any more,
+// although replicas may still run. Uninstall does nothing to configurations of other releases.
+func Uninstall(ctx context.Context, c kubernetes.Interface, namespace, service string) error {
+	role, err := c.RbacV1().ClusterRoles().Get(ctx, service, metav1.GetOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("reading ClusterRole %q: %w", service, err)
+	}
+	r, configurations := release{namespace, service}, c.AdmissionregistrationV1()
+	if err := uninstall(ctx, r, role, configurations.ValidatingWebhookConfigurations(), func(o *admissionregistrationv1.ValidatingWebhookConfiguration) { o.Webhooks = nil }); err != nil {
+		return err
+	}
+	return uninstall(ctx, r, role, configurations.MutatingWebhookConfigurations(), func(o *admissionregistrationv1.MutatingWebhookConfiguration) { o.Webhooks = nil })
+}
+
+func uninstall[O configuration[O]](ctx context.Context, r release, role *rbacv1.ClusterRole, c client[O], clear func(O)) error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		o, err := c.Get(ctx, Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) || err == nil && r.owns(o) != nil {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("reading %s %q: %w", kindOf(o), Name, err)
+		}
+		clear(o)
+		annotate(o, uninstalledAnnotation, string(role.UID))
+		_, err = c.Update(ctx, o, metav1.UpdateOptions{FieldManager: fieldManager})
+		return err
+	})
+}
