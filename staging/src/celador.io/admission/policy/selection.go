@@ -10,7 +10,7 @@ import (
 )
 
 // Selection is a set of names of policies, for hosts in which not all policies decide about every
-// request. Its names never change. Safe for concurrent use.
+// request. Its names never change. A nil Selection has all names. Safe for concurrent use.
 type Selection struct {
 	names sets.Set[string]
 	// last is what was last selected, because snapshots change less often than requests come.
@@ -24,10 +24,9 @@ type selected struct{ from, part any }
 func NewSelection(names ...string) *Selection { return &Selection{names: sets.New(names...)} }
 
 // Has reports whether the policy with the name is selected.
-func (s *Selection) Has(name string) bool { return s.names.Has(name) }
+func (s *Selection) Has(name string) bool { return s == nil || s.names.Has(name) }
 
-// Select returns a snapshot of the selected policies, with the same bindings. It returns the whole
-// snapshot for nil.
+// Select returns a snapshot of the selected policies, with the same bindings.
 func (s *Snapshot[Body]) Select(selection *Selection) *Snapshot[Body] {
 	if selection == nil {
 		return s

@@ -9,8 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/clock"
 
+	"celador.io/admission/policy"
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
@@ -18,21 +20,15 @@ import (
 // call by the webhook configurations that they have seen last.
 const Grace = 30 * time.Second
 
-// A Selection holds the names of the policies that decide about the requests of a route. It does
-// not change. A nil Selection has all policies. It is the selection of a route that the replica
-// does not know yet, or no longer: deciding twice is harmless, deciding never is not.
-type Selection struct{ names map[string]bool }
-
-// Has reports whether the policy decides.
-func (s *Selection) Has(policy string) bool { return s == nil || s.names[policy] }
-
 // A Table holds the selection of each route. Safe for concurrent use.
 type Table struct {
 	clock clock.WithDelayedExecution
 	// selections is read by requests without a lock.
-	selections atomic.Pointer[map[Route]*Selection]
+	selections atomic.Pointer[map[Route]*policy.Selection]
 
 	lock sync.Mutex
+	// names holds the names of selections.
+	names map[Route]sets.Set[string]
 	// routes holds the route of each policy.
 	routes map[policyID]Route
 	// left holds when policies that have left a route cease to decide there.
@@ -51,15 +47,16 @@ type membership struct {
 
 // NewTable returns a table without policies.
 func NewTable(c clock.WithDelayedExecution) *Table {
-	t := &Table{clock: c, routes: map[policyID]Route{}, left: map[membership]time.Time{}}
-	t.selections.Store(&map[Route]*Selection{})
+	t := &Table{clock: c, names: map[Route]sets.Set[string]{}, routes: map[policyID]Route{}, left: map[membership]time.Time{}}
+	t.selections.Store(&map[Route]*policy.Selection{})
 	return t
 }
 
 // Selection returns the policies that decide about the requests of a route: its policies, and those
-// that left it less than Grace ago. It returns the same pointer until they change. It takes no
-// lock.
-func (t *Table) Selection(r Route) *Selection { return (*t.selections.Load())[r] }
+// that left it less than Grace ago. It returns the same pointer until they change, and nil, which
+// stands for all policies, for a route that the replica does not know yet or no longer: to decide
+// twice is harmless, and not to decide is not. It takes no lock.
+func (t *Table) Selection(r Route) *policy.Selection { return (*t.selections.Load())[r] }
 
 // SetValidating adds a policy, or replaces the one of the same name. It does not keep the policy.
 func (t *Table) SetValidating(p *v1.ValidatingAdmissionPolicy) {
@@ -113,21 +110,21 @@ func (t *Table) leave(p policyID) {
 
 // publish adds a policy to the selection of its route, or removes it.
 func (t *Table) publish(m membership, in bool) {
-	selections := maps.Clone(*t.selections.Load())
-	old := selections[m.route]
-	if old != nil && old.names[m.policy] == in {
+	names := t.names[m.route]
+	if names.Has(m.policy) == in {
 		return
 	}
-	names := map[string]bool{}
-	if old != nil {
-		names = maps.Clone(old.names)
+	if names == nil {
+		names = sets.New[string]()
+		t.names[m.route] = names
 	}
+	selections := maps.Clone(*t.selections.Load())
 	if in {
-		names[m.policy] = true
+		selections[m.route] = policy.NewSelection(names.Insert(m.policy).UnsortedList()...)
+	} else if names.Delete(m.policy); names.Len() > 0 {
+		selections[m.route] = policy.NewSelection(names.UnsortedList()...)
 	} else {
-		delete(names, m.policy)
-	}
-	if selections[m.route] = (&Selection{names}); len(names) == 0 {
+		delete(t.names, m.route)
 		delete(selections, m.route)
 	}
 	t.selections.Store(&selections)

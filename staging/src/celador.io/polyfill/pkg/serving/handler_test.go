@@ -22,8 +22,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/warning"
+	"k8s.io/utils/clock"
 
-	"celador.io/admission/policy"
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/polyfill/pkg/routing"
 	"celador.io/polyfill/pkg/serving"
 )
 
@@ -45,25 +47,21 @@ func (m mutator) Admit(ctx context.Context, a admission.Attributes, _ admission.
 	return m(ctx, a)
 }
 
-var selection = policy.NewSelection("p")
+// limit is the policy on the route that the tests ask.
+var limit = &v1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "limit"}}
 
 // serve returns the address of a server that answers by the policies.
 func serve(t *testing.T, plugin admission.Interface, ready error) string {
 	t.Helper()
 	policies := &serving.Policies{
-		Plugin: plugin,
-		Route: func(name string) *policy.Selection {
-			if name == "known" {
-				return selection
-			}
-			return nil
-		},
+		Plugin: plugin, Kind: routing.Validating, Table: routing.NewTable(clock.RealClock{}),
 	}
+	policies.Table.SetValidating(limit)
 	mux := http.NewServeMux()
 	mux.Handle("/validate/{route}", serving.NewHandler("validate", func() error { return ready }, policies.Decide))
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	return server.URL
+	return server.URL + routing.ValidatingRoute(limit).Path()
 }
 
 const create = `{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "u", "operation": "CREATE", "namespace": "shop",
@@ -101,7 +99,7 @@ func TestResponses(t *testing.T) {
 		"not handled": {validator(func(context.Context, admission.Attributes) error { return denied }), strings.Replace(create, "CREATE", "DELETE", 1),
 			admissionv1.AdmissionResponse{Allowed: true}},
 		"selected": {validator(func(ctx context.Context, _ admission.Attributes) error {
-			if serving.Selected(ctx) != selection {
+			if s := serving.Selected(ctx); !s.Has(limit.Name) || s.Has("other") {
 				return denied
 			}
 			return nil
@@ -111,9 +109,19 @@ func TestResponses(t *testing.T) {
 		}), create, admissionv1.AdmissionResponse{
 			Allowed: true, PatchType: new(admissionv1.PatchTypeJSONPatch), Patch: []byte(`[{"op":"add","path":"/data","value":{"k":"v"}}]`),
 		}},
+		"unknown route": {validator(func(ctx context.Context, _ admission.Attributes) error {
+			if s := serving.Selected(ctx); !s.Has("other") {
+				return denied
+			}
+			return nil
+		}), create, admissionv1.AdmissionResponse{Allowed: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			code, body := post(t, serve(t, test.plugin, nil)+"/validate/known?timeout=10s", test.review)
+			url := serve(t, test.plugin, nil)
+			if name == "unknown route" {
+				url += "x"
+			}
+			code, body := post(t, url+"?timeout=10s", test.review)
 			var got admissionv1.AdmissionReview
 			if err := json.Unmarshal([]byte(body), &got); err != nil || code != http.StatusOK {
 				t.Fatalf("got %d %s", code, body)
@@ -144,12 +152,12 @@ func TestFailures(t *testing.T) {
 		"not ready":        {create, errors.New("not yet"), http.StatusServiceUnavailable, "not yet"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if code, body := post(t, serve(t, never, test.ready)+"/validate/known", test.review); code != test.code || !strings.Contains(body, test.want) {
+			if code, body := post(t, serve(t, never, test.ready), test.review); code != test.code || !strings.Contains(body, test.want) {
 				t.Errorf("got %d %q, want %d with %q", code, body, test.code, test.want)
 			}
 		})
 	}
-	response, err := http.Get(serve(t, never, nil) + "/validate/known")
+	response, err := http.Get(serve(t, never, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +177,7 @@ func TestDeadline(t *testing.T) {
 		return nil
 	}), nil)
 	for timeout, want := range map[string]bool{"": false, "?timeout=10s": true, "?timeout=0s": false, "?timeout=100ms": true, "?timeout=x": false, "?timeout=1h": false} {
-		if _, body := post(t, url+"/validate/known"+timeout, create); strings.Contains(body, `"allowed":true`) != want {
+		if _, body := post(t, url+timeout, create); strings.Contains(body, `"allowed":true`) != want {
 			t.Errorf("%q: got %s, want allowed %t", timeout, body, want)
 		}
 	}

@@ -13,27 +13,29 @@ import (
 
 	"celador.io/admission/policy"
 	"celador.io/admission/review"
+
+	"celador.io/polyfill/pkg/routing"
 )
 
 // Policies answers reviews by the policies of one kind. Safe for concurrent use.
 type Policies struct {
-	// Route returns the policies of a route, or nil if the route is unknown. All policies decide
-	// then.
-	Route func(name string) *policy.Selection
+	// Kind is the kind of policies, and Table has their routes.
+	Kind  routing.Kind
+	Table *routing.Table
 	// Plugin decides, by the policies that Selected returns for the context.
 	Plugin admission.Interface
 }
 
 // Decide returns the decider for the route that the path of a request names.
 func (p *Policies) Decide(r *http.Request) Decider {
-	route := r.PathValue("route")
+	route := routing.Route{Kind: p.Kind, Name: r.PathValue("route")}
 	return func(ctx context.Context, in *admissionv1.AdmissionReview) (*admissionv1.AdmissionResponse, error) {
 		request, err := review.FromReview(in)
 		if err != nil {
 			return nil, err
 		}
 		warnings := &recorder{}
-		ctx = warning.WithWarningRecorder(context.WithValue(ctx, selectionKey{}, p.Route(route)), warnings)
+		ctx = warning.WithWarningRecorder(context.WithValue(ctx, selectionKey{}, p.Table.Selection(route)), warnings)
 		err = p.admit(ctx, request)
 		return request.Response(err, warnings.texts...), nil
 	}
