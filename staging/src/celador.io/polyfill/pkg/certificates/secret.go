@@ -75,7 +75,7 @@ func (s *Secret) follow(logger klog.Logger, secret *corev1.Secret) {
 	if previous != nil && previous.equal(c) {
 		return
 	}
-	s.current.Store(previous.follow(c, time.Now()))
+	s.current.Store(&followed{content: c, since: time.Now()})
 	logger.Info("Serving with another certificate or CA bundle", "serial", c.serving.Leaf.SerialNumber.Text(16), "notAfter", c.serving.Leaf.NotAfter, "authorities", len(c.authorities))
 	s.notify()
 }
