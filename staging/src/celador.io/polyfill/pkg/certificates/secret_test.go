@@ -110,7 +110,7 @@ func handshake(certificate *tls.Certificate, bundle []byte, skew time.Duration) 
 	return tls.Client(client, &tls.Config{RootCAs: roots, ServerName: serverName, Time: func() time.Time { return time.Now().Add(skew) }}).Handshake()
 }
 
-func mustServe(t *testing.T, s certificates.Source, skew time.Duration) *tls.Certificate {
+func mustServe(t *testing.T, s certificates.Provider, skew time.Duration) *tls.Certificate {
 	t.Helper()
 	certificate, err := s.GetCertificate(nil)
 	if err != nil {
