@@ -78,6 +78,7 @@ test-concurrent:
 test-unit:
 	hack/install-chromium.sh
 	cd hack/image && GOWORK=off ../test.sh -v ./...
+	cd hack/chart && GOWORK=off ../test.sh -v ./...
 	cd test/e2e/kind && GOWORK=off ../../../hack/test.sh -v ./...
 	$(GO_TEST) $$(go list $$(go list -m -f '{{.Path}}/...') | grep -vxF "$$(go list $(CONCURRENT) ./test/integration/...)")
 
@@ -96,6 +97,7 @@ lint: ## Run the linters of .golangci.yml in all modules.
 .PHONY: update
 update: ## Regenerate all generated code.
 	hack/update-codegen.sh
+	hack/update-webhook-manifests.sh
 
 .PHONY: conformance
 conformance: build ## Run Kubernetes' own end-to-end specs against bin/kube-apiserver.
