@@ -296,6 +296,30 @@ func TestCertManager(t *testing.T) {
 	}
 }
 
+// TestWrongValues checks that Helm refuses values that would have no effect or break the release.
+func TestWrongValues(t *testing.T) {
+	for values, want := range map[string]string{
+		"replica: 3":                          "replica",
+		"replicas: 0":                         "replicas",
+		"serviceName: Policies":               "serviceName",
+		"image: {name: webhook}":              "name",
+		"certManager: {enable: true}":         "enable",
+		"logging: {format: xml}":              "format",
+		"securePort: 443":                     "securePort", // of a user without privileges
+		"shutdownDelaySeconds: 15s":           "shutdownDelaySeconds",
+		"paramResources: [{apiGroups: ['']}]": "resources",
+		"extraArgs: --v=4":                    "extraArgs",
+	} {
+		parsed := map[string]any{}
+		if err := syaml.UnmarshalStrict([]byte(values), &parsed); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := render(chartDir, parsed); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: the error is %v, want one about %s", values, err, want)
+		}
+	}
+}
+
 // TestVersion checks that the chart installs the image of this version.
 func TestVersion(t *testing.T) {
 	makefile, err := os.ReadFile("../../Makefile")
