@@ -30,12 +30,17 @@ help: ## List the targets.
 build: ## Build bin/kube-apiserver and bin/celador.
 	$(GO_BUILD) -o bin/ ./cmd/kube-apiserver ./cmd/celador
 
-# The name of the image. Tags cannot contain a +.
+# The names of the images. Tags cannot contain a +.
 IMAGE := celador.io/kube-apiserver:$(subst +,_,$(VERSION))
+WEBHOOK_IMAGE := celador.io/celador-webhook:$(subst +,_,$(VERSION))
 
 .PHONY: image
 image: ## Write _output/kube-apiserver.tar, a container image. GOARCH=arm64 writes kube-apiserver-arm64.tar.
-	VERSION='$(VERSION)' LDFLAGS='$(LDFLAGS)' IMAGE='$(IMAGE)' hack/image.sh _output/kube-apiserver$(if $(GOARCH),-$(GOARCH)).tar
+	VERSION='$(VERSION)' LDFLAGS='$(LDFLAGS)' IMAGE='$(IMAGE)' hack/image.sh kube-apiserver _output/kube-apiserver$(if $(GOARCH),-$(GOARCH)).tar
+
+.PHONY: webhook-image
+webhook-image: ## Write _output/celador-webhook.tar, a container image. GOARCH=arm64 writes celador-webhook-arm64.tar.
+	VERSION='$(VERSION)' LDFLAGS='$(LDFLAGS)' IMAGE='$(WEBHOOK_IMAGE)' hack/image.sh celador-webhook _output/celador-webhook$(if $(GOARCH),-$(GOARCH)).tar
 
 bin/etcd: go.mod
 	$(GO_BUILD) -o $@ go.etcd.io/etcd/server/v3
@@ -44,12 +49,17 @@ bin/etcd: go.mod
 image-e2e: build bin/etcd image ## Run the image with podman and show a policy at work.
 	IMAGE='$(IMAGE)' hack/image-e2e.sh
 
+.PHONY: webhook-e2e
+webhook-e2e: webhook-image ## Install the polyfill in a kind cluster with Kubernetes' own server, and show a policy at work. Needs Docker.
+	$(GO_BUILD) -o bin/ ./cmd/celador
+	hack/webhook-e2e.sh
+
 # The platforms of a release. celador alone is built for windows.
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
 .PHONY: release
 release: ## Write the files of a release to _output/release. Each of PLATFORMS takes some minutes.
-	VERSION='$(VERSION)' LDFLAGS='$(LDFLAGS)' IMAGE='$(IMAGE)' PLATFORMS='$(PLATFORMS)' hack/release.sh
+	VERSION='$(VERSION)' LDFLAGS='$(LDFLAGS)' IMAGE='$(IMAGE)' WEBHOOK_IMAGE='$(WEBHOOK_IMAGE)' PLATFORMS='$(PLATFORMS)' hack/release.sh
 
 .PHONY: changelog
 changelog: ## Write CHANGELOG.md, up to the current commit.
@@ -78,6 +88,7 @@ test-concurrent:
 test-unit:
 	hack/install-chromium.sh
 	cd hack/image && GOWORK=off ../test.sh -v ./...
+	cd hack/chart && GOWORK=off ../test.sh -v ./...
 	cd test/e2e/kind && GOWORK=off ../../../hack/test.sh -v ./...
 	$(GO_TEST) $$(go list $$(go list -m -f '{{.Path}}/...') | grep -vxF "$$(go list $(CONCURRENT) ./test/integration/...)")
 
@@ -96,6 +107,7 @@ lint: ## Run the linters of .golangci.yml in all modules.
 .PHONY: update
 update: ## Regenerate all generated code.
 	hack/update-codegen.sh
+	hack/update-webhook-manifests.sh
 
 .PHONY: conformance
 conformance: build ## Run Kubernetes' own end-to-end specs against bin/kube-apiserver.

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Writes the files of a release to _output/release: archives of binaries for each of PLATFORMS, images, archives of deploy/ and patches/, CHANGELOG.md and
-# SHA256SUMS. VERSION, LDFLAGS and IMAGE are those of the Makefile. Builds of one commit with one version of Go have the same bytes.
+# SHA256SUMS. VERSION, LDFLAGS, IMAGE and WEBHOOK_IMAGE are those of the Makefile. Builds of one commit with one version of Go have the same bytes.
 
 set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -38,7 +38,8 @@ for platform in ${PLATFORMS}; do
   chmod 644 "${directory}/LICENSE" "${directory}/README.md"
   pack _output/platforms "${name}"
   if [[ "${system}" == linux ]]; then
-    GOARCH=${architecture} hack/image.sh "${out}/kube-apiserver-${VERSION}-${architecture}.tar"
+    GOARCH=${architecture} hack/image.sh kube-apiserver "${out}/kube-apiserver-${VERSION}-${architecture}.tar"
+    GOARCH=${architecture} IMAGE=${WEBHOOK_IMAGE} hack/image.sh celador-webhook "${out}/celador-webhook-${VERSION}-${architecture}.tar"
   fi
 done
 for directory in deploy patches; do

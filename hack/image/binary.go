@@ -10,6 +10,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"path"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -17,6 +19,7 @@ import (
 
 // A binary is a Go program for Linux that needs no shared libraries.
 type binary struct {
+	name         string
 	content      []byte
 	version      string
 	architecture string // as in GOARCH
@@ -52,10 +55,15 @@ func readBinary(file, version, revision string) (*binary, error) {
 	if libraries, err := program.ImportedLibraries(); err != nil || len(libraries) > 0 {
 		return nil, fmt.Errorf("%s needs shared libraries %v, and the image has none: build it with CGO_ENABLED=0", file, libraries)
 	}
-	b := &binary{content: content, version: version, architecture: setting("GOARCH"), revision: revision}
+	b := &binary{name: filepath.Base(file), content: content, version: version, architecture: setting("GOARCH"), revision: revision}
 	b.modules = append([]*debug.Module{{Path: "stdlib", Version: strings.TrimPrefix(info.GoVersion, "go")}, {Path: info.Main.Path, Version: version}}, info.Deps...)
 	return b, nil
 }
+
+// path returns where the program is in the image, and sbomPath where its bill of materials is.
+// kubeadm's static pods call kube-apiserver without a directory, so its directory is in PATH.
+func (b *binary) path() string     { return path.Join(binaryDir, b.name) }
+func (b *binary) sbomPath() string { return "usr/local/share/sbom/" + b.name + ".spdx.json" }
 
 // checksum returns the SHA-256 of the program in hexadecimal digits.
 func (b *binary) checksum() string {

@@ -25,7 +25,8 @@ import (
 const (
 	version = "v1.37.1+celador.0.1.0"
 	commit  = "0123456789abcdef0123456789abcdef01234567"
-	tag     = "example.com/kube-apiserver:v1.37.1_celador.0.1.0"
+	tag     = "example.com/celador-webhook:v1.37.1_celador.0.1.0"
+	command = "celador-webhook"
 )
 
 var created = time.Unix(1700000000, 0).UTC()
@@ -42,13 +43,13 @@ func compile(t *testing.T, system, architecture string) string {
 			t.Fatal(err)
 		}
 	}
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", "program", ".")
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", command, ".")
 	build.Dir = dir
 	build.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+architecture)
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	return filepath.Join(dir, "program")
+	return filepath.Join(dir, command)
 }
 
 // pack writes an image of a program, and returns the paths of the archive and the SPDX document.
@@ -56,7 +57,7 @@ func pack(t *testing.T, program string) (archive, bill string) {
 	t.Helper()
 	dir := t.TempDir()
 	archive, bill = filepath.Join(dir, "image.tar"), filepath.Join(dir, "image.spdx.json")
-	r := request{binary: program, version: version, revision: commit, tag: tag, created: created, output: archive, sbom: bill}
+	r := request{binary: program, version: version, revision: commit, tag: tag, description: "A webhook", user: "65532:65532", created: created, output: archive, sbom: bill}
 	if err := r.write(); err != nil {
 		t.Fatal(err)
 	}
@@ -86,12 +87,12 @@ func TestImage(t *testing.T) {
 			if config.OS != "linux" || config.Architecture != architecture || !config.Created.Equal(created) {
 				t.Errorf("the image is for %s/%s, created %v", config.OS, config.Architecture, config.Created)
 			}
-			for label, want := range map[string]string{"version": version, "revision": commit} {
+			for label, want := range map[string]string{"version": version, "revision": commit, "title": command, "description": "A webhook"} {
 				if got := config.Config.Labels["org.opencontainers.image."+label]; got != want {
-					t.Errorf("the label for the %s is %q, want %q", label, got, want)
+					t.Errorf("the label %s is %q, want %q", label, got, want)
 				}
 			}
-			if got := fmt.Sprint(config.Config.Entrypoint, config.Config.Env, config.Config.User); got != "[/usr/local/bin/kube-apiserver] [PATH=/usr/local/bin]" {
+			if got := fmt.Sprintf("%s %s %s", config.Config.Entrypoint, config.Config.Env, config.Config.User); got != "[/usr/local/bin/celador-webhook] [PATH=/usr/local/bin] 65532:65532" {
 				t.Errorf("entry point, environment and user are %s", got)
 			}
 
@@ -110,14 +111,14 @@ func TestImage(t *testing.T) {
 					t.Errorf("%s has the time %v", header.Name, header.ModTime)
 				}
 				files[strings.TrimSuffix(header.Name, "/")] = fmt.Sprintf("%o %d:%d", header.Mode, header.Uid, header.Gid)
-				if header.Name == sbomPath {
+				if header.Name == "usr/local/share/sbom/celador-webhook.spdx.json" {
 					if content, err = io.ReadAll(reader); err != nil {
 						t.Fatal(err)
 					}
 				}
 			}
 			for path, want := range map[string]string{
-				"usr/local/bin/kube-apiserver": "755 0:0", "tmp": "1777 0:0", "etc/passwd": "644 0:0", "usr/local/bin": "755 0:0",
+				"usr/local/bin/celador-webhook": "755 0:0", "tmp": "1777 0:0", "etc/passwd": "644 0:0", "usr/local/bin": "755 0:0",
 			} {
 				if files[path] != want {
 					t.Errorf("%s has mode and owner %q, want %s", path, files[path], want)
@@ -184,7 +185,7 @@ func TestUnusable(t *testing.T) {
 		"missing":         {filepath.Join(t.TempDir(), "none"), tag, "no such file"},
 		"no program":      {text, tag, "is not a Go program"},
 		"other system":    {compile(t, "darwin", "arm64"), tag, "build it with GOOS=linux"},
-		"plus in the tag": {text, "example.com/kube-apiserver:" + version, "tag"},
+		"plus in the tag": {text, "example.com/celador-webhook:" + version, "tag"},
 		"no tag":          {text, "", "tag must"},
 	} {
 		t.Run(name, func(t *testing.T) {

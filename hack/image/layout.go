@@ -7,7 +7,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"io"
-	"path"
 	"strings"
 	"time"
 
@@ -17,27 +16,24 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// The paths of files in the image. kubeadm's static pods call kube-apiserver without a directory,
-// so its directory is in PATH.
-const (
-	binaryPath = "usr/local/bin/kube-apiserver"
-	sbomPath   = "usr/local/share/sbom/kube-apiserver.spdx.json"
-)
+// binaryDir is the directory of the program in the image.
+const binaryDir = "usr/local/bin"
 
 // users are those that Kubernetes' own image has.
 const users = "root:x:0:0:root:/root:/sbin/nologin\nnobody:x:65534:65534:nobody:/nonexistent:/sbin/nologin\n"
 
 // image returns an image with the program. The files of its system, which seldom change, are a
 // layer below that of the program.
-func (b *binary) image(sbom []byte, created time.Time) (v1.Image, error) {
+func (b *binary) image(sbom []byte, r *request) (v1.Image, error) {
+	created := r.created
 	system := []file{
 		{name: "etc/passwd", content: []byte(users), mode: 0o644},
 		{name: "etc/nsswitch.conf", content: []byte("hosts: files dns\n"), mode: 0o644},
 		{name: "tmp/", mode: 0o1777},
 	}
 	program := []file{
-		{name: binaryPath, content: b.content, mode: 0o755},
-		{name: sbomPath, content: sbom, mode: 0o644},
+		{name: b.path(), content: b.content, mode: 0o755},
+		{name: b.sbomPath(), content: sbom, mode: 0o644},
 	}
 	image := v1.Image(empty.Image)
 	for _, files := range [][]file{system, program} {
@@ -57,11 +53,12 @@ func (b *binary) image(sbom []byte, created time.Time) (v1.Image, error) {
 	config = config.DeepCopy()
 	config.OS, config.Architecture, config.Created = "linux", b.architecture, v1.Time{Time: created}
 	config.Config = v1.Config{
-		Entrypoint: []string{"/" + binaryPath},
-		Env:        []string{"PATH=/" + path.Dir(binaryPath)},
+		Entrypoint: []string{"/" + b.path()},
+		Env:        []string{"PATH=/" + binaryDir},
+		User:       r.user,
 		Labels: map[string]string{
-			"org.opencontainers.image.title":       "kube-apiserver",
-			"org.opencontainers.image.description": "Kubernetes' kube-apiserver with the admission policies of Celador",
+			"org.opencontainers.image.title":       b.name,
+			"org.opencontainers.image.description": r.description,
 			"org.opencontainers.image.version":     b.version,
 			"org.opencontainers.image.revision":    b.revision,
 			"org.opencontainers.image.created":     created.Format(time.RFC3339),

@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command image packs a static kube-apiserver binary into a container image, without a container
-// engine. Equal arguments and binaries give equal bytes.
+// Command image packs a static binary, such as kube-apiserver, into a container image, without a
+// container engine. Equal arguments and binaries give equal bytes.
 package main
 
 import (
@@ -18,16 +18,19 @@ import (
 // A request says what to pack and where.
 type request struct {
 	binary, version, revision, tag string
+	description, user              string
 	created                        time.Time
 	output, sbom                   string
 }
 
 func main() {
 	var r request
-	flag.StringVar(&r.binary, "binary", "", "the kube-apiserver, for Linux and without cgo")
+	flag.StringVar(&r.binary, "binary", "", "the program, for Linux and without cgo; the image has its name as the title")
 	flag.StringVar(&r.version, "version", "", "the version that the binary reports")
 	flag.StringVar(&r.revision, "revision", "", "the commit that the binary was built from")
 	flag.StringVar(&r.tag, "tag", "", "the name of the image, such as example.com/kube-apiserver:v1.37.1")
+	flag.StringVar(&r.description, "description", "", "one line about the program")
+	flag.StringVar(&r.user, "user", "", "the user and group that the program runs as, such as 65532:65532, or empty for root")
 	created := flag.Int64("created", 0, "the time of creation, in seconds since 1970")
 	flag.StringVar(&r.output, "output", "", "the docker-archive to write")
 	flag.StringVar(&r.sbom, "sbom", "", "the SPDX document to write, which is in the image, too")
@@ -56,7 +59,7 @@ func (r *request) write() error {
 	if err := os.WriteFile(r.sbom, sbom, 0o644); err != nil {
 		return err
 	}
-	image, err := binary.image(sbom, r.created)
+	image, err := binary.image(sbom, r)
 	if err != nil {
 		return err
 	}

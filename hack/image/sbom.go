@@ -19,15 +19,15 @@ import (
 // in it.
 func (b *binary) sbom(created time.Time) ([]byte, error) {
 	program := &spdx.Package{
-		PackageName: "kube-apiserver", PackageSPDXIdentifier: "Package-kube-apiserver", PackageVersion: b.version,
-		PackageFileName: "/" + binaryPath, PackageDownloadLocation: "NOASSERTION", PackageLicenseDeclared: "Apache-2.0", PackageLicenseConcluded: "NOASSERTION",
+		PackageName: b.name, PackageSPDXIdentifier: common.ElementID("Package-" + b.name), PackageVersion: b.version,
+		PackageFileName: "/" + b.path(), PackageDownloadLocation: "NOASSERTION", PackageLicenseDeclared: "Apache-2.0", PackageLicenseConcluded: "NOASSERTION",
 		PackageCopyrightText: "NOASSERTION", PrimaryPackagePurpose: "APPLICATION", PackageSourceInfo: "linux/" + b.architecture + ", commit " + b.revision,
 		PackageChecksums: []common.Checksum{{Algorithm: common.SHA256, Value: b.checksum()}},
 	}
 	document := &spdx.Document{
-		SPDXVersion: spdx.Version, DataLicense: spdx.DataLicense, SPDXIdentifier: "DOCUMENT", DocumentName: "kube-apiserver " + b.version,
+		SPDXVersion: spdx.Version, DataLicense: spdx.DataLicense, SPDXIdentifier: "DOCUMENT", DocumentName: b.name + " " + b.version,
 		// A namespace of two documents must differ if they do.
-		DocumentNamespace: "https://celador.io/spdx/kube-apiserver/" + b.checksum(),
+		DocumentNamespace: "https://celador.io/spdx/" + b.name + "/" + b.checksum(),
 		CreationInfo: &spdx.CreationInfo{
 			Creators: []common.Creator{{CreatorType: "Organization", Creator: "The Celador Authors"}}, Created: created.Format(time.RFC3339),
 		},

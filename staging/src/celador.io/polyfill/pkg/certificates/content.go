@@ -149,7 +149,6 @@ func (c *content) addAuthority(o *Options, now time.Time) error {
 }
 
 func (c *content) addServing(o *Options, now time.Time) error {
-	authority := c.authorities[0]
 	template := &x509.Certificate{
 		Subject:  pkix.Name{CommonName: serverName(o.Namespace, o.Service)},
 		DNSNames: o.dnsNames(),
@@ -157,10 +156,7 @@ func (c *content) addServing(o *Options, now time.Time) error {
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		BasicConstraintsValid: true,
 	}
-	if template.NotAfter.After(authority.NotAfter) {
-		template.NotAfter = authority.NotAfter
-	}
-	serving, _, encoded, err := sign(template, authority, c.key, now)
+	serving, _, encoded, err := sign(template, c.authorities[0], c.key, now)
 	if err != nil {
 		return err
 	}

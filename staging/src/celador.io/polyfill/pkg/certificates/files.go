@@ -14,7 +14,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Files is a Source whose certificates are in the files tls.crt, tls.key and ca.crt of a directory,
+// Files is a Provider whose certificates are in the files tls.crt, tls.key and ca.crt of a directory,
 // such as a mounted Secret of cert-manager. Whoever writes them renews them.
 type Files struct {
 	listeners
@@ -54,19 +54,19 @@ func (f *Files) Enqueue() {
 	f.notify()
 }
 
-// Run implements Source.
+// Run implements Provider.
 func (f *Files) Run(ctx context.Context) {
 	go f.authority.Run(ctx, 1)
 	f.serving.Run(ctx, 1)
 }
 
-// GetCertificate implements Source.
+// GetCertificate implements Provider.
 func (f *Files) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return f.current.Load(), nil
 }
 
-// CABundle implements Source.
+// CABundle implements Provider.
 func (f *Files) CABundle() []byte { return f.authority.CurrentCABundleContent() }
 
-// Check implements Source.
+// Check implements Provider.
 func (f *Files) Check() error { return check(f.current.Load(), f.CABundle(), f.serverName) }

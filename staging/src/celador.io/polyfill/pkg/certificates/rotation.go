@@ -9,38 +9,21 @@ import (
 	"time"
 )
 
-// followed is the content that a process follows, with the times at which it first saw the
-// certificates in it. The clock of a leader that ended may have been wrong, so the times in
-// certificates do not tell how long they have been published.
+// followed is the content that a process follows.
 type followed struct {
 	*content
-	seen map[string]time.Time // by the bytes of the certificate
+	// since is when this process saw it first. The times in certificates do not tell how long they
+	// have been published: they are of the clock of another leader.
+	since time.Time
 }
 
-// follow returns what a process follows after f, which may be nil, when it sees the content.
-func (f *followed) follow(c *content, now time.Time) *followed {
-	next := &followed{content: c, seen: map[string]time.Time{}}
-	for _, certificate := range append([]*x509.Certificate{c.serving.Leaf}, c.authorities...) {
-		seen := now
-		if f != nil {
-			if earlier, ok := f.seen[string(certificate.Raw)]; ok {
-				seen = earlier
-			}
-		}
-		next.seen[string(certificate.Raw)] = seen
+// left returns the part of the propagation time of the content that has not passed yet. It is
+// negative if more time has passed.
+func (f *followed) left(c *content, o *Options, now time.Time) time.Duration {
+	if f == nil || !f.equal(c) {
+		return o.Propagation
 	}
-	return next
-}
-
-// left returns the part of the propagation time that has not passed since the process saw the
-// certificate. It is negative if more time has passed.
-func (f *followed) left(certificate *x509.Certificate, o *Options, now time.Time) time.Duration {
-	if f != nil {
-		if seen, ok := f.seen[string(certificate.Raw)]; ok {
-			return seen.Add(o.Propagation).Sub(now)
-		}
-	}
-	return o.Propagation
+	return f.since.Add(o.Propagation).Sub(now)
 }
 
 // A step is what the leader does with the content of the Secret.
@@ -64,11 +47,11 @@ func (o *Options) next(c *content, f *followed, now time.Time) (step, error) {
 	case now.After(serving.NotAfter):
 		s.reason, renew = "The serving certificate has expired", c.withServing
 	case !c.signedBy(authority):
-		if s.wait = f.left(authority, o, now); s.wait <= 0 {
+		if s.wait = f.left(c, o, now); s.wait <= 0 {
 			s.reason, renew = "API servers know the new certificate authority", c.withServing
 		}
 	case len(c.authorities) > 1:
-		if s.wait = f.left(serving, o, now); s.wait <= 0 {
+		if s.wait = f.left(c, o, now); s.wait <= 0 {
 			s.reason, renew = "No replica serves a certificate of the old certificate authority", c.withoutOldAuthorities
 		}
 	case !now.Before(renewal(authority)):

@@ -23,7 +23,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// A Secret is a Source whose certificates are in the Secret <service>-certificates, where the
+// A Secret is a Provider whose certificates are in the Secret <service>-certificates, where the
 // leader makes them. Each replica serves the last usable content of the Secret.
 type Secret struct {
 	listeners
@@ -49,7 +49,7 @@ func NewSecret(client kubernetes.Interface, o Options) (*Secret, error) {
 	return s, nil
 }
 
-// Run implements Source.
+// Run implements Provider.
 func (s *Secret) Run(ctx context.Context) {
 	logger := klog.FromContext(ctx).WithValues("secret", klog.KRef(s.options.Namespace, s.options.secretName()))
 	_, err := s.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -75,14 +75,14 @@ func (s *Secret) follow(logger klog.Logger, secret *corev1.Secret) {
 	if previous != nil && previous.equal(c) {
 		return
 	}
-	s.current.Store(previous.follow(c, time.Now()))
+	s.current.Store(&followed{content: c, since: time.Now()})
 	logger.Info("Serving with another certificate or CA bundle", "serial", c.serving.Leaf.SerialNumber.Text(16), "notAfter", c.serving.Leaf.NotAfter, "authorities", len(c.authorities))
 	s.notify()
 }
 
 var errNoCertificate = errors.New("there is no serving certificate yet")
 
-// GetCertificate implements Source.
+// GetCertificate implements Provider.
 func (s *Secret) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if f := s.current.Load(); f != nil {
 		return f.serving, nil
@@ -90,7 +90,7 @@ func (s *Secret) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) 
 	return nil, errNoCertificate
 }
 
-// CABundle implements Source.
+// CABundle implements Provider.
 func (s *Secret) CABundle() []byte {
 	if f := s.current.Load(); f != nil {
 		return f.data[bundleKey]
@@ -98,7 +98,7 @@ func (s *Secret) CABundle() []byte {
 	return nil
 }
 
-// Check implements Source.
+// Check implements Provider.
 func (s *Secret) Check() error {
 	f := s.current.Load()
 	if f == nil {

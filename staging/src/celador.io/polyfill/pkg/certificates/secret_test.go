@@ -72,7 +72,7 @@ func settle() {
 	synctest.Wait()
 }
 
-// start runs a replica, and makes it the leader until the returned function is called.
+// start runs a replica that is the leader until the returned function is called.
 func start(t *testing.T, client *fake.Clientset, o certificates.Options, listeners ...listener) (*certificates.Secret, context.CancelFunc) {
 	t.Helper()
 	s, err := certificates.NewSecret(client, o)
@@ -83,10 +83,15 @@ func start(t *testing.T, client *fake.Clientset, o certificates.Options, listene
 		s.AddListener(l)
 	}
 	go s.Run(t.Context())
-	leading, resign := context.WithCancel(t.Context())
-	go s.Rotate(leading)
+	return s, lead(t, s)
+}
+
+// lead makes the replica the leader until the returned function is called.
+func lead(t *testing.T, s *certificates.Secret) context.CancelFunc {
+	ctx, resign := context.WithCancel(t.Context())
+	go s.Rotate(ctx)
 	settle()
-	return s, resign
+	return resign
 }
 
 // handshake connects as an API server whose clock is ahead by the skew, with a configuration that
@@ -105,7 +110,7 @@ func handshake(certificate *tls.Certificate, bundle []byte, skew time.Duration) 
 	return tls.Client(client, &tls.Config{RootCAs: roots, ServerName: serverName, Time: func() time.Time { return time.Now().Add(skew) }}).Handshake()
 }
 
-func mustServe(t *testing.T, s certificates.Source, skew time.Duration) *tls.Certificate {
+func mustServe(t *testing.T, s certificates.Provider, skew time.Duration) *tls.Certificate {
 	t.Helper()
 	certificate, err := s.GetCertificate(nil)
 	if err != nil {
@@ -148,6 +153,7 @@ func TestFirstStart(t *testing.T) {
 		go first.Rotate(t.Context())
 		second, _ := start(t, client, o)
 		time.Sleep(time.Minute)
+		synctest.Wait()
 
 		if a, b := mustServe(t, first, 0), mustServe(t, second, 0); a.Leaf.SerialNumber.Cmp(b.Leaf.SerialNumber) != 0 {
 			t.Error("the replicas serve different certificates")
@@ -222,11 +228,9 @@ func TestRotation(t *testing.T) {
 				o.AuthorityLifetime, o.ServingLifetime, o.Propagation = test.authority, test.serving, test.propagation
 				replicas := make([]*certificates.Secret, 2)
 				changed := make(chan struct{}, 100)
-				var resign context.CancelFunc
+				resign := context.CancelFunc(func() {})
 				for i := range replicas {
-					if resign != nil {
-						resign()
-					}
+					resign()
 					replicas[i], resign = start(t, client, o, listener(func() { changed <- struct{}{} }))
 				}
 				leader, elected := 1, time.Now()
@@ -237,11 +241,8 @@ func TestRotation(t *testing.T) {
 				for now := begin; now.Before(begin.Add(test.total)); now = time.Now() {
 					if test.leaders > 0 && now.Sub(elected) > test.leaders {
 						resign()
-						var leading context.Context
-						leading, resign = context.WithCancel(t.Context())
 						leader, elected = 1-leader, now
-						go replicas[leader].Rotate(leading)
-						settle()
+						resign = lead(t, replicas[leader])
 						now = time.Now()
 					}
 					bundle := replicas[leader].CABundle()
@@ -421,18 +422,29 @@ func TestDeletedSecret(t *testing.T) {
 
 // TestExpired begins with a Secret of a cluster that was off for longer than certificates live.
 func TestExpired(t *testing.T) {
-	for name, lifetime := range map[string]time.Duration{"serving": 30 * time.Minute, "authority": 2 * time.Hour} {
+	o := certificates.NewOptions(namespace, service)
+	o.ServingLifetime, o.AuthorityLifetime, o.Propagation = 20*time.Minute, time.Hour, time.Minute
+	for name, test := range map[string]struct {
+		on, off     time.Duration // how long the cluster was on and then off
+		authorities int           // in the bundle when the cluster went off
+	}{
+		"serving":   {0, 30 * time.Minute, 1},
+		"authority": {0, 2 * time.Hour, 1},
+		"serving, during a renewal of the authority": {40*time.Minute + 10*time.Second, 10 * time.Minute, 2},
+	} {
 		t.Run(name, func(t *testing.T) {
 			var secret *corev1.Secret
-			o := certificates.NewOptions(namespace, service)
-			o.ServingLifetime, o.AuthorityLifetime, o.Propagation = 20*time.Minute, time.Hour, time.Minute
 			synctest.Test(t, func(t *testing.T) {
 				client := newClient()
 				start(t, client, o)
+				time.Sleep(test.on)
 				secret = stored(t, client)
+				if known, err := cert.ParseCertsPEM(secret.Data["ca.crt"]); err != nil || len(known) != test.authorities {
+					t.Errorf("%d authorities: %v", len(known), err)
+				}
 			})
 			synctest.Test(t, func(t *testing.T) {
-				time.Sleep(lifetime)
+				time.Sleep(test.on + test.off)
 				s, err := certificates.NewSecret(newClient(secret), o)
 				if err != nil {
 					t.Fatal(err)
@@ -442,8 +454,7 @@ func TestExpired(t *testing.T) {
 				if err := s.Check(); err == nil {
 					t.Error("a replica with an expired certificate is ready")
 				}
-				go s.Rotate(t.Context())
-				settle()
+				lead(t, s)
 				if err := s.Check(); err != nil {
 					t.Error(err)
 				}
@@ -475,7 +486,6 @@ func TestMissingName(t *testing.T) {
 func TestConflict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, o := newClient(), certificates.NewOptions(namespace, service)
-		s, _ := start(t, client, o)
 		conflicts := 0
 		client.PrependReactor("update", "secrets", func(action clienttesting.Action) (bool, runtime.Object, error) {
 			if conflicts++; conflicts > 1 {
@@ -490,8 +500,10 @@ func TestConflict(t *testing.T) {
 			}
 			return false, nil, nil // the next reactor refuses the outdated version
 		})
+		s, _ := start(t, client, o)
 		before := mustServe(t, s, 0)
 		time.Sleep(o.ServingLifetime*2/3 + time.Minute)
+		synctest.Wait()
 		if after := mustServe(t, s, 0); after == before || stored(t, client).ResourceVersion != "other" {
 			t.Errorf("the certificate of the other leader was replaced: %s", stored(t, client).ResourceVersion)
 		}
@@ -514,6 +526,7 @@ func TestForbidden(t *testing.T) {
 		})
 		s, _ := start(t, client, certificates.NewOptions(namespace, service))
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		mustServe(t, s, 0)
 		if refused != 6 {
 			t.Errorf("%d attempts in a minute, want 6", refused)

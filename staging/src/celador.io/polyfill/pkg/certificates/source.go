@@ -17,9 +17,9 @@ import (
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 )
 
-// A Source has the current certificate and its CA bundle. Its methods are safe for concurrent use,
+// A Provider has the current certificate and its CA bundle. Its methods are safe for concurrent use,
 // except AddListener, which must be called before Run.
-type Source interface {
+type Provider interface {
 	// Run follows changes until ctx ends. It must be called once.
 	Run(ctx context.Context)
 	// GetCertificate is for the field of this name of tls.Config. It returns an error while there
@@ -35,14 +35,14 @@ type Source interface {
 }
 
 var (
-	_ Source = (*Secret)(nil)
-	_ Source = (*Files)(nil)
+	_ Provider = (*Secret)(nil)
+	_ Provider = (*Files)(nil)
 )
 
 // listeners implements dynamiccertificates.Notifier.
 type listeners []dynamiccertificates.Listener
 
-// AddListener implements Source.
+// AddListener implements Provider.
 func (l *listeners) AddListener(listener dynamiccertificates.Listener) { *l = append(*l, listener) }
 
 func (l listeners) notify() {
