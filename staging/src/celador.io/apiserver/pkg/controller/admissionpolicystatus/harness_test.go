@@ -104,6 +104,10 @@ type cluster struct {
 	// aggregated are the group versions of aggregated servers.
 	aggregated []string
 	schemas    schemas
+	// version is the group version of policies, by default Kubernetes'.
+	version schema.GroupVersion
+	// follows makes run leave statuses to a leader.
+	follows bool
 	// enforce and inline turn features on.
 	enforce    bool
 	inline     bool
@@ -191,8 +195,9 @@ func (c *cluster) start(t *testing.T) {
 			admissionpolicystatus.Validating(c.policies, policies, expression.Default(), policyspec.Features{policyspec.TypeEnforcement: c.enforce}),
 			admissionpolicystatus.Mutating(c.policies, policies, expression.Default(), policyspec.Features{policyspec.TypeEnforcement: c.enforce, policyspec.InlineExpressions: c.inline}),
 		},
-		Events: c.kube.EventsV1(),
-		CRDs:   c.stored,
+		GroupVersion: c.version,
+		Events:       c.kube.EventsV1(),
+		CRDs:         c.stored,
 		Types: servedtypes.Config{
 			Discovery:  c.discovery,
 			BuiltIn:    func(v schema.GroupVersion) bool { return v.String() == "apps/v1" || v.String() == "v1" },
@@ -211,6 +216,10 @@ func (c *cluster) start(t *testing.T) {
 	definitions.StartWithContext(ctx)
 	policies.StartWithContext(ctx)
 	var running sync.WaitGroup
+	if !c.follows {
+		running.Go(func() { controller.WriteStatus(ctx) })
+		synctest.Wait()
+	}
 	running.Go(func() { controller.Run(ctx) })
 	t.Cleanup(func() {
 		cancel()
