@@ -86,6 +86,8 @@ type Controller struct {
 	types    *servedtypes.Resolver
 	checker  *typecheck.Checker
 
+	// informers are started by Run.
+	informers   []informerFactory
 	synced      []cache.InformerSynced
 	queue       workqueue.TypedRateLimitingInterface[key]
 	events      eventsv1.EventsV1Interface
@@ -174,6 +176,10 @@ func (c *Controller) Run(ctx context.Context) {
 	ctx = klog.NewContext(ctx, klog.LoggerWithName(klog.FromContext(ctx), FieldManager))
 	var running sync.WaitGroup
 	defer running.Wait()
+	for _, factory := range c.informers {
+		factory.StartWithContext(ctx)
+		defer factory.Shutdown()
+	}
 	defer c.queue.ShutDown()
 	if err := c.broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
 		utilruntime.HandleErrorWithContext(ctx, err, "Events of policies are not recorded")

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -385,6 +386,8 @@ func objectSchema(t *testing.T, properties string) *spec.Schema {
 type verdicts struct {
 	lock  sync.Mutex
 	calls []string
+	// typeErrors, if not nil, counts the type errors in the last verdict on each policy.
+	typeErrors map[string]int
 	// unbound and orphaned are the names of validating policies and bindings without effect.
 	unbound, orphaned []string
 }
@@ -420,6 +423,11 @@ type verdictStore struct {
 // SetVerdict implements typecheck.VerdictStore.
 func (s *verdictStore) SetVerdict(name string, uid types.UID, generation int64, err error) {
 	s.add(fmt.Sprintf("%s %s %s %d: %v", s.kind, name, uid, generation, err))
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if s.typeErrors != nil {
+		s.typeErrors[name] = strings.Count(fmt.Sprint(err), "does not fit")
+	}
 }
 
 // Ineffective returns the names of policies and bindings without effect.
