@@ -62,6 +62,7 @@ func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserv
 	return server.GenericAPIServer.AddPostStartHook("start-admission-policy-status-controller", func(hook genericapiserver.PostStartHookContext) error {
 		go func() {
 			if cache.WaitForCacheSync(hook.Done(), apiServices.Informer().HasSynced) {
+				go controller.WriteStatus(hook)
 				controller.Run(hook)
 			}
 		}()

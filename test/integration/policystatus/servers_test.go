@@ -110,6 +110,7 @@ func join(t *testing.T, schemas resolver.SchemaResolver) *checks {
 	definitionInformers.StartWithContext(ctx)
 	policyInformers.StartWithContext(ctx)
 	var running sync.WaitGroup
+	running.Go(func() { controller.WriteStatus(ctx) })
 	running.Go(func() { controller.Run(ctx) })
 	t.Cleanup(func() {
 		cancel()

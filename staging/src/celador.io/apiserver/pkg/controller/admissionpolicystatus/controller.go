@@ -6,10 +6,12 @@
 // the findings to the status (KEP-3488, "Writing to Status"). It checks a policy again when the
 // policy or one of the types that it names changes.
 //
-// The controller runs in every kube-apiserver. docs/status.md describes the status.
+// The controller runs in every process whose engine needs verdicts. All API servers write statuses,
+// and other hosts leave that to a leader. docs/status.md describes the status.
 package admissionpolicystatus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	eventsv1 "k8s.io/client-go/kubernetes/typed/events/v1"
 	"k8s.io/client-go/metadata"
@@ -27,6 +30,7 @@ import (
 
 	"celador.io/admission/panics"
 	"celador.io/admission/typecheck"
+	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/apiserver/pkg/controller/admissionpolicystatus/servedtypes"
 	"celador.io/apiserver/pkg/workers"
 )
@@ -57,6 +61,9 @@ const (
 type Config struct {
 	// Kinds are the kinds of policies that the server serves.
 	Kinds []*Descriptor
+	// GroupVersion is the one in which the clients of the kinds read and write policies. The zero
+	// value is admissionregistration.k8s.io/v1.
+	GroupVersion schema.GroupVersion
 	// Verdicts are the stores that receive the verdicts on policies, by the policies' kind. The
 	// controller asks the stores of package policy which policies and bindings have no effect.
 	Verdicts map[string][]typecheck.VerdictStore
@@ -73,11 +80,14 @@ type Config struct {
 // A Controller keeps the status of policies up to date.
 type Controller struct {
 	kinds    []*Descriptor
+	version  schema.GroupVersion
 	verdicts map[string][]typecheck.VerdictStore
 	crds     metadata.Interface
 	types    *servedtypes.Resolver
 	checker  *typecheck.Checker
 
+	// informers are started by Run.
+	informers   []informerFactory
 	synced      []cache.InformerSynced
 	queue       workqueue.TypedRateLimitingInterface[key]
 	events      eventsv1.EventsV1Interface
@@ -85,6 +95,8 @@ type Controller struct {
 	recorder    events.EventRecorder
 	// reports maps the key of each policy to its last *report.
 	reports sync.Map
+	// writing is set while WriteStatus runs.
+	writing atomic.Bool
 	// aggregatedChanges counts the calls of AggregatedVersionChanged.
 	aggregatedChanges atomic.Int64
 
@@ -100,6 +112,7 @@ func New(c Config) (*Controller, error) {
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: c.Events})
 	controller := &Controller{
 		kinds:    c.Kinds,
+		version:  cmp.Or(c.GroupVersion, v1.SchemeGroupVersion),
 		verdicts: c.Verdicts,
 		crds:     c.CRDs,
 		checker:  c.Checker,
@@ -156,13 +169,17 @@ func (c *Controller) enqueuePostponed(ctx context.Context) {
 	}
 }
 
-// Run checks policies until ctx ends. It returns when all goroutines of the controller have
-// ended. Call it at most once.
+// Run checks policies and gives their verdicts to the engine until ctx ends. It returns when all of
+// its goroutines have ended. Call it at most once.
 func (c *Controller) Run(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	ctx = klog.NewContext(ctx, klog.LoggerWithName(klog.FromContext(ctx), FieldManager))
 	var running sync.WaitGroup
 	defer running.Wait()
+	for _, factory := range c.informers {
+		factory.StartWithContext(ctx)
+		defer factory.Shutdown()
+	}
 	defer c.queue.ShutDown()
 	if err := c.broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
 		utilruntime.HandleErrorWithContext(ctx, err, "Events of policies are not recorded")
@@ -173,6 +190,27 @@ func (c *Controller) Run(ctx context.Context) {
 	}
 	countConditions(c.kinds)
 	running.Go(func() { c.enqueuePostponed(ctx) })
+	pool := workers.Pool[key]{Queue: c.queue, Process: c.process, Workers: concurrency, SlowAfter: slowAfter, MaxAdded: maxSlow}
+	pool.Run(ctx)
+}
+
+// WriteStatus makes Run write what it finds to the status of policies, and events, until ctx ends.
+// It begins with the policies that Run has checked before. API servers always call it: of several
+// controllers that write, only those with new findings do. Other hosts call it, again and again,
+// while they lead.
+func (c *Controller) WriteStatus(ctx context.Context) {
+	defer utilruntime.HandleCrashWithContext(ctx)
+	ctx = klog.NewContext(ctx, klog.LoggerWithName(klog.FromContext(ctx), FieldManager))
+	c.writing.Store(true)
+	defer c.writing.Store(false)
+	c.reports.Range(func(k, _ any) bool {
+		c.queue.Add(k.(key))
+		return true
+	})
+	if !cache.WaitForCacheSync(ctx.Done(), c.synced...) {
+		return
+	}
+	var running sync.WaitGroup
 	for _, k := range c.kinds {
 		for _, store := range c.verdicts[k.name] {
 			if store, ok := store.(effectStore); ok {
@@ -180,8 +218,8 @@ func (c *Controller) Run(ctx context.Context) {
 			}
 		}
 	}
-	pool := workers.Pool[key]{Queue: c.queue, Process: c.process, Workers: concurrency, SlowAfter: slowAfter, MaxAdded: maxSlow}
-	pool.Run(ctx)
+	<-ctx.Done()
+	running.Wait()
 }
 
 // process syncs one policy, and requeues the policy after an error.
@@ -200,8 +238,8 @@ func (c *Controller) process(ctx context.Context, k key) {
 	}
 }
 
-// sync checks a policy, and writes its status if the new status supersedes the recorded one. The
-// caller retries after an error other than errTooEarly.
+// sync checks a policy, and writes its status if that is due. The caller retries after an error
+// other than errTooEarly.
 func (c *Controller) sync(ctx context.Context, k key) (err error) {
 	// Without this, a policy on which a check panics would crash the server at each start.
 	defer func() {

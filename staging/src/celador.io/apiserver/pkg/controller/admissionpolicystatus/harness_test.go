@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -104,6 +105,10 @@ type cluster struct {
 	// aggregated are the group versions of aggregated servers.
 	aggregated []string
 	schemas    schemas
+	// version is the group version of policies, by default Kubernetes'.
+	version schema.GroupVersion
+	// follows makes run leave statuses to a leader.
+	follows bool
 	// enforce and inline turn features on.
 	enforce    bool
 	inline     bool
@@ -191,8 +196,9 @@ func (c *cluster) start(t *testing.T) {
 			admissionpolicystatus.Validating(c.policies, policies, expression.Default(), policyspec.Features{policyspec.TypeEnforcement: c.enforce}),
 			admissionpolicystatus.Mutating(c.policies, policies, expression.Default(), policyspec.Features{policyspec.TypeEnforcement: c.enforce, policyspec.InlineExpressions: c.inline}),
 		},
-		Events: c.kube.EventsV1(),
-		CRDs:   c.stored,
+		GroupVersion: c.version,
+		Events:       c.kube.EventsV1(),
+		CRDs:         c.stored,
 		Types: servedtypes.Config{
 			Discovery:  c.discovery,
 			BuiltIn:    func(v schema.GroupVersion) bool { return v.String() == "apps/v1" || v.String() == "v1" },
@@ -211,6 +217,10 @@ func (c *cluster) start(t *testing.T) {
 	definitions.StartWithContext(ctx)
 	policies.StartWithContext(ctx)
 	var running sync.WaitGroup
+	if !c.follows {
+		running.Go(func() { controller.WriteStatus(ctx) })
+		synctest.Wait()
+	}
 	running.Go(func() { controller.Run(ctx) })
 	t.Cleanup(func() {
 		cancel()
@@ -376,6 +386,8 @@ func objectSchema(t *testing.T, properties string) *spec.Schema {
 type verdicts struct {
 	lock  sync.Mutex
 	calls []string
+	// typeErrors, if not nil, counts the type errors in the last verdict on each policy.
+	typeErrors map[string]int
 	// unbound and orphaned are the names of validating policies and bindings without effect.
 	unbound, orphaned []string
 }
@@ -411,6 +423,11 @@ type verdictStore struct {
 // SetVerdict implements typecheck.VerdictStore.
 func (s *verdictStore) SetVerdict(name string, uid types.UID, generation int64, err error) {
 	s.add(fmt.Sprintf("%s %s %s %d: %v", s.kind, name, uid, generation, err))
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if s.typeErrors != nil {
+		s.typeErrors[name] = strings.Count(fmt.Sprint(err), "does not fit")
+	}
 }
 
 // Ineffective returns the names of policies and bindings without effect.

@@ -33,8 +33,12 @@ var errStaleCache = errors.New("custom resource definitions have changed")
 
 var crdResource = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
 
-// writeStatus writes the report to the status if the report supersedes the recorded status.
+// writeStatus writes the report to the status if the report supersedes the recorded status, and
+// WriteStatus runs.
 func (c *Controller) writeStatus(ctx context.Context, p *policy, r *report) error {
+	if !c.writing.Load() {
+		return nil
+	}
 	conditions := r.conditions(p)
 	supersedes, customResources, err := c.supersedes(ctx, p, r, conditions)
 	if err != nil {
@@ -68,7 +72,7 @@ func (c *Controller) writeStatus(ctx context.Context, p *policy, r *report) erro
 // returns false and no error: the informer's event causes another check.
 func (c *Controller) apply(ctx context.Context, p *policy, status map[string]any) (bool, error) {
 	configuration, err := json.Marshal(map[string]any{
-		"apiVersion": v1.SchemeGroupVersion.String(),
+		"apiVersion": c.version.String(),
 		"kind":       p.descriptor.name,
 		"metadata":   map[string]any{"name": p.Name, "uid": p.UID, "resourceVersion": p.ResourceVersion},
 		"status":     status,
@@ -117,14 +121,14 @@ const checkAction = "CheckPolicy"
 
 // record records an event about a policy.
 func (c *Controller) record(p *policy, eventType, reason, note string) {
-	regarding := referenceTo(p, p.descriptor.name)
+	regarding := c.referenceTo(p, p.descriptor.name)
 	c.recorder.Eventf(&regarding, nil, eventType, reason, checkAction, "%s", typecheck.Truncate(note, maxNote))
 }
 
 // referenceTo returns a reference to a policy or binding, for the events about it.
-func referenceTo(object metav1.Object, kind string) corev1.ObjectReference {
+func (c *Controller) referenceTo(object metav1.Object, kind string) corev1.ObjectReference {
 	return corev1.ObjectReference{
-		APIVersion: v1.SchemeGroupVersion.String(), Kind: kind, Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),
+		APIVersion: c.version.String(), Kind: kind, Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),
 	}
 }
 

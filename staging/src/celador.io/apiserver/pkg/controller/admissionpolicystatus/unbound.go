@@ -117,7 +117,7 @@ func (c *Controller) recordOnce(ctx context.Context, object metav1.Object, kind,
 		ReportingInstance:   FieldManager,
 		Action:              checkAction,
 		Reason:              reason,
-		Regarding:           referenceTo(object, kind),
+		Regarding:           c.referenceTo(object, kind),
 		Note:                typecheck.Truncate(note, maxNote),
 		Type:                corev1.EventTypeWarning,
 	}, metav1.CreateOptions{})

@@ -33,7 +33,7 @@ const byKind = "celador.io/kind"
 // CustomResourceDefinition until the CustomResourceDefinition changes.
 type crds struct {
 	indexer    cache.Indexer // empty if there is no informer
-	objectMeta func() *spec.Schema
+	objectMeta func() (*spec.Schema, error)
 	synced     cache.InformerSynced
 
 	lock  sync.Mutex
@@ -45,14 +45,14 @@ type crds struct {
 // An establishedCRD is an established CustomResourceDefinition. It is safe for concurrent use.
 type establishedCRD struct {
 	*apiextensionsv1.CustomResourceDefinition
-	objectMeta func() *spec.Schema
+	objectMeta func() (*spec.Schema, error)
 
 	lock    sync.Mutex
 	schemas map[string]*spec.Schema // by version
 }
 
 // newCRDs follows the informer's CustomResourceDefinitions; see New for changed.
-func newCRDs(informer apiextensionsinformers.CustomResourceDefinitionInformer, objectMeta func() *spec.Schema, changed func(*apiextensionsv1.CustomResourceDefinition)) (*crds, error) {
+func newCRDs(informer apiextensionsinformers.CustomResourceDefinitionInformer, objectMeta func() (*spec.Schema, error), changed func(*apiextensionsv1.CustomResourceDefinition)) (*crds, error) {
 	d := &crds{
 		objectMeta: objectMeta,
 		synced:     func() bool { return true },
@@ -161,18 +161,22 @@ func (d *crds) ofKind(kind schema.GroupKind) *establishedCRD {
 }
 
 // schema returns the schema of a version, or nil if the version is not served.
-func (d *establishedCRD) schema(version string) *spec.Schema {
+func (d *establishedCRD) schema(version string) (*spec.Schema, error) {
 	d.lock.Lock()
 	defer d.lock.Unlock()
 	if known, ok := d.schemas[version]; ok {
-		return known
+		return known, nil
 	}
 	for i := range d.Spec.Versions {
 		if v := &d.Spec.Versions[i]; v.Name == version && v.Served {
-			d.schemas[version] = schemas.ForTypeChecks(d.CustomResourceDefinition, v, d.objectMeta())
+			objectMeta, err := d.objectMeta()
+			if err != nil {
+				return nil, err
+			}
+			d.schemas[version] = schemas.ForTypeChecks(d.CustomResourceDefinition, v, objectMeta)
 		}
 	}
-	return d.schemas[version]
+	return d.schemas[version], nil
 }
 
 func (d *establishedCRD) serves(version string) bool {

@@ -72,16 +72,14 @@ func (b *builtIn) schema(kind schema.GroupVersionKind) (*spec.Schema, error) {
 	return found, err
 }
 
-// objectMeta returns the schema of ObjectMeta, or nil if it cannot be resolved.
-func (b *builtIn) objectMeta() *spec.Schema {
+// objectMeta returns the schema of ObjectMeta.
+func (b *builtIn) objectMeta() (*spec.Schema, error) {
 	s, err := b.schema(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"})
 	if err != nil {
-		return nil
+		return nil, fmt.Errorf("schema of metadata: %w", err)
 	}
-	if metadata, ok := s.Properties["metadata"]; ok {
-		return &metadata
-	}
-	return nil
+	metadata := s.Properties["metadata"]
+	return &metadata, nil
 }
 
 // aggregated finds types of aggregated servers. It caches nothing, because these servers do not

@@ -15,20 +15,38 @@ import (
 // to serve it, is reached in another way, or becomes available or unavailable. It fails if the
 // informer of APIServices has already stopped.
 func FollowAPIServices(informer cache.SharedIndexInformer, changed func(schema.GroupVersion)) error {
+	return followAPIServices(informer, isAggregated, changed)
+}
+
+// FollowAllAPIServices calls changed like FollowAPIServices, and also when the API server begins or
+// ceases to serve a built-in group version, as it may when the cluster is upgraded.
+func FollowAllAPIServices(informer cache.SharedIndexInformer, changed func(schema.GroupVersion)) error {
+	return followAPIServices(informer, func(service *apiregistrationv1.APIService) bool { return isAggregated(service) || isBuiltIn(service) }, changed)
+}
+
+func followAPIServices(informer cache.SharedIndexInformer, followed func(*apiregistrationv1.APIService) bool, changed func(schema.GroupVersion)) error {
 	_, err := follow(informer, func(old, current *apiregistrationv1.APIService) {
 		if old != nil && current != nil && old.UID == current.UID &&
 			equality.Semantic.DeepEqual(old.Spec, current.Spec) && available(old) == available(current) {
 			return
 		}
 		for _, service := range []*apiregistrationv1.APIService{old, current} {
-			// Without spec.service, this server serves the group version itself.
-			if service != nil && service.Spec.Service != nil {
+			if service != nil && followed(service) {
 				changed(schema.GroupVersion{Group: service.Spec.Group, Version: service.Spec.Version})
 				return
 			}
 		}
 	})
 	return err
+}
+
+// isAggregated reports whether another server than the API server serves a group version.
+func isAggregated(service *apiregistrationv1.APIService) bool { return service.Spec.Service != nil }
+
+// isBuiltIn reports whether a group version is compiled into the API server. The API server creates
+// the APIServices of these when it starts, and others for custom resources, and labels both.
+func isBuiltIn(service *apiregistrationv1.APIService) bool {
+	return !isAggregated(service) && service.Labels["kube-aggregator.kubernetes.io/automanaged"] == "onstart"
 }
 
 func available(service *apiregistrationv1.APIService) bool {

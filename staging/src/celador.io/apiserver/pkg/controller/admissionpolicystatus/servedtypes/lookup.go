@@ -109,8 +109,8 @@ func (v *Lookup) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, erro
 		return v.resolver.aggregated.schema(kind)
 	}
 	if d := v.ofKind(kind); d != nil {
-		if s := d.schema(kind.Version); s != nil {
-			return s, nil
+		if s, err := d.schema(kind.Version); s != nil || err != nil {
+			return s, err
 		}
 	}
 	return nil, fmt.Errorf("%v: %w", kind, resolver.ErrSchemaNotFound)

@@ -9,8 +9,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
+
+	"celador.io/apiserver/pkg/controller/admissionpolicystatus/servedtypes"
 )
 
 // Schemas have types and the fields that all resources have, and nothing else.
@@ -49,7 +52,26 @@ func TestSchemasOfAnything(t *testing.T) {
 	expectSchema(t, strings.Replace(widgets, ", schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer}}}}", "", 1), anything)
 }
 
+// expectSchema expects the schema of a CustomResourceDefinition, and the same after CompactCRD.
 func expectSchema(t *testing.T, definition, want string) {
+	t.Helper()
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := yaml.Unmarshal([]byte(definition), &crd); err != nil {
+		t.Fatal(err)
+	}
+	compact, err := servedtypes.CompactCRD(&crd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := yaml.Marshal(compact)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectSchemaOf(t, definition, want)
+	expectSchemaOf(t, string(text), want)
+}
+
+func expectSchemaOf(t *testing.T, definition, want string) {
 	t.Helper()
 	types, _, _ := source(t, definition)
 	found, err := types.Lookup(t.Context()).ResolveSchema(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"})
