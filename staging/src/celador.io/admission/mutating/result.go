@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	admissionv1 "k8s.io/api/admission/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,7 +20,6 @@ import (
 	"k8s.io/klog/v2"
 
 	"celador.io/admission/policy"
-	"celador.io/admission/review"
 )
 
 // Result is the result of applying the policies that match a request. Err and AuditAnnotations
@@ -156,11 +154,4 @@ func (r Result) AuditAnnotations() []policy.Annotation {
 // Annotate adds AuditAnnotations to the audit event of a request.
 func (r Result) Annotate(logger klog.Logger, a admission.Attributes) {
 	policy.Annotate(logger, a, r.AuditAnnotations())
-}
-
-// Response returns the response to the AdmissionReview of the request: Err, AuditAnnotations and
-// the patch of all mutations.
-func (r Result) Response(request *review.Request) *admissionv1.AdmissionResponse {
-	r.Annotate(klog.Background(), request)
-	return request.Response(r.Err())
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // The objects of reviews are unstructured. Patches of every type apply to built-in kinds.
-func TestResponse(t *testing.T) {
+func TestReview(t *testing.T) {
 	const object = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"subject","namespace":"test","uid":"1"},
 		"spec":{"containers":[{"name":"a","image":"a:1","resources":{"limits":{"cpu":"1"}}}],"terminationGracePeriodSeconds":9007199254740993}}`
 	annotation := func(mutation int, field string) string {
@@ -73,11 +73,7 @@ func TestResponse(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := create(policyspec.Features{policyspec.InlineExpressions: true}, pod(), policytest.Mutating("p", test.mutations...))
-			result, err := s.engine.Mutate(t.Context(), r, review.Objects(), mutating.Options{Changes: true}, s.snapshot)
-			if err != nil {
-				t.Fatal(err)
-			}
-			response := result.Response(r)
+			response := s.engine.Review(t.Context(), r, mutating.Options{Changes: true}, s.snapshot)
 			if diff := cmp.Diff(test.annotations, response.AuditAnnotations); diff != "" {
 				t.Error(diff)
 			}

@@ -50,6 +50,8 @@ type Store[PolicyObject, BindingObject Object, Body any] struct {
 	bindings map[string]*Binding
 	// byPolicy holds the bindings of each policy that has any.
 	byPolicy map[string]*bindings
+	// followed reports for each informer of Follow whether it has synced.
+	followed []func() bool
 }
 
 // NewStore returns an empty store. It opens the paramKinds of the policies in effect in source, and

@@ -11,13 +11,11 @@ import (
 	"time"
 
 	v1 "celador.io/api/admissionregistration/v1"
-	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/klog/v2"
 
 	"celador.io/admission/policy"
-	"celador.io/admission/review"
 	"celador.io/admission/warningtext"
 )
 
@@ -254,13 +252,6 @@ func (r Result) Annotate(logger klog.Logger, a admission.Attributes) {
 		logger.Info("Audit annotation leaves failures out", "resource", a.GetResource(), "omitted", omitted)
 	}
 	policy.Annotate(logger, a, annotations)
-}
-
-// Response returns the response to the AdmissionReview of the request: Err, Warnings and
-// AuditAnnotations.
-func (r Result) Response(request *review.Request) *admissionv1.AdmissionResponse {
-	r.Annotate(klog.Background(), request)
-	return request.Response(r.Err(), r.Warnings()...)
 }
 
 // annotations collects the values of one policy's audit annotations. Bindings and params may give

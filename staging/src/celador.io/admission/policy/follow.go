@@ -4,6 +4,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -13,15 +14,20 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// Handler returns a handler with which informers of policies and of bindings, with the Go types of
-// Set, keep the store up to date. It compiles a policy before it returns from the policy's event.
-func (s *Store[PolicyObject, BindingObject, Body]) Handler() cache.ResourceEventHandler {
+// An Informer tells handlers about the objects of one kind. cache.SharedInformer is one.
+type Informer interface {
+	AddEventHandler(cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error)
+}
+
+// Follow keeps the store up to date with an informer of policies or of bindings, which have the Go
+// types of Set. The store compiles each policy before it handles the next event.
+func (s *Store[PolicyObject, BindingObject, Body]) Follow(informer Informer) error {
 	set := func(object any) {
 		if err := s.Set(object.(runtime.Object)); err != nil {
 			utilruntime.HandleError(fmt.Errorf("event of an informer: %w", err))
 		}
 	}
-	return cache.ResourceEventHandlerFuncs{
+	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    set,
 		UpdateFunc: func(_, current any) { set(current) },
 		DeleteFunc: func(object any) {
@@ -32,7 +38,14 @@ func (s *Store[PolicyObject, BindingObject, Body]) Handler() cache.ResourceEvent
 				utilruntime.HandleError(fmt.Errorf("deletion in an informer: %w", err))
 			}
 		},
+	})
+	if err != nil {
+		return err
 	}
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.followed = append(s.followed, registration.HasSynced)
+	return nil
 }
 
 // remove removes the policy or binding with the name and type of an object.
@@ -45,4 +58,17 @@ func (s *Store[PolicyObject, BindingObject, Body]) remove(object runtime.Object)
 		s.DeleteBinding(b.GetName())
 	}
 	return err
+}
+
+// Synced returns nil once the store has all objects that existed when the informers of Follow
+// started, and an error before that.
+func (s *Store[PolicyObject, BindingObject, Body]) Synced() error {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	for _, synced := range s.followed {
+		if !synced() {
+			return errors.New("policies and bindings are not listed yet")
+		}
+	}
+	return nil
 }

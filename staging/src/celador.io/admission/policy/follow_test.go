@@ -15,6 +15,22 @@ import (
 	"celador.io/admission/policytest"
 )
 
+// An informer has one handler.
+type informer struct {
+	cache.ResourceEventHandler
+	cache.ResourceEventHandlerRegistration
+	synced bool
+}
+
+// AddEventHandler implements policy.Informer.
+func (i *informer) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	i.ResourceEventHandler = handler
+	return i, nil
+}
+
+// HasSynced implements cache.ResourceEventHandlerRegistration.
+func (i *informer) HasSynced() bool { return i.synced }
+
 // A store takes the Go types of both APIs, from the caller and from informers. Each step says which
 // policies are in effect afterwards.
 func TestTypes(t *testing.T) {
@@ -37,7 +53,17 @@ func TestTypes(t *testing.T) {
 	}
 	binding := policytest.Binding("b", "p")
 	s := newStore(false, nil)
-	handler := s.Handler()
+	informer := &informer{}
+	if err := s.Follow(informer); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Synced(); err == nil || err.Error() != "policies and bindings are not listed yet" {
+		t.Errorf("got %v", err)
+	}
+	informer.synced = true
+	if err := s.Synced(); err != nil {
+		t.Error(err)
+	}
 	for i, step := range []struct {
 		change  func() error
 		want    []string
@@ -49,15 +75,15 @@ func TestTypes(t *testing.T) {
 			func() error { return s.Set(denyingWith("p", "3"), &corev1.Pod{}) }, []string{"p/b: 2"},
 			"unexpected object of type *v1.Pod: want *v1.ValidatingAdmissionPolicy or *v1.ValidatingAdmissionPolicyBinding",
 		},
-		{func() error { handler.OnUpdate(nil, kubernetesPolicy("4")); return nil }, []string{"p/b: 4"}, ""},
-		{func() error { handler.OnDelete(kubernetesBinding); return nil }, nil, ""},
-		{func() error { handler.OnAdd(binding, false); return nil }, []string{"p/b: 4"}, ""},
+		{func() error { informer.OnUpdate(nil, kubernetesPolicy("4")); return nil }, []string{"p/b: 4"}, ""},
+		{func() error { informer.OnDelete(kubernetesBinding); return nil }, nil, ""},
+		{func() error { informer.OnAdd(binding, false); return nil }, []string{"p/b: 4"}, ""},
 		{func() error {
-			handler.OnDelete(cache.DeletedFinalStateUnknown{Key: "p", Obj: kubernetesPolicy("4")})
+			informer.OnDelete(cache.DeletedFinalStateUnknown{Key: "p", Obj: kubernetesPolicy("4")})
 			return nil
 		}, nil, ""},
-		{func() error { handler.OnAdd(kubernetesPolicy("5"), true); return nil }, []string{"p/b: 5"}, ""},
-		{func() error { handler.OnAdd(&corev1.Pod{}, true); handler.OnDelete(&corev1.Pod{}); return nil }, []string{"p/b: 5"}, ""},
+		{func() error { informer.OnAdd(kubernetesPolicy("5"), true); return nil }, []string{"p/b: 5"}, ""},
+		{func() error { informer.OnAdd(&corev1.Pod{}, true); informer.OnDelete(&corev1.Pod{}); return nil }, []string{"p/b: 5"}, ""},
 	} {
 		err := step.change()
 		if (err != nil || step.wantErr != "") && (err == nil || err.Error() != step.wantErr) {
