@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	kubernetesv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -64,10 +65,13 @@ func TestStore(t *testing.T) {
 	if err := yaml.Unmarshal(policy, &p); err != nil {
 		t.Fatal(err)
 	}
-	c.set(&p, &admissionv1.ValidatingAdmissionPolicyBinding{
+	// The types of k8s.io/api do as well.
+	if err := c.set(&p, &kubernetesv1.ValidatingAdmissionPolicyBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "everywhere"},
-		Spec:       admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: p.Name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}},
-	})
+		Spec:       kubernetesv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: p.Name, ValidationActions: []kubernetesv1.ValidationAction{kubernetesv1.Deny}},
+	}); err != nil {
+		t.Fatal(err)
+	}
 	if err := c.check(t.Context(), request); err == nil || !strings.Contains(err.Error(), "at most 5 replicas, not 9") {
 		t.Errorf("got %v", err)
 	}

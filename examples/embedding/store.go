@@ -6,11 +6,11 @@ package main
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"celador.io/admission/validating"
-	admissionv1 "celador.io/api/admissionregistration/v1"
 )
 
 // A checker answers requests by policies and bindings that change while it is in use.
@@ -24,12 +24,9 @@ func newChecker() *checker {
 	return &checker{engine, engine.NewStore()}
 }
 
-// set adds or replaces a policy and a binding. Deleted ones leave with DeletePolicy and
-// DeleteBinding of the store.
-func (c *checker) set(policy *admissionv1.ValidatingAdmissionPolicy, binding *admissionv1.ValidatingAdmissionPolicyBinding) {
-	c.store.SetPolicy(policy)
-	c.store.SetBinding(binding)
-}
+// set adds or replaces policies and bindings. Deleted ones leave with DeletePolicy and DeleteBinding
+// of the store.
+func (c *checker) set(objects ...runtime.Object) error { return c.store.Set(objects...) }
 
 // check returns the error with which an API server would answer a request now.
 func (c *checker) check(ctx context.Context, request admission.Attributes) error {

@@ -73,7 +73,7 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 	source := &paramVersions{}
 	store := mutating.NewEngine(mutating.Config{Config: policy.Config{Features: features, Params: source}}).NewStore()
 	bind := func(name, policy string, ref *v1.ParamRef) {
-		store.SetBinding(&v1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1.MutatingAdmissionPolicyBindingSpec{PolicyName: policy, ParamRef: ref}})
+		store.Set(&v1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1.MutatingAdmissionPolicyBindingSpec{PolicyName: policy, ParamRef: ref}})
 	}
 
 	var policy, param, binding, verdict versions
@@ -81,7 +81,7 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 		func() {
 			policy.next(func(version int64) {
 				text := fmt.Sprintf("'%d'", version)
-				store.SetPolicy(policytest.Mutating("policy", policytest.SetData("x", text), policytest.SetData("y", text)))
+				store.Set(policytest.Mutating("policy", policytest.SetData("x", text), policytest.SetData("y", text)))
 			})
 		},
 		func() { param.next(source.set) },
@@ -109,7 +109,7 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 		write()
 	}
 	for _, p := range []*v1.MutatingAdmissionPolicy{bound, checked, withParams} {
-		store.SetPolicy(p)
+		store.Set(p)
 	}
 	bind("policy", "policy", nil)
 	bind("checked", "checked", nil)

@@ -8,9 +8,11 @@ import (
 	"errors"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/klog/v2"
 
 	"celador.io/admission/cel/expression"
 	"celador.io/admission/internal/activation"
@@ -18,6 +20,7 @@ import (
 	"celador.io/admission/internal/structuredmerge"
 	"celador.io/admission/matching"
 	"celador.io/admission/policy"
+	"celador.io/admission/review"
 )
 
 // Config configures an Engine. Only TypeConverters is required.
@@ -85,6 +88,17 @@ func (e *Engine) Mutate(ctx context.Context, a admission.Attributes, objects adm
 	}
 	err := r.applyAll()
 	return r.result, err
+}
+
+// Review returns the response to the AdmissionReview of a request, with the error and the audit
+// annotations of the result of Mutate, and the patch of all mutations.
+func (e *Engine) Review(ctx context.Context, r *review.Request, options Options, snapshots ...*Snapshot) *admissionv1.AdmissionResponse {
+	result, err := e.Mutate(ctx, r, review.Objects(), options, snapshots...)
+	if err != nil {
+		return r.Response(err)
+	}
+	result.Annotate(klog.FromContext(ctx), r)
+	return r.Response(result.Err())
 }
 
 // applyAll applies the collected invocations, one after the other.

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/klog/v2"
 
 	"celador.io/admission/policy"
 )
@@ -148,4 +149,9 @@ func (r Result) AuditAnnotations() []policy.Annotation {
 		}{m.Policy, m.Binding, m.Index, m.Fields}))
 	}
 	return annotations
+}
+
+// Annotate adds AuditAnnotations to the audit event of a request.
+func (r Result) Annotate(logger klog.Logger, a admission.Attributes) {
+	policy.Annotate(logger, a, r.AuditAnnotations())
 }

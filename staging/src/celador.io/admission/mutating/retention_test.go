@@ -154,8 +154,8 @@ func createWithParams(object apiruntime.Object, n int, patch string) subject {
 		found = append(found, param)
 	}
 	store := mutating.NewEngine(mutating.Config{Config: policy.Config{Features: on, Params: found}}).NewStore()
-	store.SetPolicy(p)
-	store.SetBinding(b)
+	store.Set(p)
+	store.Set(b)
 	s.snapshot = store.Snapshot()
 	return s
 }

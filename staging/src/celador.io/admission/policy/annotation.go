@@ -3,7 +3,12 @@
 
 package policy
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/klog/v2"
+)
 
 // Annotation is an audit annotation of a request.
 type Annotation struct {
@@ -21,4 +26,13 @@ func NewJSONAnnotation(key string, content any) Annotation {
 		value = []byte(err.Error())
 	}
 	return Annotation{key, string(value)}
+}
+
+// Annotate adds annotations to the audit event of a request. It logs those that cannot be added.
+func Annotate(logger klog.Logger, a admission.Attributes, annotations []Annotation) {
+	for _, annotation := range annotations {
+		if err := a.AddAnnotation(annotation.Key, annotation.Value); err != nil {
+			logger.Error(err, "Failed to set an audit annotation", "key", annotation.Key, "value", annotation.Value)
+		}
+	}
 }

@@ -25,19 +25,19 @@ func TestOpenKinds(t *testing.T) {
 		change func()
 		want   map[schema.GroupVersionKind]int
 	}{
-		{func() { s.SetPolicy(limiting(limits)) }, map[schema.GroupVersionKind]int{}},
-		{func() { s.SetBinding(policytest.Binding("b", "p")) }, map[schema.GroupVersionKind]int{limits: 1}},
-		{func() { s.SetBinding(policytest.Binding("c", "p")) }, map[schema.GroupVersionKind]int{limits: 1}},
-		{func() { s.SetPolicy(limiting(limits)) }, map[schema.GroupVersionKind]int{limits: 1}},
-		{func() { s.SetPolicy(other) }, map[schema.GroupVersionKind]int{limits: 1}},
-		{func() { s.SetBinding(policytest.Binding("d", "q")) }, map[schema.GroupVersionKind]int{limits: 2}},
-		{func() { s.SetPolicy(limiting(allLimits)) }, map[schema.GroupVersionKind]int{limits: 1, allLimits: 1}},
+		{func() { s.Set(limiting(limits)) }, map[schema.GroupVersionKind]int{}},
+		{func() { s.Set(policytest.Binding("b", "p")) }, map[schema.GroupVersionKind]int{limits: 1}},
+		{func() { s.Set(policytest.Binding("c", "p")) }, map[schema.GroupVersionKind]int{limits: 1}},
+		{func() { s.Set(limiting(limits)) }, map[schema.GroupVersionKind]int{limits: 1}},
+		{func() { s.Set(other) }, map[schema.GroupVersionKind]int{limits: 1}},
+		{func() { s.Set(policytest.Binding("d", "q")) }, map[schema.GroupVersionKind]int{limits: 2}},
+		{func() { s.Set(limiting(allLimits)) }, map[schema.GroupVersionKind]int{limits: 1, allLimits: 1}},
 		{func() { s.DeleteBinding("b") }, map[schema.GroupVersionKind]int{limits: 1, allLimits: 1}},
 		{func() { s.DeletePolicy("q") }, map[schema.GroupVersionKind]int{allLimits: 1}},
 		{func() { s.DeleteBinding("c") }, map[schema.GroupVersionKind]int{}},
-		{func() { s.SetBinding(policytest.Binding("b", "p")) }, map[schema.GroupVersionKind]int{allLimits: 1}},
-		{func() { s.SetPolicy(denyingWith("p", "no")) }, map[schema.GroupVersionKind]int{}},
-		{func() { s.SetPolicy(limiting(unknown)) }, map[schema.GroupVersionKind]int{unknown: 1}},
+		{func() { s.Set(policytest.Binding("b", "p")) }, map[schema.GroupVersionKind]int{allLimits: 1}},
+		{func() { s.Set(denyingWith("p", "no")) }, map[schema.GroupVersionKind]int{}},
+		{func() { s.Set(limiting(unknown)) }, map[schema.GroupVersionKind]int{unknown: 1}},
 		{func() { s.DeletePolicy("p") }, map[schema.GroupVersionKind]int{}},
 	} {
 		if step.change(); !maps.Equal(source.open, step.want) {
@@ -55,11 +55,11 @@ func TestChangedBinding(t *testing.T) {
 	source.changed = func(change string) { steps = append(steps, fmt.Sprint(change, " ", denials(t, s.Snapshot()))) }
 	p, q := limiting(limits), limiting(allLimits)
 	q.Name = "q"
-	s.SetPolicy(p)
-	s.SetPolicy(q)
-	s.SetBinding(withParam(policytest.Binding("b", "p"), "high"))
-	s.SetBinding(withParam(policytest.Binding("b", "p"), "low"))
-	s.SetBinding(withParam(policytest.Binding("b", "q"), "low"))
+	s.Set(p)
+	s.Set(q)
+	s.Set(withParam(policytest.Binding("b", "p"), "high"))
+	s.Set(withParam(policytest.Binding("b", "p"), "low"))
+	s.Set(withParam(policytest.Binding("b", "q"), "low"))
 	s.DeleteBinding("b")
 	if want := []string{"open []", "open [p/b: no low]", "close [q/b: no low]", "close []"}; !slices.Equal(steps, want) {
 		t.Errorf("kinds are opened and closed, with bindings in effect: %q, want %q", steps, want)

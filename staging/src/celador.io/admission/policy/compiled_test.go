@@ -53,8 +53,8 @@ func TestUncompiledPolicies(t *testing.T) {
 	for _, name := range []string{"a", "b", "unbound"} {
 		s.SetUncompiled(denyingWith(name, "no"))
 	}
-	s.SetBinding(policytest.Binding("b", "b"))
-	s.SetBinding(narrowed(policytest.Binding("a", "a"), selecting("other")))
+	s.Set(policytest.Binding("b", "b"))
+	s.Set(narrowed(policytest.Binding("a", "a"), selecting("other")))
 	expect("stored")
 	for range 2 {
 		if got, want := denials(t, s.Snapshot()), []string{"b/b: no"}; !slices.Equal(got, want) {
@@ -64,7 +64,7 @@ func TestUncompiledPolicies(t *testing.T) {
 	}
 	s.CompileAll(t.Context())
 	expect("all are compiled", "b", "a")
-	s.SetPolicy(denyingWith("unbound", "never"))
+	s.Set(denyingWith("unbound", "never"))
 	expect("another is compiled", "b", "a", "unbound")
 }
 
@@ -82,7 +82,7 @@ func testEvaluated(t *testing.T) {
 		}
 	}
 	expect("not stored", false)
-	s.SetPolicy(denyingWith("p", "no"))
+	s.Set(denyingWith("p", "no"))
 	expect("stored", false)
 	s.SetUncompiled(denyingWith("p", "no"))
 	s.CompileAll(t.Context())
@@ -101,14 +101,14 @@ func testEvaluated(t *testing.T) {
 	s.SetUncompiled(denyingWith("p", "at last"))
 	expect("replaced once more", false)
 	s.DeletePolicy("p")
-	s.SetPolicy(denyingWith("p", "no"))
+	s.Set(denyingWith("p", "no"))
 	expect("created again", false)
 }
 
 func TestCompileAllStops(t *testing.T) {
 	s, compiled := countingStore()
 	s.SetUncompiled(denyingWith("p", "no"))
-	s.SetBinding(policytest.Binding("b", "p"))
+	s.Set(policytest.Binding("b", "p"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s.CompileAll(ctx)
@@ -125,7 +125,7 @@ func TestConcurrentCompilation(t *testing.T) {
 	for i := range policies {
 		name := fmt.Sprintf("p%02d", i)
 		s.SetUncompiled(denyingWith(name, "no"))
-		s.SetBinding(policytest.Binding("b-"+name, name))
+		s.Set(policytest.Binding("b-"+name, name))
 	}
 	release()
 	var running sync.WaitGroup
@@ -172,9 +172,9 @@ func TestHold(t *testing.T) {
 	s := newStore(false, nil, denyingWith("a", "no"), policytest.Binding("a", "a"), denyingWith("b", "no"), policytest.Binding("b", "b"))
 	release := s.Hold()
 	s.DeletePolicy("a")
-	s.SetPolicy(denyingWith("b", "never"))
-	s.SetPolicy(denyingWith("c", "no"))
-	s.SetBinding(policytest.Binding("c", "c"))
+	s.Set(denyingWith("b", "never"))
+	s.Set(denyingWith("c", "no"))
+	s.Set(policytest.Binding("c", "c"))
 	if got, want := denials(t, s.Snapshot()), []string{"a/a: no", "b/b: no"}; !slices.Equal(got, want) {
 		t.Errorf("held: got %q, want %q", got, want)
 	}

@@ -50,21 +50,13 @@ func (e *Engine[PolicyObject, BindingObject, Body]) NewStore() *Store[PolicyObje
 	return NewStore(e.Descriptor, e.Params, e.Features[policyspec.TypeEnforcement])
 }
 
-// NewSnapshot returns a snapshot of the given policies and bindings of version v1, which must not
-// be changed afterwards. Their Go types are those of celador.io/api or of k8s.io/api. NewSnapshot
-// returns an error for objects of other types. A snapshot has no params, and its policies need no
+// NewSnapshot returns a snapshot of the given policies and bindings, which must not be changed
+// afterwards. It returns the error of Store.Set. A snapshot has no params, and its policies need no
 // verdict.
 func (e *Engine[PolicyObject, BindingObject, Body]) NewSnapshot(objects ...runtime.Object) (*Snapshot[Body], error) {
-	policies, bindings, err := policyspec.Sort[PolicyObject, BindingObject](objects)
-	if err != nil {
-		return nil, err
-	}
 	s := NewStore(e.Descriptor, nil, false)
-	for _, b := range bindings {
-		s.SetBinding(b)
-	}
-	for _, p := range policies {
-		s.SetPolicy(p)
+	if err := s.Set(objects...); err != nil {
+		return nil, err
 	}
 	return s.Snapshot(), nil
 }

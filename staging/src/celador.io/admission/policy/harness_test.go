@@ -49,11 +49,8 @@ var descriptor = policy.Descriptor[*v1.ValidatingAdmissionPolicy, *v1.Validating
 func newStore(enforceTypes bool, source params.Source, objects ...any) *store {
 	s := policy.NewStore(descriptor, source, enforceTypes)
 	for _, object := range objects {
-		switch o := object.(type) {
-		case *v1.ValidatingAdmissionPolicy:
-			s.SetPolicy(o)
-		case *v1.ValidatingAdmissionPolicyBinding:
-			s.SetBinding(o)
+		if err := s.Set(object.(runtime.Object)); err != nil {
+			panic(err)
 		}
 	}
 	return s

@@ -92,10 +92,10 @@ func TestMatches(t *testing.T) {
 func three() *snapshot {
 	s := newStore(false, nil)
 	for _, p := range []string{"p", "q", "r"} {
-		s.SetPolicy(denyingWith(p, "no"))
-		s.SetBinding(policytest.Binding(p+"1", p))
-		s.SetBinding(policytest.Binding(p+"2", p))
-		s.SetBinding(fallback(policytest.Binding(p+"3", p)))
+		s.Set(denyingWith(p, "no"))
+		s.Set(policytest.Binding(p+"1", p))
+		s.Set(policytest.Binding(p+"2", p))
+		s.Set(fallback(policytest.Binding(p+"3", p)))
 	}
 	return s.Snapshot()
 }

@@ -14,16 +14,17 @@ import (
 	"weak"
 
 	v1 "celador.io/api/admissionregistration/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"celador.io/admission/cel/intern"
 	"celador.io/admission/matching"
 	"celador.io/admission/params"
+	"celador.io/admission/policyspec"
 )
 
 // Descriptor compiles the policies and bindings of one kind. Its functions are safe for concurrent
 // use. Objects must not be changed after they were passed to one.
-type Descriptor[PolicyObject, BindingObject metav1.Object, Body any] struct {
+type Descriptor[PolicyObject, BindingObject Object, Body any] struct {
 	// Policy returns the policy of an object. It does not compile the policy.
 	Policy func(PolicyObject) *Policy[Body]
 	// Binding returns the spec of a binding in the form that is common to all kinds.
@@ -32,7 +33,7 @@ type Descriptor[PolicyObject, BindingObject metav1.Object, Body any] struct {
 
 // Store holds policies and bindings. A change is in the next Snapshot when the method that makes it
 // returns, unless Hold was called. Safe for concurrent use. Snapshot never waits for a change.
-type Store[PolicyObject, BindingObject metav1.Object, Body any] struct {
+type Store[PolicyObject, BindingObject Object, Body any] struct {
 	descriptor Descriptor[PolicyObject, BindingObject, Body]
 	params     params.Source
 	criteria   intern.Pool[weak.Pointer[v1.MatchResources], matching.Criteria]
@@ -49,12 +50,14 @@ type Store[PolicyObject, BindingObject metav1.Object, Body any] struct {
 	bindings map[string]*Binding
 	// byPolicy holds the bindings of each policy that has any.
 	byPolicy map[string]*bindings
+	// followed reports for each informer of Follow whether it has synced.
+	followed []func() bool
 }
 
 // NewStore returns an empty store. It opens the paramKinds of the policies in effect in source, and
 // closes them when no policy needs them. Without a source, policies with a paramKind fail the
 // requests that they match. Verdicts are ignored unless enforceTypes is set.
-func NewStore[PolicyObject, BindingObject metav1.Object, Body any](descriptor Descriptor[PolicyObject, BindingObject, Body], source params.Source, enforceTypes bool) *Store[PolicyObject, BindingObject, Body] {
+func NewStore[PolicyObject, BindingObject Object, Body any](descriptor Descriptor[PolicyObject, BindingObject, Body], source params.Source, enforceTypes bool) *Store[PolicyObject, BindingObject, Body] {
 	s := &Store[PolicyObject, BindingObject, Body]{
 		descriptor: descriptor,
 		params:     source,
@@ -94,13 +97,29 @@ func (s *Store[PolicyObject, BindingObject, Body]) Hold() (release func()) {
 	}
 }
 
-// SetPolicy compiles a policy, and adds it or replaces the policy with the same name. A policy with
-// expressions that do not compile is added, too: its failurePolicy decides about the requests that
-// it matches.
-func (s *Store[PolicyObject, BindingObject, Body]) SetPolicy(p PolicyObject) { s.Compile(p)() }
+// Set adds policies and bindings of version v1, or replaces those with the same names. Their Go types
+// are those of celador.io/api or of k8s.io/api. For objects of other types, Set returns an error and
+// changes nothing.
+//
+// Set compiles policies. A policy with expressions that do not compile is added, too: its
+// failurePolicy decides about the requests that it matches. A binding has no effect until its policy
+// is stored.
+func (s *Store[PolicyObject, BindingObject, Body]) Set(objects ...runtime.Object) error {
+	policies, bindings, err := policyspec.Sort[PolicyObject, BindingObject](objects)
+	if err != nil {
+		return err
+	}
+	for _, b := range bindings {
+		s.setBinding(b)
+	}
+	for _, p := range policies {
+		s.Compile(p)()
+	}
+	return nil
+}
 
 // Compile compiles a policy without changing the store, and returns a function that adds or
-// replaces the policy as SetPolicy does. Compiling takes almost all of the time of SetPolicy.
+// replaces the policy as Set does. Compiling takes almost all of the time of Set.
 // put must be called at most once. A policy whose put is never called has no effect.
 func (s *Store[PolicyObject, BindingObject, Body]) Compile(p PolicyObject) (put func()) {
 	policy := s.descriptor.Policy(p)
@@ -108,7 +127,7 @@ func (s *Store[PolicyObject, BindingObject, Body]) Compile(p PolicyObject) (put 
 	return func() { s.setPolicy(policy) }
 }
 
-// SetUncompiled adds or replaces a policy like SetPolicy, but leaves it to CompileAll or to the
+// SetUncompiled adds or replaces a policy like Set, but leaves it to CompileAll or to the
 // first request that evaluates the policy to compile it.
 func (s *Store[PolicyObject, BindingObject, Body]) SetUncompiled(p PolicyObject) {
 	s.setPolicy(s.descriptor.Policy(p))
@@ -174,9 +193,7 @@ func (s *Store[PolicyObject, BindingObject, Body]) DeletePolicy(name string) {
 	s.publish(name)
 }
 
-// SetBinding adds a binding or replaces the binding with the same name. It has no effect until its
-// policy is stored.
-func (s *Store[PolicyObject, BindingObject, Body]) SetBinding(b BindingObject) {
+func (s *Store[PolicyObject, BindingObject, Body]) setBinding(b BindingObject) {
 	binding := s.binder.compile(b.GetName(), s.descriptor.Binding(b))
 	compiled, policy := &binding, binding.policyName.Value()
 	s.lock.Lock()

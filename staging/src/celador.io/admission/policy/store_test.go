@@ -17,10 +17,10 @@ import (
 func TestStore(t *testing.T) {
 	type change = func(*store)
 	policy := func(name, message string) change {
-		return func(s *store) { s.SetPolicy(denyingWith(name, message)) }
+		return func(s *store) { s.Set(denyingWith(name, message)) }
 	}
 	binding := func(name, policy string) change {
-		return func(s *store) { s.SetBinding(policytest.Binding(name, policy)) }
+		return func(s *store) { s.Set(policytest.Binding(name, policy)) }
 	}
 	noPolicy := func(name string) change { return func(s *store) { s.DeletePolicy(name) } }
 	noBinding := func(name string) change { return func(s *store) { s.DeleteBinding(name) } }
@@ -89,19 +89,19 @@ func TestSelect(t *testing.T) {
 func TestSnapshotStays(t *testing.T) {
 	s := newStore(false, nil)
 	changes := []func(){
-		func() { s.SetPolicy(denyingWith("b", "1")) },
-		func() { s.SetPolicy(denyingWith("c", "2")) },
-		func() { s.SetBinding(policytest.Binding("c", "c")) },
-		func() { s.SetPolicy(denyingWith("a", "3")) },
-		func() { s.SetBinding(policytest.Binding("a", "a")) },
-		func() { s.SetPolicy(denyingWith("c", "4")) },
-		func() { s.SetBinding(policytest.Binding("c", "a")) },
+		func() { s.Set(denyingWith("b", "1")) },
+		func() { s.Set(denyingWith("c", "2")) },
+		func() { s.Set(policytest.Binding("c", "c")) },
+		func() { s.Set(denyingWith("a", "3")) },
+		func() { s.Set(policytest.Binding("a", "a")) },
+		func() { s.Set(denyingWith("c", "4")) },
+		func() { s.Set(policytest.Binding("c", "a")) },
 		func() { s.DeletePolicy("a") },
 		func() { s.DeleteBinding("c") },
 	}
 	// Bindings are added and deleted at slice lengths below and at capacity.
 	for _, name := range strings.Split("hgfedcba", "") {
-		changes = append(changes, func() { s.SetBinding(policytest.Binding("on-"+name, "b")) })
+		changes = append(changes, func() { s.Set(policytest.Binding("on-"+name, "b")) })
 	}
 	for _, name := range strings.Split("dahbc", "") {
 		changes = append(changes, func() { s.DeleteBinding("on-" + name) })
@@ -133,12 +133,12 @@ func TestStoreConcurrently(t *testing.T) {
 		writers.Go(func() {
 			for n := range 20 {
 				message := fmt.Sprint(name, "-", n)
-				s.SetPolicy(denyingWith(name, message))
-				s.SetBinding(policytest.Binding(name, name))
+				s.Set(denyingWith(name, message))
+				s.Set(policytest.Binding(name, name))
 				if got := denials(t, s.Snapshot()); !slices.Contains(got, name+"/"+name+": "+message) {
 					t.Errorf("after %s was set, in effect: %q", message, got)
 				}
-				s.SetBinding(policytest.Binding(name, "other"))
+				s.Set(policytest.Binding(name, "other"))
 				if n%2 == 0 {
 					s.DeletePolicy(name)
 				}

@@ -29,7 +29,7 @@ func TestVerdicts(t *testing.T) {
 	type change = func(*store)
 	set := func(mode *v1.TypeCheckingMode) func(types.UID, int64) change {
 		return func(uid types.UID, generation int64) change {
-			return func(s *store) { s.SetPolicy(version(uid, generation, mode)) }
+			return func(s *store) { s.Set(version(uid, generation, mode)) }
 		}
 	}
 	enforced, informational, unset := set(new(v1.EnforcedTypeChecking)), set(new(v1.InformationalTypeChecking)), set(nil)
@@ -178,7 +178,7 @@ func TestVerdictsConcurrently(t *testing.T) {
 	var done sync.WaitGroup
 	done.Go(func() {
 		for g := range int64(generations) {
-			s.SetPolicy(version("a", g+1, new(v1.EnforcedTypeChecking)))
+			s.Set(version("a", g+1, new(v1.EnforcedTypeChecking)))
 		}
 	})
 	done.Go(func() {

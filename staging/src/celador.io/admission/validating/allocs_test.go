@@ -21,12 +21,12 @@ func several(policies int, match *v1.MatchResources) *validating.Snapshot {
 	s := store()
 	for i := range policies {
 		name := fmt.Sprint("p", i)
-		s.SetPolicy(policytest.Validating(name, v1.ValidatingAdmissionPolicySpec{
+		s.Set(policytest.Validating(name, v1.ValidatingAdmissionPolicySpec{
 			MatchConstraints: match,
 			Variables:        []v1.Variable{{Name: "few", Expression: few}},
 			Validations:      []v1.Validation{{Expression: "variables.few", MessageExpression: "'no'"}, {Expression: few}},
 		}))
-		s.SetBinding(narrowed(name, name, inNamespaces("blue")))
+		s.Set(narrowed(name, name, inNamespaces("blue")))
 	}
 	return s.Snapshot()
 }

@@ -69,7 +69,7 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 		func() {
 			policy.next(func(version int64) {
 				text := strconv.FormatInt(version, 10)
-				store.SetPolicy(policytest.Validating("policy", v1.ValidatingAdmissionPolicySpec{Validations: []v1.Validation{
+				store.Set(policytest.Validating("policy", v1.ValidatingAdmissionPolicySpec{Validations: []v1.Validation{
 					{Expression: "object.spec.replicas < 0", Message: text},
 					{Expression: "false", MessageExpression: "string(object.spec.replicas * 0 + " + text + ")"},
 				}}))
@@ -82,7 +82,7 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 				if version%2 == 1 {
 					store.DeleteBinding("toggled")
 				} else {
-					store.SetBinding(policytest.Binding("toggled", "bound"))
+					store.Set(policytest.Binding("toggled", "bound"))
 				}
 			})
 		},
@@ -99,14 +99,14 @@ func TestUpdatesWhileRequestsRun(t *testing.T) {
 	for _, write := range writes {
 		write()
 	}
-	store.SetPolicy(checked)
-	store.SetPolicy(denyingWith("bound", "bound"))
-	store.SetPolicy(policytest.Validating("params", v1.ValidatingAdmissionPolicySpec{
+	store.Set(checked)
+	store.Set(denyingWith("bound", "bound"))
+	store.Set(policytest.Validating("params", v1.ValidatingAdmissionPolicySpec{
 		ParamKind:   paramKindOf(limits),
 		Validations: []v1.Validation{{Expression: "params.max < 0", MessageExpression: "string(params.max)"}},
 	}))
 	for _, b := range []*v1.ValidatingAdmissionPolicyBinding{policytest.Binding("policy", "policy"), policytest.Binding("checked", "checked"), withParams} {
-		store.SetBinding(b)
+		store.Set(b)
 	}
 
 	request := func() {
@@ -168,11 +168,11 @@ func TestVariablesConcurrently(t *testing.T) {
 	var writers sync.WaitGroup
 	for i := range 4 {
 		name := fmt.Sprint("p", i)
-		s.SetBinding(policytest.Binding(name, name))
+		s.Set(policytest.Binding(name, name))
 		writers.Go(func() {
 			for n := range 20 {
 				text := fmt.Sprint(n)
-				s.SetPolicy(telling(name, text))
+				s.Set(telling(name, text))
 				if want, got := name+"/"+name+": "+text+" "+text, denials(t, s.Snapshot()); !slices.Contains(got, want) {
 					t.Errorf("in effect: %q, want %q", got, want)
 				}

@@ -7,11 +7,14 @@ import (
 	"context"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/klog/v2"
 
 	"celador.io/admission/cel/expression"
 	"celador.io/admission/matching"
 	"celador.io/admission/policy"
+	"celador.io/admission/review"
 )
 
 // Config configures an Engine.
@@ -66,4 +69,16 @@ func (e *Engine) Evaluate(ctx context.Context, a admission.Attributes, objects a
 	result := evaluation.result
 	result.memory = evaluation
 	return result, nil
+}
+
+// Review returns the response to the AdmissionReview of a request, with the error, the warnings and
+// the audit annotations of the result of Evaluate.
+func (e *Engine) Review(ctx context.Context, r *review.Request, snapshots ...*Snapshot) *admissionv1.AdmissionResponse {
+	result, err := e.Evaluate(ctx, r, review.Objects(), snapshots...)
+	if err != nil {
+		return r.Response(err)
+	}
+	defer result.Free()
+	result.Annotate(klog.FromContext(ctx), r)
+	return r.Response(result.Err(), result.Warnings()...)
 }

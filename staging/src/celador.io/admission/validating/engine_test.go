@@ -72,7 +72,7 @@ func TestConstraintsAndBindings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := store(policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{MatchConstraints: test.constraints, Validations: policytest.Validations("false")}))
 			for _, b := range test.bindings {
-				s.SetBinding(b)
+				s.Set(b)
 			}
 			got := bindingNames(evaluate(t, newServer(), create(1), s.Snapshot()).Decisions())
 			if diff := cmp.Diff(test.want, got); diff != "" {

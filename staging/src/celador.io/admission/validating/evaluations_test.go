@@ -86,10 +86,10 @@ func TestEvaluationsOfVersions(t *testing.T) {
 		}
 	}
 	expect("at first", map[string]tally{"p": {2, 0, 0}, "q": {0, 1, 0}})
-	s.SetPolicy(deciding("p", "false"))
+	s.Set(deciding("p", "false"))
 	expect("after a change", map[string]tally{"p": {2, 2, 0}, "q": {0, 2, 0}})
 	s.DeletePolicy("q")
 	expect("after a deletion", map[string]tally{"p": {2, 4, 0}})
-	s.SetPolicy(deciding("q", "false"))
+	s.Set(deciding("q", "false"))
 	expect("created again", map[string]tally{"p": {2, 6, 0}, "q": {0, 1, 0}})
 }

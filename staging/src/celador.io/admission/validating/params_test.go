@@ -310,7 +310,7 @@ func TestEvaluationsOfBindings(t *testing.T) {
 		})
 		s := storeWith(policyspec.Features{}, newObjects(), p)
 		for i, ref := range test.params {
-			s.SetBinding(withParams(policytest.Binding(fmt.Sprint("b", i), "p"), ref))
+			s.Set(withParams(policytest.Binding(fmt.Sprint("b", i), "p"), ref))
 		}
 		logger := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.Verbosity(5), ktesting.BufferLogs(true)))
 		server := newServer()

@@ -121,11 +121,8 @@ func store(objects ...any) *validating.Store {
 func storeWith(features policyspec.Features, source params.Source, objects ...any) *validating.Store {
 	s := validating.NewEngine(validating.Config{Features: features, Params: source}).NewStore()
 	for _, object := range objects {
-		switch o := object.(type) {
-		case *v1.ValidatingAdmissionPolicy:
-			s.SetPolicy(o)
-		case *v1.ValidatingAdmissionPolicyBinding:
-			s.SetBinding(o)
+		if err := s.Set(object.(runtime.Object)); err != nil {
+			panic(err)
 		}
 	}
 	return s

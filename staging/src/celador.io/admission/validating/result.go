@@ -13,6 +13,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/klog/v2"
 
 	"celador.io/admission/policy"
 	"celador.io/admission/warningtext"
@@ -242,6 +243,15 @@ func (r Result) AuditAnnotations() (annotations []policy.Annotation, omitted int
 		failures = append(failures, failure{d.Message, d.Policy, d.Binding, max(d.Index, 0), d.Actions})
 	}
 	return append(slices.Clip(r.Annotations), policy.NewJSONAnnotation(failuresAnnotation, failures)), omitted
+}
+
+// Annotate adds AuditAnnotations to the audit event of a request.
+func (r Result) Annotate(logger klog.Logger, a admission.Attributes) {
+	annotations, omitted := r.AuditAnnotations()
+	if omitted > 0 {
+		logger.Info("Audit annotation leaves failures out", "resource", a.GetResource(), "omitted", omitted)
+	}
+	policy.Annotate(logger, a, annotations)
 }
 
 // annotations collects the values of one policy's audit annotations. Bindings and params may give

@@ -31,7 +31,7 @@ func BenchmarkStore(b *testing.B) {
 				n := 0
 				for b.Loop() {
 					n++
-					s.SetBinding(variants[n%2])
+					s.Set(variants[n%2])
 					if !ask {
 						continue
 					}

@@ -102,7 +102,8 @@ func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (poli
 	mutations, validations := s.mutating.NewStore(), s.validating.NewStore()
 	setMutating, setValidating := mutations.SetUncompiled, validations.SetUncompiled
 	if compiler != nil {
-		setMutating, setValidating = mutations.SetPolicy, validations.SetPolicy
+		setMutating = func(p *v1.MutatingAdmissionPolicy) { mutations.Compile(p)() }
+		setValidating = func(p *v1.ValidatingAdmissionPolicy) { validations.Compile(p)() }
 	}
 	unbound := map[[2]string]described{}
 	var bound []described
@@ -128,13 +129,17 @@ func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (poli
 			}
 			return enforce(validations, p, &p.ObjectMeta, p.Spec.TypeChecking)
 		case *v1.MutatingAdmissionPolicyBinding:
-			mutations.SetBinding(p)
+			if err := mutations.Set(p); err != nil {
+				return err
+			}
 			bound = append(bound, described{
 				kind: MutatingKind, policy: p.Spec.PolicyName, binding: p.Name, bindingCriteria: criteria(p.Spec.MatchResources),
 				params: paramRef(p.Spec.ParamRef),
 			})
 		case *v1.ValidatingAdmissionPolicyBinding:
-			validations.SetBinding(p)
+			if err := validations.Set(p); err != nil {
+				return err
+			}
 			bound = append(bound, described{
 				kind: ValidatingKind, policy: p.Spec.PolicyName, binding: p.Name, bindingCriteria: criteria(p.Spec.MatchResources),
 				params:   paramRef(p.Spec.ParamRef),

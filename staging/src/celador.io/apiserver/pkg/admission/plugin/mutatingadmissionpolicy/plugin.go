@@ -17,6 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/audit"
 	upstreamfeatures "k8s.io/apiserver/pkg/features"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"celador.io/admission/mutating"
 	engine "celador.io/admission/policy"
@@ -116,7 +117,7 @@ func (p *Plugin) report(ctx context.Context, a admission.Attributes, result *mut
 			metrics.Metrics.ObserveAdmission(ctx, m.Elapsed, m.Policy, m.Binding, metrics.MutationNoError)
 		}
 	}
-	policyplugin.Annotate(ctx, a, result.AuditAnnotations())
+	result.Annotate(klog.FromContext(ctx), a)
 	for _, f := range result.Failures {
 		if f.Ignored && failuresDecide {
 			p.LogIgnored(ctx, f.Policy, f.Binding, f.Message)

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"celador.io/admission/compact"
+	"celador.io/admission/policy"
 	"celador.io/client-go/clientset"
 
 	"celador.io/apiserver/pkg/admission/plugin/policymetrics"
@@ -32,16 +33,16 @@ func ListerWatcher[L runtime.Object](client clientset.Interface, list func(conte
 }
 
 // A BindingStore is the part of a Store that holds the bindings.
-type BindingStore[Binding metav1.Object] interface {
-	SetBinding(Binding)
+type BindingStore interface {
+	Set(...runtime.Object) error
 	DeleteBinding(name string)
 }
 
 // bindings passes what a reflector reads to a store, which keeps the bindings compiled, in a tenth
 // of the memory of the API objects. A cluster may have a hundred thousand of them, so there is no
 // informer that caches them a second time. Its methods are called by one goroutine.
-type bindings[Binding metav1.Object] struct {
-	store     BindingStore[Binding]
+type bindings[Binding policy.Object] struct {
+	store     BindingStore
 	compactor *compact.Compactor
 	metrics   policymetrics.Metrics
 	// versions holds the resource versions of the bindings in the store, by name.
@@ -51,9 +52,9 @@ type bindings[Binding metav1.Object] struct {
 	close  func()
 }
 
-var _ cache.ReflectorStore = &bindings[metav1.Object]{}
+var _ cache.ReflectorStore = &bindings[policy.Object]{}
 
-func newBindings[Binding metav1.Object](store BindingStore[Binding], compactor *compact.Compactor, metrics policymetrics.Metrics) *bindings[Binding] {
+func newBindings[Binding policy.Object](store BindingStore, compactor *compact.Compactor, metrics policymetrics.Metrics) *bindings[Binding] {
 	listed := make(chan struct{})
 	return &bindings[Binding]{store, compactor, metrics, map[string]string{}, listed, sync.OnceFunc(func() { close(listed) })}
 }
@@ -71,7 +72,9 @@ func (b *bindings[Binding]) Update(object any) error {
 		return err
 	}
 	start := time.Now()
-	b.store.SetBinding(binding)
+	if err := b.store.Set(binding); err != nil {
+		return err
+	}
 	b.metrics.ObserveBuild(time.Since(start))
 	b.versions[binding.GetName()] = binding.GetResourceVersion()
 	return nil

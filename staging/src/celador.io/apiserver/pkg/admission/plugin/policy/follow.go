@@ -15,15 +15,16 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"celador.io/admission/compact"
+	"celador.io/admission/policy"
 
 	"celador.io/apiserver/pkg/admission/plugin/policymetrics"
 )
 
 // Store is a store of the policies and bindings of one kind. policy.Store documents the
 // methods.
-type Store[Policy, Binding metav1.Object] interface {
+type Store[Policy metav1.Object] interface {
 	PolicyStore[Policy]
-	BindingStore[Binding]
+	BindingStore
 	Hold() (release func())
 	CompileAll(context.Context)
 }
@@ -56,7 +57,7 @@ const compileInterval = 10 * time.Second
 //
 // sameSpec reports whether two policies have equal specs. The informer of policies may be shared
 // with others that read what compact.Compactor keeps.
-func Follow[Policy policyObject, Binding metav1.Object](ctx context.Context, store Store[Policy, Binding], policies cache.SharedIndexInformer, bindings cache.ListerWatcher, sameSpec func(a, b Policy) bool, metrics policymetrics.Metrics) (*Followed, error) {
+func Follow[Policy policyObject, Binding policy.Object](ctx context.Context, store Store[Policy], policies cache.SharedIndexInformer, bindings cache.ListerWatcher, sameSpec func(a, b Policy) bool, metrics policymetrics.Metrics) (*Followed, error) {
 	compactor := compact.New()
 	if err := policies.SetTransform(compactor.Transform); err != nil {
 		return nil, fmt.Errorf("watching policies: %w", err)

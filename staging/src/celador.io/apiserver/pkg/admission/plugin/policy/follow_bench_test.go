@@ -32,7 +32,7 @@ func BenchmarkStart(b *testing.B) {
 		client := fake.NewSimpleClientset(thousandPolicies(round)...)
 		factory := informers.NewSharedInformerFactory(client, 0)
 		store := validating.NewEngine(validating.Config{}).NewStore()
-		followed, err := policy.Follow(wait.ContextForChannel(stop), store,
+		followed, err := policy.Follow[*v1.ValidatingAdmissionPolicy, *v1.ValidatingAdmissionPolicyBinding](wait.ContextForChannel(stop), store,
 			factory.Admissionregistration().V1().ValidatingAdmissionPolicies().Informer(), bindingsOf(client), sameSpec, policymetrics.For(b.Name()))
 		if err != nil {
 			b.Fatal(err)

@@ -67,7 +67,7 @@ func follow(t *testing.T, objects ...kuberuntime.Object) *follower {
 	})
 	factory := informers.NewSharedInformerFactory(f.clientset, 0)
 	stop := make(chan struct{})
-	followed, err := policy.Follow(wait.ContextForChannel(stop), f,
+	followed, err := policy.Follow[*v1.ValidatingAdmissionPolicy, *v1.ValidatingAdmissionPolicyBinding](wait.ContextForChannel(stop), f,
 		factory.Admissionregistration().V1().ValidatingAdmissionPolicies().Informer(), bindingsOf(f.clientset), sameSpec, policymetrics.For(t.Name()))
 	if err != nil {
 		t.Fatal(err)
@@ -154,8 +154,13 @@ func (f *follower) CompileAll(context.Context) { f.change("compile all") }
 // DeletePolicy implements policy.PolicyStore.
 func (f *follower) DeletePolicy(name string) { f.change("delete " + name) }
 
-// SetBinding implements policy.BindingStore.
-func (f *follower) SetBinding(b *v1.ValidatingAdmissionPolicyBinding) { f.change("bind " + b.Name) }
+// Set implements policy.BindingStore.
+func (f *follower) Set(objects ...kuberuntime.Object) error {
+	for _, b := range objects {
+		f.change("bind " + b.(*v1.ValidatingAdmissionPolicyBinding).Name)
+	}
+	return nil
+}
 
 // DeleteBinding implements policy.BindingStore.
 func (f *follower) DeleteBinding(name string) { f.change("unbind " + name) }

@@ -112,7 +112,7 @@ func (p *Plugin[Policy, Binding, Body]) ValidateInitialization() error {
 	p.store = engine.NewStore()
 	p.Metrics.Count(p.store.Counts)
 	policies := p.descriptor.Policies(p.config.Informers)
-	followed, err := Follow(wait.ContextForChannel(p.Stop), p.store, policies, p.descriptor.Bindings(p.config.Client), p.descriptor.SameSpec, p.Metrics)
+	followed, err := Follow[Policy, Binding](wait.ContextForChannel(p.Stop), p.store, policies, p.descriptor.Bindings(p.config.Client), p.descriptor.SameSpec, p.Metrics)
 	if err != nil {
 		return err
 	}

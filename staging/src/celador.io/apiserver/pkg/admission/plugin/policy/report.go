@@ -25,16 +25,6 @@ func ObserveConditions(ctx context.Context, operation admission.Operation, repor
 	}
 }
 
-// Annotate adds annotations to the audit event of a request. It logs errors, which do not decide
-// about the request.
-func Annotate(ctx context.Context, a admission.Attributes, annotations []policy.Annotation) {
-	for _, annotation := range annotations {
-		if err := a.AddAnnotation(annotation.Key, annotation.Value); err != nil {
-			klog.FromContext(ctx).Error(err, "Failed to set an audit annotation", "key", annotation.Key, "value", annotation.Value)
-		}
-	}
-}
-
 // LogIgnored counts and logs a failure that failurePolicy Ignore ignores.
 func (p *Plugin[Policy, Binding, Body]) LogIgnored(ctx context.Context, policy, binding, message string) {
 	p.Metrics.ObserveIgnored(ctx, policy)

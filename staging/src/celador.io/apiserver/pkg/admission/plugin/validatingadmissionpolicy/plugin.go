@@ -116,11 +116,7 @@ func (p *Plugin) report(ctx context.Context, a admission.Attributes, result *val
 	for _, text := range result.Warnings() {
 		warning.AddWarning(ctx, "", text)
 	}
-	annotations, omitted := result.AuditAnnotations()
-	if omitted > 0 {
-		klog.FromContext(ctx).Info("Audit annotation leaves failures out", "resource", a.GetResource(), "omitted", omitted)
-	}
-	policyplugin.Annotate(ctx, a, annotations)
+	result.Annotate(klog.FromContext(ctx), a)
 }
 
 // observe counts a decision in Kubernetes' metrics, once for each action of the binding. Decisions

@@ -1,0 +1,68 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package review
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// maxBytes bounds a review. API servers accept requests of up to 3 MiB, and a review has two
+// objects and the options.
+const maxBytes = 8 << 20
+
+// Handler returns a handler of the requests with which API servers call a webhook. It answers each
+// AdmissionReview with the response that decide returns, and a body that FromReview does not accept
+// with an API status (400 or 413), whose message API servers show.
+func Handler(decide func(context.Context, *Request) *admissionv1.AdmissionResponse) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		request, err := read(http.MaxBytesReader(w, r.Body, maxBytes))
+		if err != nil {
+			status := err.Status()
+			status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+			write(w, int(status.Code), status)
+			return
+		}
+		write(w, http.StatusOK, admissionv1.AdmissionReview{
+			TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
+			Response: decide(r.Context(), request),
+		})
+	})
+}
+
+// read reads the request of a review.
+func read(body io.Reader) (*Request, *apierrors.StatusError) {
+	text, err := io.ReadAll(body)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("the review has more than %d bytes", tooLarge.Limit))
+	case err != nil:
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("reading the review: %v", err))
+	}
+	review := &admissionv1.AdmissionReview{}
+	if err := json.Unmarshal(text, review); err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("the review cannot be decoded: %v", err))
+	}
+	request, err := FromReview(review)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	return request, nil
+}
+
+func write(w http.ResponseWriter, code int, object any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	// An error means that the API server has gone.
+	_ = json.NewEncoder(w).Encode(object)
+}
