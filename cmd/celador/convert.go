@@ -6,49 +6,171 @@ package main
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
-	"celador.io/offline/foreign"
-	"celador.io/offline/suite"
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"celador.io/admission/policyspec"
+	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/offline/cluster"
+	"celador.io/offline/manifest"
 )
 
-// suites loads native suites and those of other tools.
-var suites = &suite.Loader{Formats: foreign.Formats()}
+// The API groups that --to names.
+const (
+	toNative   = "native"
+	toPolyfill = "polyfill"
+)
 
-// convert writes the native form of the suites of other tools at paths to w.
-func convert(w io.Writer, paths []string) error {
-	files, err := suites.Find(paths...)
-	if err != nil {
-		return unusable("%w", err)
+func newConvertCommand() *cobra.Command {
+	var to string
+	command := &cobra.Command{
+		Use:   "convert --to native|polyfill FILE|DIR ...",
+		Short: "Move policies to the API group of the API server, or of the polyfill",
+		Long: `Print files with the policies and bindings of the other API group: admissionregistration.k8s.io with --to native, policy.celador.io with
+--to polyfill. Other objects, comments and the format stay as they are. The file - is standard input.
+
+The exit code is 0 if the other side has all fields, 1 if it lacks some, which standard error lists, and 2 if the input is not usable.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return unusable("name the files to convert")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if to != toNative && to != toPolyfill {
+				return unusable("--to %q: want %s or %s", to, toNative, toPolyfill)
+			}
+			return convertPolicies(cmd.InOrStdin(), cmd.OutOrStdout(), to, args)
+		},
 	}
+	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return unusable("%w", err) })
+	command.Flags().StringVar(&to, "to", "", "API group of the policies: native or polyfill")
+	return command
+}
+
+// convertPolicies writes the files at paths to w, with the policies and bindings in another group.
+// The path - stands for stdin.
+func convertPolicies(stdin io.Reader, w io.Writer, to string, paths []string) error {
 	var out bytes.Buffer
-	directory := ""
 	var errs []error
-	for _, file := range files {
-		documents, err := suites.Convert(file)
-		errs = append(errs, err)
-		if len(documents) > 0 && out.Len() > 0 && filepath.Dir(file) != directory {
-			return unusable("%s and %s have suites of other tools, and a native suite has paths relative to its own directory: convert one directory at a time", directory, filepath.Dir(file))
-		}
-		for _, document := range documents {
-			directory = filepath.Dir(file)
-			text, err := document.YAML()
-			if err != nil {
+	var lacking []error
+	found := false
+	for _, path := range paths {
+		files := []string{stdinPath}
+		if path != stdinPath {
+			var err error
+			if files, err = manifest.Files(path); err != nil {
 				errs = append(errs, err)
 			}
-			fmt.Fprintf(&out, "---\n%s", text)
+		}
+		for _, file := range files {
+			text, missing, isPolicy, err := convertFile(stdin, to, file)
+			errs, lacking, found = append(errs, err), append(lacking, missing...), found || isPolicy
+			if out.Len() > 0 && !bytes.HasPrefix(text, []byte("---")) {
+				out.WriteString("---\n")
+			}
+			out.Write(text)
+			if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
+				out.WriteByte('\n')
+			}
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return exitError{err, exitUnusable}
 	}
-	if out.Len() == 0 {
-		return unusable("no suites of other tools to convert: the files have native suites")
+	if !found {
+		return unusable("there is no policy or binding to convert in %s", strings.Join(paths, ", "))
 	}
 	if _, err := out.WriteTo(w); err != nil {
 		return unusable("%w", err)
 	}
+	if len(lacking) > 0 {
+		return exitError{errors.Join(lacking...), exitFailed}
+	}
 	return nil
+}
+
+// convertFile returns the converted text of a file, an error for each field that the other side
+// lacks, and whether the file has a policy or binding.
+func convertFile(stdin io.Reader, to, file string) (text []byte, lacking []error, isPolicy bool, err error) {
+	name := filepath.Clean(file)
+	if file == stdinPath {
+		name = "stdin"
+		text, err = io.ReadAll(stdin)
+	} else {
+		text, err = manifest.ReadFile(file)
+	}
+	if err != nil {
+		return nil, nil, false, err
+	}
+	documents, err := manifest.Parse(name, text)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	for document, err := range manifest.Items(documents) {
+		if err != nil {
+			return nil, nil, false, err
+		}
+		if !isPolicyOrBinding(document.GroupVersionKind().GroupKind()) {
+			continue
+		}
+		isPolicy = true
+		object, err := document.Object()
+		if err != nil {
+			return nil, nil, false, err
+		}
+		own, err := ownFields(object)
+		if err != nil {
+			return nil, nil, false, document.Errorf("", "%v", err)
+		}
+		for _, f := range own {
+			if to == toNative {
+				lacking = append(lacking, document.Errorf(f.Field, "Kubernetes has no such field, and Celador's kube-apiserver %s", f.Detail))
+			}
+		}
+	}
+	text, err = manifest.WithAPIVersions(name, text, func(apiVersion, kind string) string {
+		switch version, _ := schema.ParseGroupVersion(apiVersion); {
+		case to == toNative && version == v1.PolyfillGroupVersion:
+			return v1.SchemeGroupVersion.String()
+		case to == toPolyfill && isPolicyOrBinding(schema.GroupKind{Group: version.Group, Kind: kind}):
+			return v1.PolyfillGroupVersion.String()
+		}
+		return apiVersion
+	})
+	return text, lacking, isPolicy, err
+}
+
+// isPolicyOrBinding reports whether objects of a kind are policies or bindings, whose group also
+// has webhook configurations.
+func isPolicyOrBinding(kind schema.GroupKind) bool {
+	return cluster.IsPolicy(schema.GroupKind{Group: kind.Group, Kind: strings.TrimSuffix(kind.Kind, "Binding")})
+}
+
+// ownFields returns an error for each field of a policy or binding that Kubernetes does not have.
+func ownFields(object *unstructured.Unstructured) (field.ErrorList, error) {
+	switch object.GetKind() {
+	case cluster.ValidatingKind:
+		return disabled(object, func(o *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicySpec { return &o.Spec })
+	case cluster.MutatingKind:
+		return disabled(object, func(o *v1.MutatingAdmissionPolicy) *v1.MutatingAdmissionPolicySpec { return &o.Spec })
+	case cluster.ValidatingKind + "Binding":
+		return disabled(object, func(o *v1.ValidatingAdmissionPolicyBinding) *v1.ValidatingAdmissionPolicyBindingSpec { return &o.Spec })
+	}
+	return nil, nil // all fields of the binding of a mutating policy are Kubernetes'
+}
+
+func disabled[T any, S policyspec.Spec](object *unstructured.Unstructured, spec func(*T) *S) (field.ErrorList, error) {
+	typed := new(T)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed); err != nil {
+		return nil, err
+	}
+	return policyspec.Disabled(spec(typed), nil), nil
 }

@@ -51,7 +51,7 @@ func newCommand() *cobra.Command {
 	}
 	command.SetVersionTemplate("{{.Version}}\n")
 	command.CompletionOptions.DisableDefaultCmd = true
-	command.AddCommand(newServeCommand(), newKubectlCommand(), newTestCommand(), newAuditCommand(), newPlaygroundCommand(), &cobra.Command{
+	command.AddCommand(newServeCommand(), newKubectlCommand(), newTestCommand(), newAuditCommand(), newConvertCommand(), newPlaygroundCommand(), &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,

@@ -82,7 +82,7 @@ file that the argument names, to standard output if the argument is -, and by de
 			}
 			switch {
 			case options.convert:
-				return convert(cmd.OutOrStdout(), args)
+				return convertSuites(cmd.OutOrStdout(), args)
 			case options.watch:
 				return options.testOnChanges(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args)
 			}

@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -56,9 +57,32 @@ var (
 	crds       = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
 )
 
-// Policies returns the validating policies of the cluster and their bindings.
+// Policies returns the validating policies of the cluster and their bindings, those of the polyfill,
+// if the cluster has it, as native ones. A policy or binding that both groups have is returned once.
+// It is an error if the two have different specs.
 func (c *Cluster) Policies(ctx context.Context) ([]*unstructured.Unstructured, error) {
-	return c.read(ctx, policies, bindings)
+	found, err := c.read(ctx, policies, bindings)
+	if err != nil {
+		return nil, err
+	}
+	const kind = "ValidatingAdmissionPolicy"
+	polyfill, err := c.Params(ctx, v1.PolyfillGroupVersion.WithKind(kind), v1.PolyfillGroupVersion.WithKind(kind+"Binding"))
+	if err != nil {
+		return nil, err
+	}
+	native := found
+	for _, object := range polyfill {
+		object.SetAPIVersion(v1.SchemeGroupVersion.String())
+		same := slices.IndexFunc(native, func(other *unstructured.Unstructured) bool {
+			return other.GetKind() == object.GetKind() && other.GetName() == object.GetName()
+		})
+		if same < 0 {
+			found = append(found, object)
+		} else if !equality.Semantic.DeepEqual(native[same].Object["spec"], object.Object["spec"]) {
+			return nil, fmt.Errorf("%s %s is in %s and in %s, with different specs: audit the policies of one group with --filename", object.GetKind(), object.GetName(), v1.GroupName, v1.PolyfillGroupVersion.Group)
+		}
+	}
+	return found, nil
 }
 
 // Namespaces returns the namespaces of the cluster.

@@ -185,3 +185,61 @@ func TestParams(t *testing.T) {
 		}
 	}
 }
+
+// policyList is a list of policies or bindings, each with its name as an expression.
+func policyList(apiVersion, kind string, expressions map[string]string) string {
+	var items []string
+	for name, expression := range expressions {
+		items = append(items, fmt.Sprintf(`{"apiVersion": %q, "kind": %q, "metadata": {"name": %q}, "spec": {"validations": [{"expression": %q}]}}`, apiVersion, kind, name, expression))
+	}
+	return fmt.Sprintf(`{"apiVersion": %q, "kind": "%sList", "metadata": {}, "items": [%s]}`, apiVersion, kind, strings.Join(items, ","))
+}
+
+// Policies of the polyfill are read as native ones, if the cluster has their kinds.
+func TestPolicies(t *testing.T) {
+	const native, polyfill = "admissionregistration.k8s.io/v1", "policy.celador.io/v1"
+	const policies, bindings = "validatingadmissionpolicies", "validatingadmissionpolicybindings"
+	served := `{"kind": "APIResourceList", "groupVersion": "policy.celador.io/v1", "resources": [
+		{"name": "validatingadmissionpolicies", "kind": "ValidatingAdmissionPolicy", "verbs": ["create", "list"]},
+		{"name": "validatingadmissionpolicybindings", "kind": "ValidatingAdmissionPolicyBinding", "verbs": ["create", "list"]}]}`
+	for name, test := range map[string]struct {
+		served           bool
+		native, polyfill map[string]string // expressions by the names of policies
+		want             []string
+		wantErr          string
+	}{
+		"no polyfill":   {native: map[string]string{"a": "1"}, polyfill: map[string]string{"b": "2"}, want: []string{"a", "native-binding"}},
+		"both":          {served: true, native: map[string]string{"a": "1"}, polyfill: map[string]string{"b": "2"}, want: []string{"a", "b", "native-binding", "polyfill-binding"}},
+		"the same":      {served: true, native: map[string]string{"a": "1"}, polyfill: map[string]string{"a": "1"}, want: []string{"a", "native-binding", "polyfill-binding"}},
+		"only polyfill": {served: true, polyfill: map[string]string{"b": "2"}, want: []string{"b", "native-binding", "polyfill-binding"}},
+		"others of the same name": {
+			served: true, native: map[string]string{"a": "1"}, polyfill: map[string]string{"a": "2"},
+			wantErr: "ValidatingAdmissionPolicy a is in admissionregistration.k8s.io and in policy.celador.io, with different specs: audit the policies of one group with --filename",
+		},
+	} {
+		r := responses{
+			"/apis/" + native + "/" + policies + "?limit=500":   policyList(native, "ValidatingAdmissionPolicy", test.native),
+			"/apis/" + native + "/" + bindings + "?limit=500":   policyList(native, "ValidatingAdmissionPolicyBinding", map[string]string{"native-binding": ""}),
+			"/apis/" + polyfill + "/" + policies + "?limit=500": policyList(polyfill, "ValidatingAdmissionPolicy", test.polyfill),
+			"/apis/" + polyfill + "/" + bindings + "?limit=500": policyList(polyfill, "ValidatingAdmissionPolicyBinding", map[string]string{"polyfill-binding": ""}),
+		}
+		if test.served {
+			r["/apis/"+polyfill] = served
+		}
+		found, err := newCluster(t, r).Policies(t.Context())
+		if text := fmt.Sprint(err); err != nil && text != test.wantErr || err == nil && test.wantErr != "" {
+			t.Errorf("%s: error %v, want %q", name, err, test.wantErr)
+		}
+		var got []string
+		for _, object := range found {
+			got = append(got, object.GetName())
+			if object.GetAPIVersion() != native {
+				t.Errorf("%s: %s has apiVersion %s", name, object.GetName(), object.GetAPIVersion())
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: policies and bindings %q, want %q", name, got, test.want)
+		}
+	}
+}

@@ -34,13 +34,14 @@ type Document struct {
 // Raw returns the value as JSON. Callers must not change it.
 func (d *Document) Raw() []byte { return d.raw }
 
-// GroupVersionKind returns the type that apiVersion and kind name. It is empty if the value has
-// none.
+// GroupVersionKind returns the type that apiVersion and kind name, for a kind of the polyfill the
+// native one. It is empty if the value has none.
 func (d *Document) GroupVersionKind() schema.GroupVersionKind {
 	var meta metav1.TypeMeta
 	if kjson.UnmarshalCaseSensitivePreserveInts(d.raw, &meta) != nil {
 		return schema.GroupVersionKind{}
 	}
+	meta.APIVersion = native(meta.APIVersion)
 	return meta.GroupVersionKind()
 }
 
@@ -73,8 +74,8 @@ func Member(path, key string) string {
 
 func item(path string, index int) string { return path + "[" + strconv.Itoa(index) + "]" }
 
-// Object returns the value as an object. It is an error if apiVersion or kind is missing. The
-// caller owns the object.
+// Object returns the value as an object, a policy or binding of the polyfill as the native one. It
+// is an error if apiVersion or kind is missing. The caller owns the object.
 func (d *Document) Object() (*unstructured.Unstructured, error) {
 	content := map[string]any{}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(d.raw, &content); err != nil {
@@ -86,6 +87,7 @@ func (d *Document) Object() (*unstructured.Unstructured, error) {
 			return nil, d.Errorf(field, "required: a manifest names the type of its object with apiVersion and kind")
 		}
 	}
+	content["apiVersion"] = native(object.GetAPIVersion())
 	if metadata, found := content["metadata"]; found {
 		if _, ok := metadata.(map[string]any); !ok {
 			return nil, d.Errorf("metadata", "must be an object")

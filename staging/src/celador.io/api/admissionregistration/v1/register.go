@@ -16,6 +16,10 @@ const GroupName = "admissionregistration.k8s.io"
 // registers.
 var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1"}
 
+// PolyfillGroupVersion is the group and version in which the polyfill serves the same kinds on
+// clusters whose API server is not Celador's.
+var PolyfillGroupVersion = schema.GroupVersion{Group: "policy.celador.io", Version: "v1"}
+
 var (
 	// SchemeBuilder collects the functions that AddToScheme calls. Generated code
 	// adds to it.

@@ -8,7 +8,6 @@ package policyapi
 
 import (
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -16,7 +15,7 @@ import (
 )
 
 // GroupVersion is the group and version of the polyfill's kinds.
-var GroupVersion = schema.GroupVersion{Group: "policy.celador.io", Version: "v1"}
+var GroupVersion = v1.PolyfillGroupVersion
 
 // AddToScheme registers the kinds and their lists. A scheme that also has the kinds of
 // admissionregistration.k8s.io encodes objects in that group unless a version is asked for.
