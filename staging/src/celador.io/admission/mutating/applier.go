@@ -45,8 +45,8 @@ type applier struct {
 	cache   objectCache
 	// inputs has one entry for each target that policies match.
 	inputs []*activation.Input
-	// views has one entry for each kind that policies match.
-	views []*view
+	// values has one entry for each kind that policies match.
+	values []*objectValues
 	// params is the param of the last evaluation.
 	params *activation.ParamValue
 	result Result
@@ -95,9 +95,9 @@ func (r *applier) exempt(i *invocation) bool {
 	if len(i.Conditions) == 0 {
 		return false
 	}
-	view := r.view(i.target.Kind)
-	view.form = activation.Typed
-	report, err := i.CheckConditions(r.ctx, &activation.Series{}, r.subject(i, view))
+	values := r.valuesOf(i.target.Kind)
+	values.form = activation.Typed
+	report, err := i.CheckConditions(r.ctx, &activation.Memory{}, r.subject(i, values))
 	if report == nil {
 		return false
 	}

@@ -29,16 +29,16 @@ func (r *applier) applyPatch(i *invocation, m *mutation, record *Mutation) error
 	if m.invalid != nil {
 		return m.invalid
 	}
-	target := target{r.versioned, r.objects, converter, &r.engine.shapes, &r.cache}
-	view := r.view(i.target.Kind)
-	patched, err := r.computePatch(i, m, target)
+	original := patchable{r.versioned, r.objects, converter, &r.engine.shapes, &r.cache}
+	values := r.valuesOf(i.target.Kind)
+	patched, err := r.computePatch(i, m, original)
 	if err != nil {
-		return cmp.Or(view.unconvertible(), err)
+		return cmp.Or(values.unconvertible(), err)
 	}
 	after := patched.object
 	if after == before {
-		if r.cache.defaulted == before {
-			view.mutated()
+		if r.cache.own == before {
+			values.mutated()
 			r.changed = true
 			return nil
 		}
@@ -57,8 +57,8 @@ func (r *applier) applyPatch(i *invocation, m *mutation, record *Mutation) error
 	}
 	r.objects.GetObjectDefaulter().Default(after)
 	r.versioned.UpdateObject(after)
-	view.mutated()
-	r.changed, r.cache.defaulted = true, after
+	values.mutated()
+	r.changed, r.cache.own = true, after
 	if r.options.Changes {
 		record.compare(before, after, patched.fields)
 	}
@@ -67,7 +67,7 @@ func (r *applier) applyPatch(i *invocation, m *mutation, record *Mutation) error
 
 // computePatch computes the patched object and turns a panic into an error. structured-merge-diff
 // panics on CEL values that it does not know, such as format objects.
-func (r *applier) computePatch(i *invocation, m *mutation, t target) (_ patched, err error) {
+func (r *applier) computePatch(i *invocation, m *mutation, t patchable) (_ patched, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("internal error: %v", cause)

@@ -23,7 +23,7 @@ var errRefused = errors.New("expression evaluated to false")
 // leaves the object unchanged for null and true.
 type inlinePatcher struct{ *expression.Program }
 
-func (p inlinePatcher) patch(series *expression.Series, t target) (patched, error) {
+func (p inlinePatcher) patch(series *expression.Series, t patchable) (patched, error) {
 	value, err := p.Evaluate(series)
 	if err != nil {
 		return patched{}, err

@@ -27,7 +27,7 @@ func (r *applier) settle() error {
 	}
 	before, mutations := *r.versioned, len(r.result.Mutations)
 	// A patcher must copy the object, which is restored below, instead of defaulting it in place.
-	r.cache.defaulted = nil
+	r.cache.own = nil
 	var unsettled []*invocation
 	for range maxRounds {
 		var err error

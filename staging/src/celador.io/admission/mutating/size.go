@@ -31,7 +31,7 @@ func checkSize(bytes int) error {
 // grow adds the size of an apply configuration to t.size. It returns an error if the object
 // could exceed MaxObjectBytes. t.size counts values that later configurations replace, so grow
 // encodes and measures the object before it returns an error.
-func (t target) grow(content int) error {
+func (t patchable) grow(content int) error {
 	if err := checkSize(content); err != nil {
 		return err
 	}

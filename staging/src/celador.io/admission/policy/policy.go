@@ -85,11 +85,11 @@ func New[Body any](compiler *expression.Compiler, object metav1.Object, anatomy 
 		}
 		result.ParamKind = &ParamKind{kind, version.WithKind(kind.Kind)}
 	}
-	result.expressions.compile = func() *Compiled[Body] {
+	result.expressions.compile = func() *CompiledSpec[Body] {
 		c := compile(compiler, anatomy)
 		c.announce(compiler, result.Name)
 		// The body may add to the errors.
-		compiled := &Compiled[Body]{Conditions: c.conditions, Variables: c.variables, Body: body(c)}
+		compiled := &CompiledSpec[Body]{Conditions: c.conditions, Variables: c.variables, Body: body(c)}
 		compiled.errors, compiled.programs = c.broken, c.programs()
 		return compiled
 	}
@@ -98,7 +98,7 @@ func New[Body any](compiler *expression.Compiler, object metav1.Object, anatomy 
 
 // Compiled returns the compiled expressions of the policy to a request that evaluates them. The
 // first call compiles them unless the store has done so, and concurrent calls wait for it.
-func (p *Policy[Body]) Compiled() *Compiled[Body] {
+func (p *Policy[Body]) Compiled() *CompiledSpec[Body] {
 	if !p.expressions.evaluated.Load() { // a store in each request would take the cache line from other processors
 		p.expressions.evaluated.Store(true)
 	}

@@ -34,8 +34,8 @@ type evaluation struct {
 	// namespace is set when the first policy is evaluated.
 	namespace    activation.Namespace
 	hasNamespace bool
-	// series is the memory of one series of expressions after the other.
-	series activation.Series
+	// memory is reused by one series of expressions after the other.
+	memory activation.Memory
 	// found is the result of the current policy for param, which is the zero value without a param.
 	found  paramResult
 	param  activation.ParamValue
@@ -61,12 +61,12 @@ func (e *evaluation) free() {
 	if e.engine.Compiler.Tracer() != nil {
 		return
 	}
-	e.series.Clear()
+	e.memory.Clear()
 	for _, in := range e.inputs {
 		in.Free()
 	}
 	clear(e.inputs)
-	*e = evaluation{inputs: e.inputs[:0], series: e.series, found: e.found.cleared(), result: e.result.cleared()}
+	*e = evaluation{inputs: e.inputs[:0], memory: e.memory, found: e.found.cleared(), result: e.result.cleared()}
 	evaluations.Put(e)
 }
 
@@ -143,8 +143,8 @@ func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured)
 	if p.evaluated && e.param.Of(param) {
 		return &e.found
 	}
-	if p.Compiled == nil {
-		p.Compiled = p.Policy.Compiled()
+	if p.CompiledSpec == nil {
+		p.CompiledSpec = p.Policy.Compiled()
 	}
 	subject := activation.Subject{Input: p.input, Namespace: &e.namespace}
 	e.param = activation.ParamValue{}
@@ -152,7 +152,7 @@ func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured)
 		e.param = *activation.NewParamValue(param, activation.Unstructured)
 		subject.Params = &e.param
 	}
-	p.evaluate(e.ctx, &e.series, subject, &e.found)
+	p.evaluate(e.ctx, &e.memory, subject, &e.found)
 	p.evaluated = true
 	return &e.found
 }

@@ -86,9 +86,9 @@ func (f *paramResult) fail(policy v1.FailurePolicyType, err error) {
 
 // evaluate evaluates the expressions of the policy, with the given memory, and sets found. Match
 // conditions, validations with their messages, and audit annotations have a cost budget each.
-func (p compiledPolicy) evaluate(ctx context.Context, series *activation.Series, s activation.Subject, found *paramResult) {
+func (p compiledPolicy) evaluate(ctx context.Context, memory *activation.Memory, s activation.Subject, found *paramResult) {
 	*found = found.cleared()
-	if report, err := p.CheckConditions(ctx, series, s); report != nil {
+	if report, err := p.CheckConditions(ctx, memory, s); report != nil {
 		switch {
 		case err == nil:
 		case p.FailurePolicy == v1.Ignore:
@@ -100,9 +100,9 @@ func (p compiledPolicy) evaluate(ctx context.Context, series *activation.Series,
 		found.conditions = report
 		return
 	}
-	err := p.validate(ctx, series, s, found)
+	err := p.validate(ctx, memory, s, found)
 	if err == nil && len(p.Body.annotations) > 0 {
-		err = p.annotate(ctx, series, s, found)
+		err = p.annotate(ctx, memory, s, found)
 	}
 	if err != nil {
 		found.fail(p.FailurePolicy, err)
@@ -111,7 +111,7 @@ func (p compiledPolicy) evaluate(ctx context.Context, series *activation.Series,
 
 // validate evaluates the validations, and the messages of those that are not satisfied. An error
 // ends the evaluation of the policy.
-func (p compiledPolicy) validate(ctx context.Context, memory *activation.Series, s activation.Subject, found *paramResult) error {
+func (p compiledPolicy) validate(ctx context.Context, memory *activation.Memory, s activation.Subject, found *paramResult) error {
 	if len(p.Body.validations) == 0 {
 		return nil
 	}
@@ -145,7 +145,7 @@ func (p compiledPolicy) validate(ctx context.Context, memory *activation.Series,
 }
 
 // explain sets the message and the reason of each denial.
-func (p compiledPolicy) explain(ctx context.Context, memory *activation.Series, s activation.Subject, found *paramResult) {
+func (p compiledPolicy) explain(ctx context.Context, memory *activation.Memory, s activation.Subject, found *paramResult) {
 	var series *expression.Series
 	for i := range found.violations {
 		d := &found.violations[i]
@@ -216,7 +216,7 @@ func stringValue(value ref.Val) (string, bool) {
 }
 
 // annotate evaluates the audit annotations. An error ends the evaluation of the policy.
-func (p compiledPolicy) annotate(ctx context.Context, memory *activation.Series, s activation.Subject, found *paramResult) error {
+func (p compiledPolicy) annotate(ctx context.Context, memory *activation.Memory, s activation.Subject, found *paramResult) error {
 	series := memory.Begin(ctx, s, policyspec.AuditAnnotation, p.Variables, celconfig.RuntimeCELCostBudget)
 	start := time.Now()
 	for i := range p.Body.annotations {

@@ -35,7 +35,7 @@ type annotation struct {
 // compiledPolicy is a policy of a Store with its compiled expressions. Immutable.
 type compiledPolicy struct {
 	*policy.Policy[Body]
-	*policy.Compiled[Body]
+	*policy.CompiledSpec[Body]
 }
 
 // policy returns the policy of an object, to which the policy refers.

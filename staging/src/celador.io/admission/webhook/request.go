@@ -48,7 +48,7 @@ type Request struct {
 	// authorizer and memory are nil until a match condition is evaluated. The match conditions of
 	// one webhook after the other are evaluated in memory.
 	authorizer *activation.Authorizer
-	memory     *activation.Series
+	memory     *activation.Memory
 }
 
 // version holds the request with its objects converted to one kind.
@@ -76,7 +76,7 @@ func (r *Request) Free() {
 }
 
 // VersionedAttributes returns the attributes with the objects converted to a kind: the kind of a
-// MatchResult's Target. Calls with the same kind return the same attributes.
+// Applicability's Target. Calls with the same kind return the same attributes.
 func (r *Request) VersionedAttributes(kind schema.GroupVersionKind) (*admission.VersionedAttributes, error) {
 	v, err := r.version(&kind)
 	if err != nil {
@@ -140,7 +140,7 @@ func (r *Request) matchable() *matching.Request {
 // series of the webhook before, with which it shares the values of equal conditions.
 func (r *Request) series(v *version) *expression.Series {
 	if r.memory == nil {
-		r.authorizer, r.memory = activation.NewAuthorizer(r.config.Authorizer), &activation.Series{}
+		r.authorizer, r.memory = activation.NewAuthorizer(r.config.Authorizer), &activation.Memory{}
 	}
 	if a := v.attributes; v.input == nil {
 		target := &r.own

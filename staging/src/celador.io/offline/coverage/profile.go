@@ -24,7 +24,7 @@ type Expression struct {
 	Position manifest.Position `json:"position"`
 	// Text is the expression, in one line.
 	Text string `json:"text"`
-	// Branches are the branches in the order of the expression. JSON reports have them in outcomes.
+	// Branches are the branches in the order of the expression. JSON reports have them in results.
 	Branches []Branch `json:"-"`
 }
 

@@ -201,8 +201,8 @@ func (b *builder) append(path string, c suite.Case) {
 		c.Name = fmt.Sprintf("%s (%d)", c.Name, number)
 	}
 	if b.outdated != "" && c.Skip == "" {
-		notes := map[suite.RequestDecision]string{}
-		for _, decision := range suite.Decisions() {
+		notes := map[suite.Conclusion]string{}
+		for _, decision := range suite.Conclusions() {
 			notes[decision] = strings.TrimPrefix(c.Notes[decision]+". "+fmt.Sprintf(
 				"The policy is of version %s, which a server does not serve by default: apply it in v1, as this case does", b.outdated), ". ")
 		}

@@ -19,7 +19,7 @@ import (
 )
 
 // gatekeeperNotes say why gator verify decides otherwise, by the decision of the server.
-var gatekeeperNotes = map[suite.RequestDecision]string{
+var gatekeeperNotes = map[suite.Conclusion]string{
 	suite.NoMatch:  "the constraint does not match this request, which gator verify takes for no violation. On a server, objects without a namespace are in the namespace default",
 	suite.Rejected: "gator verify does not default and validate objects. A server rejects this one before policies see it",
 	suite.Error:    "an expression fails, which gator verify takes for a violation",

@@ -59,13 +59,13 @@ type (
 )
 
 // kaptestExpectations are the decisions by the values of expect.
-var kaptestExpectations = map[string]map[string]suite.RequestDecision{
+var kaptestExpectations = map[string]map[string]suite.Conclusion{
 	cluster.ValidatingKind: {"admit": suite.Allowed, "deny": suite.Denied, "skip": suite.NoMatch, "error": suite.Error},
 	cluster.MutatingKind:   {"mutate": suite.Allowed, "skip": suite.NoMatch, "error": suite.Error},
 }
 
 // kaptestNotes say why kaptest decides otherwise, by the decision of the server.
-var kaptestNotes = map[suite.RequestDecision]string{
+var kaptestNotes = map[suite.Conclusion]string{
 	suite.NoMatch:  "kaptest evaluates the expressions of a policy for any object. On a server, matchConstraints, the binding or match conditions do not match this request",
 	suite.Rejected: "kaptest does not default and validate objects. A server rejects this one before policies see it",
 	suite.Allowed:  "kaptest considers neither failurePolicy nor the actions of bindings. A server allows this request",

@@ -219,12 +219,12 @@ func (k *kubescapeSuite) expect(expected string, c *suite.Case) {
 	switch expected {
 	case kubescapePass:
 		c.Expect.Allowed = new(true)
-		c.Notes = map[suite.RequestDecision]string{suite.NoMatch: "no policy applies. The tests of Kubescape's library pass whenever the server performs the request"}
+		c.Notes = map[suite.Conclusion]string{suite.NoMatch: "no policy applies. The tests of Kubescape's library pass whenever the server performs the request"}
 	case kubescapeFail:
 		// With allowed, an object that the server cannot decode is a failure of the case instead of
 		// an error in the suite.
 		c.Expect.Decision, c.Expect.Allowed = suite.Denied, new(false)
-		c.Notes = map[suite.RequestDecision]string{
+		c.Notes = map[suite.Conclusion]string{
 			suite.Rejected: "the server rejects the object itself, before policies see it. Older runners of Kubescape's library take any rejection for the expected one",
 			suite.Error:    "the policy cannot be evaluated. The tests of Kubescape's library take any rejection by the policy for the expected one",
 		}

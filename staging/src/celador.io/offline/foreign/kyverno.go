@@ -82,7 +82,7 @@ type (
 )
 
 // kyvernoExpectations are the decisions by the values of result.
-var kyvernoExpectations = map[string]suite.RequestDecision{"pass": suite.Allowed, "fail": suite.Denied, "skip": suite.NoMatch, "error": suite.Error}
+var kyvernoExpectations = map[string]suite.Conclusion{"pass": suite.Allowed, "fail": suite.Denied, "skip": suite.NoMatch, "error": suite.Error}
 
 // kyvernoOperations are the operations that the Kyverno CLI simulates.
 var kyvernoOperations = []string{"CREATE", "UPDATE", "DELETE"}
@@ -90,7 +90,7 @@ var kyvernoOperations = []string{"CREATE", "UPDATE", "DELETE"}
 const wantKyvernoOperation = "want CREATE, UPDATE or DELETE: write native cases for other operations"
 
 // kyvernoNotes say why the Kyverno CLI decides otherwise, by the decision of the server.
-var kyvernoNotes = map[suite.RequestDecision]string{
+var kyvernoNotes = map[suite.Conclusion]string{
 	suite.NoMatch:  "the Kyverno CLI takes a policy that does not match for one that passes. On a server, no policy applies to this request",
 	suite.Rejected: "the Kyverno CLI does not default and validate objects. A server rejects this one before policies see it",
 	suite.Allowed:  "a server allows this request: the validations hold, or the binding only warns or audits, which is a failure for the Kyverno CLI",
@@ -306,7 +306,7 @@ func cutLast(text string) (before, after string) {
 }
 
 // testCase adds the case of a result about one object.
-func (k *kyvernoSuite) testCase(path, policy, wanted, operation string, o *object, decision suite.RequestDecision, expected []*object, patched bool) {
+func (k *kyvernoSuite) testCase(path, policy, wanted, operation string, o *object, decision suite.Conclusion, expected []*object, patched bool) {
 	_, name := cutLast(policy)
 	c := suite.Case{
 		Name:    fmt.Sprintf("%s %s: %s", name, o, wanted),

@@ -35,7 +35,7 @@ var (
 type resources struct {
 	lister      listers.CustomResourceDefinitionLister
 	expressions expressionsOf
-	build       func(context.Context, *apiextensionsv1.CustomResourceDefinition, *apiextensions.Expressions) (*serving.Resource, error)
+	build       func(context.Context, *apiextensionsv1.CustomResourceDefinition, *apiextensions.ExpressionFields) (*serving.Resource, error)
 	// drainTimeout limits how long an outdated Resource stays open for its requests.
 	drainTimeout time.Duration
 
@@ -49,7 +49,7 @@ type resources struct {
 // It returns the same pointer for all objects of one generation. *crdinformer.ExpressionCache
 // implements it.
 type expressionsOf interface {
-	Of(*apiextensionsv1.CustomResourceDefinition) *apiextensions.Expressions
+	Of(*apiextensionsv1.CustomResourceDefinition) *apiextensions.ExpressionFields
 }
 
 // A slot holds the Resource that serves one CustomResourceDefinition now, or nil. mu serializes

@@ -35,7 +35,7 @@ type revision struct {
 // An entry holds the expressions of a revision, and counts the objects of Kubernetes' type that it
 // is kept for: the informer delivers one for each change of metadata or status.
 type entry struct {
-	expressions *apiextensions.Expressions
+	expressions *apiextensions.ExpressionFields
 	crds        int
 }
 
@@ -50,7 +50,7 @@ func revisionOf(crd *upstreamv1.CustomResourceDefinition) revision {
 // Of returns the expressions of a CustomResourceDefinition that the informer delivered, or nil if
 // it has none. Callers must not modify them. A deep copy does not keep the entry: the caller must
 // hold the original.
-func (e *ExpressionCache) Of(crd *upstreamv1.CustomResourceDefinition) *apiextensions.Expressions {
+func (e *ExpressionCache) Of(crd *upstreamv1.CustomResourceDefinition) *apiextensions.ExpressionFields {
 	e.lock.RLock()
 	defer e.lock.RUnlock()
 	if found, ok := e.entries[revisionOf(crd)]; ok {
@@ -61,7 +61,7 @@ func (e *ExpressionCache) Of(crd *upstreamv1.CustomResourceDefinition) *apiexten
 
 // record adds the expressions of a CustomResourceDefinition, or none if they are nil, until the
 // garbage collector finds the CustomResourceDefinition unreachable.
-func (e *ExpressionCache) record(crd *upstreamv1.CustomResourceDefinition, expressions *apiextensions.Expressions) {
+func (e *ExpressionCache) record(crd *upstreamv1.CustomResourceDefinition, expressions *apiextensions.ExpressionFields) {
 	at := revisionOf(crd)
 	e.lock.Lock()
 	defer e.lock.Unlock()

@@ -5,8 +5,8 @@ package apiextensions
 
 import v1 "celador.io/api/apiextensions/v1"
 
-// Expressions holds the fields of a CustomResourceDefinition's spec that Kubernetes does not have.
-type Expressions struct {
+// ExpressionFields holds the fields of a CustomResourceDefinition's spec that Kubernetes does not have.
+type ExpressionFields struct {
 	// Defaults holds x-kubernetes-default of all schemas, by the name of the version.
 	Defaults map[string]SchemaDefaults
 
@@ -27,17 +27,17 @@ type SchemaDefaults map[SchemaPath][]v1.DefaultRule
 
 // IsEmpty reports whether the CustomResourceDefinition has only fields of Kubernetes. A nil
 // receiver is empty.
-func (e *Expressions) IsEmpty() bool {
+func (e *ExpressionFields) IsEmpty() bool {
 	return e == nil || !e.HasDefaults() && !e.HasConversion()
 }
 
 // HasDefaults reports whether a schema has x-kubernetes-default. A nil receiver has none.
-func (e *Expressions) HasDefaults() bool {
+func (e *ExpressionFields) HasDefaults() bool {
 	return e != nil && len(e.Defaults) > 0
 }
 
 // HasConversion reports whether the strategy is ConversionRules, or there are converters or tables.
 // A nil receiver has none of them.
-func (e *Expressions) HasConversion() bool {
+func (e *ExpressionFields) HasConversion() bool {
 	return e != nil && (e.ConversionRules || len(e.Converters) > 0 || len(e.Tables) > 0)
 }

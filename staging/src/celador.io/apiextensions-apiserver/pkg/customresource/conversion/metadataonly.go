@@ -54,19 +54,19 @@ func effectsOf(converter *v1.Converter) effects {
 	return e
 }
 
-// effectsAlong returns the effects of a chain, and the steps that convert metadata along it: steps
-// before the last converter that may change metadata, and the one of metadataSteps for this
+// effectsAlong returns the effects of a chain, and the plans that convert metadata along it: plans
+// before the last converter that may change metadata, and the one of metadataPlans for this
 // converter. each holds the effects of the converters.
-func effectsAlong(c chain, each map[pair]effects, steps, metadataSteps map[pair]step) (effects, []step) {
+func effectsAlong(c chain, each map[pair]effects, plans, metadataPlans map[pair]lazyPlan) (effects, []lazyPlan) {
 	var e effects
-	var all, metadata []step
+	var all, metadata []lazyPlan
 	for i, from := range c[:len(c)-1] {
 		p := pair{from, c[i+1]}
 		if own := each[p]; own.metadata {
 			e.labels, e.metadata = e.labels || own.labels, true
-			metadata = append(slices.Clone(all), metadataSteps[p])
+			metadata = append(slices.Clone(all), metadataPlans[p])
 		}
-		all = append(all, steps[p])
+		all = append(all, plans[p])
 	}
 	return e, metadata
 }

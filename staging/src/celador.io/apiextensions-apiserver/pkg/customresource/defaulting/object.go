@@ -22,8 +22,8 @@ func (r *Rules) Default(object map[string]any) {
 		return
 	}
 	// ObjectDefaulter has no context. The cost limits end the evaluations.
-	w := &walk{ctx: context.Background(), budget: objectBudget, failed: func(f failure) { errorsTotal.WithLabelValues(r.crd, string(f.reason)).Inc() }}
-	w.visit(&scope{place: r.root(), value: object})
+	w := &walk{ctx: context.Background(), budget: objectBudget, failed: func(f ruleFailure) { errorsTotal.WithLabelValues(r.crd, string(f.reason)).Inc() }}
+	w.visit(&instance{place: r.root(), value: object})
 }
 
 // maxErrors limits the errors for one object, whose lists may have thousands of items that a rule
@@ -43,27 +43,27 @@ func (r *Rules) Validate(ctx context.Context, object, old map[string]any) field.
 	}
 	var errs field.ErrorList
 	more := 0
-	report := func(f failure) {
+	report := func(f ruleFailure) {
 		switch {
-		case f.scope.old.failedBefore(f.rule):
+		case f.at.old.failedBefore(f.rule):
 		case len(errs) < maxErrors:
 			errs = append(errs, field.Invalid(f.fieldPath(), nil, f.detail()))
 		default:
 			more++
 		}
 	}
-	var unset *failure
+	var unset *ruleFailure
 	walkWith := func(w walk) {
 		w.ctx, w.budget, w.dry = ctx, objectBudget, true
-		w.visit(&scope{place: r.root(), value: object, old: correlate(object, old, r.schema)})
+		w.visit(&instance{place: r.root(), value: object, old: correlate(object, old, r.schema)})
 	}
 	exhausted := false
 	walkWith(walk{
-		failed: func(f failure) {
+		failed: func(f ruleFailure) {
 			exhausted = exhausted || errors.Is(f.err, errBudget)
 			report(f)
 		},
-		unset: func(f failure) {
+		unset: func(f ruleFailure) {
 			if unset == nil {
 				unset = &f
 			}
@@ -71,7 +71,7 @@ func (r *Rules) Validate(ctx context.Context, object, old map[string]any) field.
 	})
 	if unset != nil && !exhausted {
 		// The fields that are set have cost Default something, too.
-		walkWith(walk{all: true, failed: func(f failure) {
+		walkWith(walk{all: true, failed: func(f ruleFailure) {
 			if errors.Is(f.err, errBudget) {
 				unset.reason, unset.err = reasonCost, errBudget
 				report(*unset)
@@ -88,7 +88,7 @@ func (r *Rules) Validate(ctx context.Context, object, old map[string]any) field.
 }
 
 // detail returns the text for the author of a custom resource, who may not know the rule.
-func (f *failure) detail() string {
+func (f *ruleFailure) detail() string {
 	return fmt.Sprintf("no default: the rule %q of %s fails: %v; set the field, or change the fields that the rule reads",
 		ruleerror.Abbreviate(strings.TrimSpace(f.rule.source)), keyword, f.err)
 }

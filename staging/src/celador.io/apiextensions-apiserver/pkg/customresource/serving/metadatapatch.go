@@ -28,7 +28,7 @@ import (
 // stays in the version in which it is stored. All other objects are patched as usual, so that
 // admission reads them and they are rewritten in the storage version.
 func (v *Version) MetadataPatch(chain admission.Interface, onlyMetadata func() bool) (rest.Patcher, admission.Interface) {
-	if v.view == nil {
+	if v.versioned == nil {
 		return v.Storage.CustomResource, chain
 	}
 	patch := &metadataPatch{Patcher: v.Storage.CustomResource, version: v, onlyMetadata: onlyMetadata}
@@ -64,7 +64,7 @@ func (p *metadataPatch) Update(ctx context.Context, name string, info rest.Updat
 	if err != nil {
 		return nil, false, err
 	}
-	out, err = p.version.view.ConvertMetadata(out.(*unstructured.Unstructured))
+	out, err = p.version.versioned.ConvertMetadata(out.(*unstructured.Unstructured))
 	return out, false, err
 }
 
@@ -73,9 +73,9 @@ func (p *metadataPatch) Update(ctx context.Context, name string, info rest.Updat
 func (p *metadataPatch) validation(validate rest.ValidateObjectUpdateFunc) rest.ValidateObjectUpdateFunc {
 	convert := func(object runtime.Object) (*unstructured.Unstructured, error) {
 		if p.unreadable {
-			return p.version.view.ConvertMetadata(object.(*unstructured.Unstructured))
+			return p.version.versioned.ConvertMetadata(object.(*unstructured.Unstructured))
 		}
-		return p.version.view.Convert(object.(*unstructured.Unstructured))
+		return p.version.versioned.Convert(object.(*unstructured.Unstructured))
 	}
 	return func(ctx context.Context, object, old runtime.Object) error {
 		patched, err := convert(object)
@@ -99,12 +99,12 @@ type patchedMetadata struct {
 // UpdatedObject implements rest.UpdatedObjectInfo. It returns the cause of the metadataPatch if the
 // object can be patched as usual after all, or if its metadata alone cannot be patched.
 func (m patchedMetadata) UpdatedObject(ctx context.Context, old runtime.Object) (runtime.Object, error) {
-	p, view := m.patch, m.patch.version.view
+	p, versioned := m.patch, m.patch.version.versioned
 	stored := old.(*unstructured.Unstructured)
-	current, err := view.Convert(stored)
+	current, err := versioned.Convert(stored)
 	p.unreadable = err != nil
 	if p.unreadable {
-		current, err = view.ConvertMetadata(stored)
+		current, err = versioned.ConvertMetadata(stored)
 	}
 	if err != nil || !p.unreadable && p.version.rewrites(ctx, current) {
 		return nil, p.cause
@@ -121,7 +121,7 @@ func (m patchedMetadata) UpdatedObject(ctx context.Context, old runtime.Object) 
 	}
 	out := stored.DeepCopy()
 	out.Object["metadata"] = patched.Object["metadata"]
-	if view.ChangesMetadata(stored) {
+	if versioned.ChangesMetadata(stored) {
 		// Only a conversion of the whole object knows the labels and annotations to store.
 		if !maps.Equal(patched.GetLabels(), current.GetLabels()) || !maps.Equal(patched.GetAnnotations(), current.GetAnnotations()) {
 			return nil, p.cause

@@ -28,7 +28,7 @@ import (
 // for concurrent use.
 type Resource struct {
 	crd         atomic.Pointer[apiextensionsv1.CustomResourceDefinition]
-	expressions *apiextensions.Expressions
+	expressions *apiextensions.ExpressionFields
 	versions    map[string]*Version
 	types       managedfields.TypeConverter
 	stored      *Version
@@ -62,10 +62,10 @@ type Version struct {
 	// version does not declare the subresource.
 	Apply, ApplyStatus func() (rest.Patcher, *handlers.RequestScope, error)
 
-	// view is the storage of CustomResource if the versions share asStored. Nil without conversion
+	// versioned is the storage of CustomResource if the versions share asStored. Nil without conversion
 	// rules.
-	view     *versionedstorage.VersionStorage
-	asStored *upstream.REST
+	versioned *versionedstorage.VersionStorage
+	asStored  *upstream.REST
 	// check is the check of writes in the version. Nil if what is stored can always be served.
 	check *writeCheck
 }
@@ -83,14 +83,14 @@ func (r *Resource) TypeConverter() managedfields.TypeConverter { return r.types 
 func (r *Resource) Name() string { return r.crd.Load().Name }
 
 // Expressions returns the expressions that the Resource was built with.
-func (r *Resource) Expressions() *apiextensions.Expressions { return r.expressions }
+func (r *Resource) Expressions() *apiextensions.ExpressionFields { return r.expressions }
 
 // Current reports whether the Resource serves the spec, the expressions and the accepted names of
 // crd. expressionsOf returns the expressions of crd. The generation alone does not tell: a server
 // of Kubernetes that shares etcd drops expressions with any write and leaves the generation as it
 // is, and a backup of etcd may have another spec in the same generation. The Resource may keep a
 // reference to crd, which must not be changed if it returns true.
-func (r *Resource) Current(crd *apiextensionsv1.CustomResourceDefinition, expressionsOf func(*apiextensionsv1.CustomResourceDefinition) *apiextensions.Expressions) bool {
+func (r *Resource) Current(crd *apiextensionsv1.CustomResourceDefinition, expressionsOf func(*apiextensionsv1.CustomResourceDefinition) *apiextensions.ExpressionFields) bool {
 	own := r.crd.Load()
 	if own == crd {
 		return true

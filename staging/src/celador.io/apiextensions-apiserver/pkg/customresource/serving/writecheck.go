@@ -31,20 +31,20 @@ type writeCheck struct {
 
 // writeCheck returns the check of requests in a version, or nil if what is stored can always be
 // served.
-func (k *kind) writeCheck(version string) *writeCheck {
-	if k.converters.checked == nil {
+func (b *build) writeCheck(version string) *writeCheck {
+	if b.converters.checked == nil {
 		return nil
 	}
 	check := &writeCheck{
-		converter: k.converters.checked, defaulter: k.schemas.Defaulter(scheme.Scheme),
-		requested: k.gv(version), stored: k.stored,
+		converter: b.converters.checked, defaulter: b.schemas.Defaulter(scheme.Scheme),
+		requested: b.gv(version), stored: b.stored,
 	}
-	for i := range k.crd.Spec.Versions {
-		if v := &k.crd.Spec.Versions[i]; v.Served && !k.converters.identical(k.stored.Version, v.Name) {
-			check.served = append(check.served, k.gv(v.Name))
+	for i := range b.crd.Spec.Versions {
+		if v := &b.crd.Spec.Versions[i]; v.Served && !b.converters.identical(b.stored.Version, v.Name) {
+			check.served = append(check.served, b.gv(v.Name))
 		}
 	}
-	if len(check.served) == 0 && k.converters.identical(version, k.stored.Version) {
+	if len(check.served) == 0 && b.converters.identical(version, b.stored.Version) {
 		return nil
 	}
 	return check

@@ -10,33 +10,33 @@ import (
 
 // A place leads from the root of a value to a node. Field paths and correlations are derived from
 // it for failing rules only.
-type place []step
+type place []element
 
-type stepKind int8
+type elementKind int8
 
 const (
-	propertyStep stepKind = iota
-	keyStep
-	indexStep
-	allOfStep // to a node of the same value
+	propertyElement elementKind = iota
+	keyElement
+	indexElement
+	allOfElement // to a node of the same value
 )
 
-type step struct {
-	kind  stepKind
+type element struct {
+	kind  elementKind
 	index int
 	name  string
 }
 
 // path returns the field path of the place below root.
 func (p place) path(root *field.Path) *field.Path {
-	for _, step := range p {
-		switch step.kind {
-		case propertyStep:
-			root = root.Child(step.name)
-		case keyStep:
-			root = root.Key(step.name)
-		case indexStep:
-			root = root.Index(step.index)
+	for _, element := range p {
+		switch element.kind {
+		case propertyElement:
+			root = root.Child(element.name)
+		case keyElement:
+			root = root.Key(element.name)
+		case indexElement:
+			root = root.Index(element.index)
 		}
 	}
 	return root
@@ -46,21 +46,21 @@ func (p place) path(root *field.Path) *field.Path {
 // compared, equals its old value. root is nil if there is no old value.
 func (p place) unchanged(root *common.CorrelatedObject) bool {
 	current, parent := root, (*common.CorrelatedObject)(nil)
-	for _, step := range p {
+	for _, element := range p {
 		switch {
-		case step.kind == allOfStep:
+		case element.kind == allOfElement:
 			// Kubernetes compares the value around it for everything in allOf, whether rules or
 			// other validations.
 			current = nil
 		case current == nil:
-		case parent == nil && (step.name == "apiVersion" || step.name == "kind"):
+		case parent == nil && (element.name == "apiVersion" || element.name == "kind"):
 			// Both objects have been converted to the same version, which hides a change of these
 			// fields.
 			current = nil
-		case step.kind == indexStep:
-			current, parent = current.Index(step.index), current
+		case element.kind == indexElement:
+			current, parent = current.Index(element.index), current
 		default:
-			current, parent = current.Key(step.name), current
+			current, parent = current.Key(element.name), current
 		}
 	}
 	if current != nil {

@@ -29,7 +29,7 @@ type Attributes struct {
 
 type versionAttributes struct {
 	gv        schema.GroupVersion
-	view      storage.AttrFunc
+	read      storage.AttrFunc
 	converter Converter
 }
 
@@ -42,7 +42,7 @@ func (a versionAttributes) of(object *unstructured.Unstructured) (labels.Set, fi
 		}
 		object = converted
 	}
-	return a.view(object)
+	return a.read(object)
 }
 
 // NewAttributes returns the attributes that objects have in all versions, which base reads.
@@ -127,7 +127,7 @@ type labelSelector struct {
 
 // Matches implements labels.Selector.
 func (s labelSelector) Matches(l labels.Labels) bool {
-	return l.Has(s.prefix) || s.Selector.Matches(labelView{l, s.prefix})
+	return l.Has(s.prefix) || s.Selector.Matches(prefixedLabels{l, s.prefix})
 }
 
 // DeepCopySelector implements labels.Selector.
@@ -135,14 +135,14 @@ func (s labelSelector) DeepCopySelector() labels.Selector {
 	return labelSelector{s.Selector.DeepCopySelector(), s.prefix}
 }
 
-type labelView struct {
+type prefixedLabels struct {
 	labels.Labels
 	prefix string
 }
 
-func (v labelView) Has(name string) bool              { return v.Labels.Has(v.prefix + name) }
-func (v labelView) Get(name string) string            { return v.Labels.Get(v.prefix + name) }
-func (v labelView) Lookup(name string) (string, bool) { return v.Labels.Lookup(v.prefix + name) }
+func (p prefixedLabels) Has(name string) bool              { return p.Labels.Has(p.prefix + name) }
+func (p prefixedLabels) Get(name string) string            { return p.Labels.Get(p.prefix + name) }
+func (p prefixedLabels) Lookup(name string) (string, bool) { return p.Labels.Lookup(p.prefix + name) }
 
 // fieldSelector selects by the fields that objects have in a version.
 type fieldSelector struct {

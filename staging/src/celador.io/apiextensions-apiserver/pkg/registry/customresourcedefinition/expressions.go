@@ -23,7 +23,7 @@ import (
 //
 // A strategy ConversionRules is a value and not a field: it is handed to Kubernetes' part, whose
 // validation refuses it as it refuses every strategy that it does not know.
-func dropDisabledExpressions(ctx context.Context, crd *apiextensions.CustomResourceDefinition, old *apiextensions.Expressions) {
+func dropDisabledExpressions(ctx context.Context, crd *apiextensions.CustomResourceDefinition, old *apiextensions.ExpressionFields) {
 	if crd.Expressions.IsEmpty() {
 		crd.Expressions = nil
 		return

@@ -13,7 +13,7 @@ import (
 // Split divides a CustomResourceDefinition into Kubernetes' part and the expressions, which are nil
 // if the CustomResourceDefinition has only fields of Kubernetes. A conversion strategy
 // ConversionRules is None in Kubernetes' part. Both share memory with the CustomResourceDefinition.
-func Split(crd *v1.CustomResourceDefinition) (*upstreamv1.CustomResourceDefinition, *apiextensions.Expressions, error) {
+func Split(crd *v1.CustomResourceDefinition) (*upstreamv1.CustomResourceDefinition, *apiextensions.ExpressionFields, error) {
 	part := &upstreamv1.CustomResourceDefinition{}
 	if err := Convert_v1_CustomResourceDefinition_To_upstream_CustomResourceDefinition(crd, part, nil); err != nil {
 		return nil, nil, err
