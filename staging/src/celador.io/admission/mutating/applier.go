@@ -59,7 +59,7 @@ func (r *applier) misconfigured(p *policy.Policy[Body], binding, message string)
 	r.fail(p, binding, message, "")
 }
 
-// fail adds a failure of a policy through the binding with the given name, which may be empty.
+// fail adds a failure of a policy. binding is empty if the failure is not of one binding.
 func (r *applier) fail(p *policy.Policy[Body], binding, message string, reason metav1.StatusReason) {
 	r.result.Failures = append(r.result.Failures, Failure{
 		Policy: p.Name, Binding: binding, Message: message, Reason: reason, Ignored: p.FailurePolicy == v1.Ignore,
@@ -81,7 +81,8 @@ func (r *applier) applyPolicy(i *invocation) error {
 	return nil
 }
 
-// countEvaluations counts each invocation whose policy was evaluated once.
+// countEvaluations counts one evaluation for each invocation that was evaluated, however often it
+// was reinvoked.
 func (r *applier) countEvaluations() {
 	for n := range r.invocations {
 		if i := &r.invocations[n]; i.evaluated {
@@ -110,8 +111,8 @@ func (r *applier) exempt(i *invocation) bool {
 	return true
 }
 
-// applyDue applies the mutations that are due and returns their indexes, unless match conditions
-// exempt the request from the policy. An error ends the request.
+// applyDue applies the mutations for whose indexes due returns true, and returns these indexes. It
+// applies none if match conditions exempt the request from the policy. An error ends the request.
 func (r *applier) applyDue(i *invocation, due func(index int) bool) (invoked []int, _ error) {
 	if interrupted := r.request.Interrupted(); interrupted != nil {
 		return nil, interrupted
@@ -134,7 +135,8 @@ func (r *applier) applyDue(i *invocation, due func(index int) bool) (invoked []i
 			continue // the request has no object
 		}
 		if err := r.applyMutation(i, index); err != nil {
-			// That a client gives up is no failure of the policy.
+			// A request that was interrupted, for example because the client has gone, is no
+			// failure of the policy.
 			if r.request.Interrupted() == nil {
 				i.found(policy.Failed)
 			}

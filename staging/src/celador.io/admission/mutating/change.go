@@ -21,7 +21,8 @@ import (
 // object. It sets Changed and Fields of the record.
 func (r *applier) applyPatch(i *invocation, m *mutation, record *Mutation) error {
 	before := r.versioned.VersionedObject.Object()
-	// Kubernetes requires a schema for JSON patches, too, which do not use it.
+	// As in Kubernetes, a JSON patch fails while the schema of the kind is unknown, although it
+	// does not use the schema.
 	converter, err := r.converter()
 	if err != nil {
 		return err
@@ -87,9 +88,9 @@ func (r *applier) converter() (managedfields.TypeConverter, error) {
 	return nil, apierrors.NewServiceUnavailable(fmt.Sprintf("Resource kind %s not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.", kind))
 }
 
-// toKindType returns a patched object of a built-in kind as the Go type of the kind, with its kind
-// set. structured-merge-diff returns unstructured objects for all kinds. A JSON patch may replace
-// the kind, or remove it, which leaves the Go type as it is.
+// toKindType returns a patched object of a built-in kind in the Go type of the kind, with
+// apiVersion and kind set. structured-merge-diff returns unstructured objects. A JSON patch may
+// remove or replace the kind, while the Go type stays the same.
 func (r *applier) toKindType(patched runtime.Object) (runtime.Object, error) {
 	before := r.versioned.VersionedObject.Object()
 	switch _, custom := before.(*unstructured.Unstructured); {
@@ -104,7 +105,7 @@ func (r *applier) toKindType(patched runtime.Object) (runtime.Object, error) {
 }
 
 // writeBack converts the mutated object to the version of the request and overwrites the request's
-// object with it. It asks the API server to reinvoke admission.
+// object with it. It asks the API server to run mutating admission again.
 func (r *applier) writeBack() error {
 	if !r.changed {
 		return nil

@@ -144,8 +144,8 @@ func applyOperations(patch jsonpatch.Patch, document []byte) ([]byte, error) {
 	return document, nil
 }
 
-// boundedOperations returns how many operations, at least one, can be applied to a document of
-// the given size before it may exceed twice MaxObjectBytes.
+// boundedOperations returns how many operations can be applied to a document of the given size at a
+// time, before it may exceed twice MaxObjectBytes. It returns at least one.
 func boundedOperations(patch jsonpatch.Patch, bytes int) int {
 	for i, operation := range patch {
 		if operation.Kind() == "copy" {
@@ -163,7 +163,7 @@ func boundedOperations(patch jsonpatch.Patch, bytes int) int {
 func operationPaths(operations jsonpatch.Patch) []string {
 	var paths []string
 	for _, operation := range operations {
-		// Applying the patch has failed before for operations without a path.
+		// An operation without a path would have failed when the patch was applied.
 		if path, err := operation.Path(); err == nil && operation.Kind() != "test" {
 			paths = append(paths, path)
 		}
@@ -171,7 +171,7 @@ func operationPaths(operations jsonpatch.Patch) []string {
 	return paths
 }
 
-// change returns the object that patch makes of the JSON of the object.
+// change returns the result of applying patch to the JSON of the object, decoded.
 func (t patchable) change(patch func(object []byte) ([]byte, error)) (runtime.Object, error) {
 	codec := t.codec()
 	before, err := runtime.Encode(codec, t.object())
@@ -196,7 +196,7 @@ func (t patchable) codec() runtime.Serializer {
 	return serializer.NewSerializerWithOptions(serializer.DefaultMetaFactory, t.objects.GetObjectCreater(), t.objects.GetObjectTyper(), serializer.SerializerOptions{Strict: true})
 }
 
-// decode decodes the JSON of an object of the same kind.
+// decode decodes the JSON of a patched object, which has the same kind.
 func (t patchable) decode(decoder runtime.Decoder, text []byte) (runtime.Object, error) {
 	var into runtime.Object = &unstructured.Unstructured{}
 	if _, custom := t.object().(*unstructured.Unstructured); !custom {

@@ -41,7 +41,7 @@ type reading struct {
 	object runtime.Object
 }
 
-// valuesOf returns the values for a kind, and adds it on the first call.
+// valuesOf returns the values for a kind. It adds them on the first call.
 func (r *applier) valuesOf(kind schema.GroupVersionKind) *objectValues {
 	for _, v := range r.values {
 		if v.GroupVersionKind == kind {
@@ -64,8 +64,8 @@ func (r *applier) convert(kind schema.GroupVersionKind) error {
 	return admission.ConvertVersionedAttributes(r.versioned, kind, r.objects)
 }
 
-// show returns the CEL value of an object. The first call determines the form. Later calls ignore
-// the argument form until a mutation replaces the object.
+// show returns the CEL value of an object. The first call decides the form of the value. Until a
+// mutation replaces the object, later calls return the same form, whatever the argument form is.
 func (r *reading) show(object runtime.Object, form activation.Form) ref.Val {
 	if !r.fixed {
 		if r.form != form {
@@ -79,13 +79,12 @@ func (r *reading) show(object runtime.Object, form activation.Form) ref.Val {
 	return r.value
 }
 
-// mutated lets the next read of 'object' choose its form anew. It is called after a mutation
-// replaced the object.
+// mutated is called after a mutation has replaced the object. The next call of show for 'object'
+// decides its form again.
 func (v *objectValues) mutated() { v.object.fixed = false }
 
-// unconvertible returns an error if upstream could not convert an object to the form in which
-// expressions read it. Upstream converts the whole object, even if expressions did not read the
-// part that does not convert.
+// unconvertible returns an error if Kubernetes would fail to convert an object to the form in which
+// expressions read it. Kubernetes converts the whole object, also parts that no expression reads.
 func (v *objectValues) unconvertible() error {
 	for _, read := range []struct {
 		name string

@@ -15,10 +15,10 @@ import (
 
 // patcher computes the patch of a mutation and applies it. Immutable.
 type patcher interface {
-	// patch returns the patched object. It returns the object itself if the patch changes
-	// nothing, and never changes that object. A *apierrors.StatusError rejects the request whatever
-	// the failurePolicy is, and so do errRefused and some identityErrors. failurePolicy Ignore
-	// ignores all other errors.
+	// patch returns the patched object. It never changes the original, and returns it itself if the
+	// patch changes nothing. Three kinds of errors reject the request whatever the failurePolicy
+	// is: *apierrors.StatusError, errRefused and identityErrors that are rejected. failurePolicy
+	// Ignore ignores all others.
 	patch(*expression.Series, patchable) (patched, error)
 }
 
@@ -66,8 +66,8 @@ type objectCache struct {
 	// shares nothing with the request, params or caches, so that defaulting may change it in place.
 	// Otherwise mutations copy the current object first.
 	own runtime.Object
-	// valid is the last object that was found to fit its schema, by the converter validFor. shape
-	// is its shape, or nil if structuredmerge does not support it.
+	// valid is the last object that was found to fit the schema of the converter validFor. shape is
+	// the shape of valid, or nil if structuredmerge does not support the object.
 	valid    runtime.Object
 	validFor managedfields.TypeConverter
 	shape    *structuredmerge.Shape

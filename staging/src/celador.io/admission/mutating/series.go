@@ -12,7 +12,7 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// input returns the input of a target. The caller sets its objects with Show.
+// input returns the input of a target. The caller sets its objects with Input.Show.
 func (r *applier) input(target *matching.Target) *activation.Input {
 	for _, in := range r.inputs {
 		if in.Target == target {
@@ -24,11 +24,11 @@ func (r *applier) input(target *matching.Target) *activation.Input {
 	return in
 }
 
-// subject returns the variables of an invocation's expressions, with the current objects of the
-// values.
+// subject returns what the expressions of an invocation read. values are those for the kind of its
+// target.
 func (r *applier) subject(i *invocation, values *objectValues) activation.Subject {
 	input := r.input(i.target)
-	// Upstream converts both objects before it evaluates expressions, even if the expressions
+	// Kubernetes converts both objects before it evaluates expressions, even if the expressions
 	// read neither.
 	oldObject := values.oldObject.show(r.versioned.VersionedOldObject.Object(), values.form)
 	input.Show(values.object.show(r.versioned.VersionedObject.Object(), values.form), oldObject)

@@ -24,10 +24,10 @@ type ConditionReport struct {
 	Elapsed time.Duration
 }
 
-// CheckConditions evaluates the match conditions of the policy. It returns nil if all are true. If
-// one is false, the request is exempt from the policy and the error is nil. If none is false and
-// one failed, the error is the failure. The report names no binding, because bindings share
-// evaluations. Expressions are evaluated in memory.
+// CheckConditions evaluates the match conditions of the policy, with the given memory. It returns
+// nil if all are true. If one is false, the request is exempt from the policy and the error is nil.
+// If none is false and one failed, the error is the failure. The caller sets the Binding of the
+// report, because bindings share evaluations.
 func (p *Policy[Body]) CheckConditions(ctx context.Context, memory *activation.Memory, s activation.Subject) (*ConditionReport, error) {
 	compiled := p.Compiled()
 	if len(compiled.Conditions) == 0 {

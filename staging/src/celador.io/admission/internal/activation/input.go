@@ -90,8 +90,8 @@ func (in *Input) requestValue() ref.Val {
 	return in.request
 }
 
-// conditionRequestValue returns the value of 'request' for match conditions: with the input's kind,
-// but with the resource of the original request.
+// conditionRequestValue returns the value of 'request' for match conditions. Its kind is that of
+// the input, and its resource is that of the request before conversion.
 func (in *Input) conditionRequestValue() ref.Val {
 	if in.conditionRequest == nil {
 		if in.Target.Resource == in.attributes.GetResource() {
