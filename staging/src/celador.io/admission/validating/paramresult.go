@@ -28,14 +28,14 @@ import (
 // truncated.
 const maxAnnotationBytes = 10 * 1024
 
-// paramResult is the result of evaluating a policy for an object and a param. All bindings share
-// it.
+// paramResult is the result of evaluating a policy for an object and a param. Bindings with the
+// same param share it.
 type paramResult struct {
 	// validations is the number of validations that were evaluated. It is 0 if the policy failed
 	// altogether.
 	validations int
-	// violations holds the decisions that are not Admitted. They lack names, because bindings share
-	// them.
+	// violations holds the decisions that are not Admitted. They have no names of a policy and a
+	// binding, because bindings share them.
 	violations  []Decision
 	annotations []annotationResult
 	// conditions is set if match conditions ended the evaluation.
@@ -78,7 +78,7 @@ func (f *paramResult) outcome() (_ policy.Outcome, evaluated bool) {
 	return outcome, f.conditions == nil || outcome != policy.Admitted
 }
 
-// fail makes the result that of a policy that failed altogether.
+// fail sets the result of a policy that could not be evaluated as a whole.
 func (f *paramResult) fail(policy v1.FailurePolicyType, err error) {
 	*f = f.cleared()
 	f.violations = append(f.violations, failed(Decision{Index: -1}, policy, err))
@@ -116,8 +116,8 @@ func (p compiledPolicy) validate(ctx context.Context, memory *activation.Memory,
 		return nil
 	}
 	series := memory.Begin(ctx, s, policyspec.Validation, p.Variables, celconfig.RuntimeCELCostBudget)
-	// A reading takes as long as a simple expression. One for each validation would add 8 µs to a
-	// request with 100 policies, a tenth of what they add.
+	// Reading the clock takes as long as a simple expression. A reading for each validation would
+	// add 8 µs to a request with 100 policies, a tenth of what they cost.
 	start := time.Now()
 	for i := range p.Body.validations {
 		v := &p.Body.validations[i]

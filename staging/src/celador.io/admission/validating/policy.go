@@ -38,7 +38,7 @@ type compiledPolicy struct {
 	*policy.CompiledSpec[Body]
 }
 
-// policy returns the policy of an object, to which the policy refers.
+// policy returns the policy of an object. It keeps a reference to the object.
 func (e *Engine) policy(p *v1.ValidatingAdmissionPolicy) *policy.Policy[Body] {
 	p = policyspec.Effective(p, func(p *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicySpec { return &p.Spec }, e.Features)
 	spec := &p.Spec

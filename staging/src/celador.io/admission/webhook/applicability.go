@@ -20,8 +20,8 @@ type Applicability struct {
 	// Target is the resource and kind in which the webhook expects the request. Empty unless
 	// Matches is set.
 	Target matching.Target
-	// Excluded is set if rules and selectors match and match conditions keep the webhook from
-	// being called. Only then, the fields below are set.
+	// Excluded is set if the rules and selectors match, but match conditions keep the webhook from
+	// being called. The fields below are set only then.
 	Excluded bool
 	// Condition is the name of the first false match condition. Empty if none is false.
 	Condition string
@@ -44,8 +44,8 @@ func (r *Request) Candidates() []matching.Candidate { return r.set.index.Candida
 // If err is not nil, the request must be rejected with it. err is then an *apierrors.StatusError
 // with the code, reason and message of kube-apiserver: 404 if a namespace selector applies to a
 // namespace that does not exist, 403 if match conditions cannot be evaluated and failurePolicy is
-// Fail or the context of the request ended meanwhile, and 500 otherwise. An error of match
-// conditions sets Excluded and Err of the applicability.
+// Fail, or if the context of the request ended meanwhile, and 500 otherwise. If match conditions
+// fail, Excluded and Err of the Applicability are set, too.
 func (r *Request) Match(c matching.Candidate) (applicability Applicability, err error) {
 	w := r.set.webhooks[c.Position]
 	target, matches := &r.own, true

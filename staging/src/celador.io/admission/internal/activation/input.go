@@ -37,7 +37,8 @@ type Input struct {
 	// results is nil until a second series begins. Free returns its memory.
 	results *expression.Results
 	series  int
-	// changes is set once Show was called: series may then read different objects.
+	// changes is set once Show was called. Series may then see different objects, so they share no
+	// results.
 	changes bool
 }
 
