@@ -24,16 +24,18 @@ type ExpressionCache struct {
 	entries map[revision]*entry
 }
 
-// A revision identifies the spec of a CustomResourceDefinition: every change of it increments the
-// generation, except for writes of Kubernetes' servers on the same etcd, which drop the
-// expressions, and a restored backup of etcd.
+// A revision identifies a spec: every change of the spec increments the generation. There are two
+// exceptions, after which a revision has other expressions: Kubernetes' servers on the same etcd
+// drop expressions and leave the generation as it is, and a restored backup may have another spec
+// in the same generation.
 type revision struct {
 	uid        types.UID
 	generation int64
 }
 
-// An entry holds the expressions of a revision, and counts the objects of Kubernetes' type that it
-// is kept for: the informer delivers one for each change of metadata or status.
+// An entry holds the expressions of a revision. crds counts the objects that the informer has
+// delivered for the revision and that are still reachable: there is one for each change of metadata
+// or status.
 type entry struct {
 	expressions *apiextensions.ExpressionFields
 	crds        int
@@ -79,7 +81,8 @@ func (e *ExpressionCache) record(crd *upstreamv1.CustomResourceDefinition, expre
 	runtime.AddCleanup(crd, func(recorded *entry) { e.release(at, recorded) }, current)
 }
 
-// release removes the entry after its last CustomResourceDefinition.
+// release is called when a CustomResourceDefinition has become unreachable. It removes the entry
+// with the last one.
 func (e *ExpressionCache) release(at revision, recorded *entry) {
 	e.lock.Lock()
 	defer e.lock.Unlock()

@@ -5,7 +5,8 @@ package apiextensions
 
 import v1 "celador.io/api/apiextensions/v1"
 
-// ExpressionFields holds the fields of a CustomResourceDefinition's spec that Kubernetes does not have.
+// ExpressionFields holds the fields of a CustomResourceDefinition's spec that Kubernetes does not
+// have: those with expressions, and the tables that expressions read.
 type ExpressionFields struct {
 	// Defaults holds x-kubernetes-default of all schemas, by the name of the version.
 	Defaults map[string]SchemaDefaults
@@ -13,16 +14,17 @@ type ExpressionFields struct {
 	// ConversionRules reports whether spec.conversion.strategy is ConversionRules.
 	ConversionRules bool
 
-	// Converters is spec.conversion.converters. It may be set without ConversionRules, until
-	// validation.
+	// Converters is spec.conversion.converters. Before validation, it may be set although
+	// ConversionRules is not.
 	Converters []v1.Converter
 
-	// Tables is spec.conversion.tables. It may be set without ConversionRules, until validation.
+	// Tables is spec.conversion.tables. Before validation, it may be set although ConversionRules
+	// is not.
 	Tables []v1.ConversionTable
 }
 
-// SchemaDefaults holds the values of x-kubernetes-default in the schema of one version. No value
-// is empty.
+// SchemaDefaults holds the values of x-kubernetes-default in the schema of one version, by the
+// schema that has them. No value is empty.
 type SchemaDefaults map[SchemaPath][]v1.DefaultRule
 
 // IsEmpty reports whether the CustomResourceDefinition has only fields of Kubernetes. A nil

@@ -18,22 +18,24 @@ import (
 )
 
 // A Converter converts custom resources of one kind. It is immutable and safe for concurrent use.
-// It plans the rules of a converter when it converts the first object with them; later conversions
-// take no locks.
+// When an entry of spec.conversion.converters is first used, its rules are compiled; later
+// conversions take no locks.
 type Converter struct {
 	kind schema.GroupKind
-	// chains holds the plans from one version to another.
+	// chains holds, for each pair of versions, the plans that lead from one to the other.
 	chains map[pair]route
 	// effects says what the chains may change in metadata.
 	effects map[pair]effects
-	// metadata converts metadata alone, for the chains that may change it.
+	// metadata converts metadata alone. It has the chains that may change metadata.
 	metadata *Converter
 }
 
-// A lazyPlan returns the plan of a converter. It is safe for concurrent use.
+// A lazyPlan returns the plan of an entry of spec.conversion.converters, which it makes on the
+// first call. It is safe for concurrent use.
 type lazyPlan func() (*plan, *Error)
 
-// A route holds the plans of a chain of converters.
+// A route holds the plans of the entries of spec.conversion.converters that lead from one version
+// to another.
 type route struct {
 	plans []lazyPlan
 	// err says why there is no chain.
@@ -83,7 +85,7 @@ func New(spec *Spec) *Converter {
 	return c
 }
 
-// newRoute returns the route along the only chain.
+// newRoute returns the route along a chain. If there is none, or several, the route has an error.
 func newRoute(chains []chain, plans map[pair]lazyPlan) route {
 	switch len(chains) {
 	case 0:
@@ -110,7 +112,7 @@ func (c *Converter) Convert(ctx context.Context, in *unstructured.Unstructured, 
 	return c.convert(ctx, in, toVersion, nil)
 }
 
-// convert converts an object. part is nil if the object is whole.
+// convert converts an object. part is nil for a whole object.
 func (c *Converter) convert(ctx context.Context, in *unstructured.Unstructured, toVersion string, part *part) (_ *unstructured.Unstructured, err error) {
 	gvk := in.GroupVersionKind()
 	if gvk.Version == toVersion {

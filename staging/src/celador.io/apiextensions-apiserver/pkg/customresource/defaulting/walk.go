@@ -62,11 +62,12 @@ type instance struct {
 	old   correlation
 	// parent is the value around this one. Nil for the object.
 	parent *instance
-	// key is the name of the property, or the key, and index the index of the value in its parent.
+	// key is the property or key of the value in its parent, or index its position there.
 	key   string
 	index int
 
-	// activation holds the value of self as of the given number of changes, if it is not nil.
+	// activation holds self as it was after the given number of changes of the object. Nil until a
+	// rule is evaluated.
 	activation *schemaexpression.Activation
 	changes    int
 }
@@ -135,7 +136,7 @@ func (w *walk) visitValues(s *instance, object map[string]any) {
 	}
 }
 
-// apply evaluates a rule if its field is unset and the object around the field is set.
+// apply evaluates a rule if its field is unset in an object that exists, and sets the field.
 func (w *walk) apply(s *instance, r *rule) {
 	object, name := r.holder(s.value)
 	if object == nil {
@@ -167,11 +168,12 @@ func (w *walk) apply(s *instance, r *rule) {
 	w.changes++
 }
 
-// holder returns the object that has the field of the rule and the name of the field in it, or nil
-// if there is none.
+// holder returns the object that contains the field of the rule, and the name of the field in it.
+// It returns nil if there is no such object.
 func (r *rule) holder(self any) (map[string]any, string) {
 	last := len(r.field) - 1
-	// A value that is no object has no fields to set. Validation by the schema reports it.
+	// If a value on the way is not an object, the field cannot be set. Validation by the schema
+	// reports such a value.
 	value, _, _ := r.field[:last].Get(self)
 	object, _ := value.(map[string]any)
 	return object, r.field[last].Name

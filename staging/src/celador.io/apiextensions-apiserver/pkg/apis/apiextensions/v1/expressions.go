@@ -51,8 +51,9 @@ func collectExpressions(crd *v1.CustomResourceDefinition) *apiextensions.Express
 	return &collected
 }
 
-// insertExpressions puts collected expressions back. The CustomResourceDefinition must be the only
-// owner of its schemas. It returns an error if there is no schema at the path of an expression.
+// insertExpressions is the opposite of collectExpressions: it sets the fields in a
+// CustomResourceDefinition. It writes to the schemas, which nothing else may refer to. It returns
+// an error if there is no schema at the path of an expression.
 func insertExpressions(expressions *apiextensions.ExpressionFields, crd *v1.CustomResourceDefinition) error {
 	if expressions.HasConversion() {
 		if crd.Spec.Conversion == nil {
