@@ -144,10 +144,11 @@ func newRecent[T any](size int) *recent[T] {
 	return &recent[T]{make([]atomic.Pointer[T], size), make([]atomic.Uint64, size)}
 }
 
-// get returns a value that may have the hash, or nil.
+// get returns the value at the hash's place, or nil. The value may have another hash.
 func (r *recent[T]) get(hash uint64) *T { return r.values[hash%uint64(len(r.values))].Load() }
 
-// put keeps a value that get has not returned if it is seen for the second time.
+// put offers a value that get did not return. It keeps the value only if the hash was also the last
+// one that was offered at this place, so that rare values replace no common ones.
 func (r *recent[T]) put(hash uint64, value T) {
 	place := hash % uint64(len(r.values))
 	if r.seen[place].Swap(hash) == hash {

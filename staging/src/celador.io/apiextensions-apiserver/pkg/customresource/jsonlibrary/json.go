@@ -59,8 +59,8 @@ type nativeValues struct {
 	size int
 }
 
-// convert converts a CEL value or, as the values of custom resources have them, an unstructured
-// one.
+// convert converts a CEL value, or an unstructured value, which the views of custom resources have
+// as their content.
 func (n *nativeValues) convert(value any) (any, error) {
 	for optional, ok := value.(*types.Optional); ok; optional, ok = value.(*types.Optional) {
 		if !optional.HasValue() {
@@ -105,8 +105,8 @@ func (n *nativeValues) convert(value any) (any, error) {
 
 // other converts lists, maps, objects and the values that Kubernetes' libraries add.
 func (n *nativeValues) other(value ref.Val) (any, error) {
-	// The values of custom resources have unstructured content, which keeps dates and other formats
-	// as they are written.
+	// The content of a view of a custom resource is unstructured, with dates and other formats as
+	// they are written.
 	switch content := value.Value().(type) {
 	case []any, map[string]any:
 		return n.convert(content)

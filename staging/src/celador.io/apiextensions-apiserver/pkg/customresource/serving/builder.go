@@ -35,11 +35,11 @@ type Builder struct {
 	Authorizer authorizer.UnconditionalAuthorizer
 	// MaxRequestBodyBytes limits the bodies of requests. 0 means no limit.
 	MaxRequestBodyBytes int64
-	// Tracer is told of the evaluations of validation rules of served versions. Optional.
+	// Tracer gets the evaluations of the validation rules of served versions. Optional.
 	Tracer schemaexpression.Tracer
-	// SeparateStorages gives each version a storage of its own, which converts what it reads and
-	// writes, also with conversion rules. The RESTOptions of a server make watch caches, which the
-	// versions share.
+	// SeparateStorages gives each version a storage of its own even with conversion rules. Without
+	// it, versions with conversion rules share one storage, and so one watch cache. Set it where
+	// RESTOptions makes no watch caches.
 	SeparateStorages bool
 	// Unreadable is called with the number of objects of a CustomResourceDefinition that do not
 	// convert to each version, whenever the numbers change while its Resource exists. It is not
@@ -68,9 +68,9 @@ func (b *Builder) Build(ctx context.Context, crd *apiextensionsv1.CustomResource
 	return resource, nil
 }
 
-// countUnreadable starts counting the objects that do not convert. Without conversion rules, there
-// are none. Rules that are not evaluated, because their feature gate is off, say nothing about the
-// objects, and nothing is reported.
+// countUnreadable starts counting the objects that do not convert. Without conversion rules it
+// reports that there are none. While the feature gate of conversion rules is off, it reports
+// nothing.
 func (b *Builder) countUnreadable(resource *Resource, crd *apiextensionsv1.CustomResourceDefinition, c *converters) {
 	switch {
 	case b.Unreadable == nil:

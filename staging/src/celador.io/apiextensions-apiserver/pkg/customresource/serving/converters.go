@@ -120,7 +120,7 @@ func newObjectConverter(spec *conversion.Spec) objectConverter {
 var errDisabled = errors.New("the CustomResourceDefinition has conversion rules, and the feature gate " + string(features.CustomResourceConversionRules) +
 	" is off on this server: turn it on, or request the version in which the object is stored")
 
-// failing fails to convert objects.
+// failing is an objectConverter that always fails.
 type failing struct{ cause *conversion.Error }
 
 // ConvertMetadata fails, because rules may write metadata.

@@ -25,14 +25,15 @@ func (v *Version) DeletionAdmission(chain admission.Interface) admission.Interfa
 		if err := decide(deletion); err != nil {
 			return err
 		}
-		// A conversion that has not begun is not needed any more.
+		// If no plugin has read the object yet, none will: this keeps a later call from converting
+		// it.
 		deletion.convert.Do(func() {})
 		return deletion.err
 	}}
 }
 
-// A deletion is the attributes of a deletion with the old object in the version of the request. It
-// is safe for concurrent use.
+// A deletion is the admission attributes of a deletion whose old object is converted to the version
+// of the request when it is read. It is safe for concurrent use.
 type deletion struct {
 	admission.Attributes
 	versioned *versionedstorage.VersionStorage

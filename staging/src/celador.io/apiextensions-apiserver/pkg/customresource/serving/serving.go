@@ -56,17 +56,18 @@ type Version struct {
 	// declares an empty text.
 	DeprecationWarning string
 
-	// Apply returns the storage and the request scope that serve one server-side apply of the
-	// resource, and ApplyStatus those for its status. They must not be used for another request, as
+	// Apply returns the storage and the request scope for one server-side apply of the resource,
+	// and ApplyStatus those for its status. They must not be used for another request, because
 	// field managers remember the objects that a request has converted. ApplyStatus is nil if the
 	// version does not declare the subresource.
 	Apply, ApplyStatus func() (rest.Patcher, *handlers.RequestScope, error)
 
-	// versioned is the storage of CustomResource if the versions share asStored. Nil without conversion
-	// rules.
+	// versioned is the storage in Storage.CustomResource that converts objects of asStored. Nil
+	// without conversion rules.
 	versioned *versionedstorage.VersionStorage
 	asStored  *upstream.REST
-	// check is the check of writes in the version. Nil if what is stored can always be served.
+	// check refuses writes in the version that could not be served afterwards. Nil if whatever is
+	// stored can be served.
 	check *writeCheck
 }
 
@@ -142,8 +143,8 @@ func (r *Resource) Destroy() {
 	}
 }
 
-// destroy closes the storage of the resource. The subresources share it. It is nil if addStorage
-// has failed.
+// destroy closes the storage of the resource, which the subresources share. There is none if
+// addStorage has failed.
 func (v *Version) destroy() {
 	if v.Storage.CustomResource != nil {
 		v.Storage.CustomResource.Destroy()

@@ -18,9 +18,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/registry/customresource"
 )
 
-// openShared opens the storage that all versions share, with which objects are read and deleted in
-// the version in which they are stored. Only resources with conversion rules share one: Kubernetes'
-// strategies keep a storage for each version, as in Kubernetes.
+// openShared opens the storage that all versions share if there are conversion rules. It reads and
+// deletes objects in the version in which they are stored. For Kubernetes' conversion strategies,
+// each version has a storage of its own, as in Kubernetes.
 func (b *build) openShared(resource *Resource) error {
 	b.shared = &versionedstorage.SharedStorage{Stored: b.stored, Converter: b.converters.rules, Defaulter: b.schemas.Defaulter(scheme.Scheme)}
 	for i := range b.crd.Spec.Versions {
@@ -44,8 +44,8 @@ func (b *build) openShared(resource *Resource) error {
 	return nil
 }
 
-// attributes returns the attributes of objects in the shared storage. base reads those that are
-// equal in all versions.
+// attributes returns the attributes by which requests of all versions select objects of the shared
+// storage. base reads those that are the same in all versions.
 func (b *build) attributes(base storage.AttrFunc) *versionedstorage.Attributes {
 	attributes := versionedstorage.NewAttributes(base)
 	for _, v := range b.crd.Spec.Versions {
@@ -77,9 +77,8 @@ func (s sharedOptions) GetRESTOptions(resource schema.GroupResource, example run
 	return options, nil
 }
 
-// versionOptions are the options of a version's storage, which converts objects of the shared
-// storage.
-// Nothing but dry runs uses their codec.
+// versionOptions are the options with which a version's storage is opened: it converts objects of
+// the shared storage. Only dry runs use the codec of the options.
 type versionOptions struct {
 	codecs.StorageOptionsGetter
 	shared    *versionedstorage.SharedStorage
@@ -93,7 +92,7 @@ func (v versionOptions) GetRESTOptions(resource schema.GroupResource, example ru
 	if err != nil {
 		return options, err
 	}
-	// The shared storage counts the objects.
+	// The metric of the number of objects is left to the shared storage.
 	options.CountMetricPollPeriod = 0
 	options.Decorator = func(_ *storagebackend.ConfigForResource, _ string, key func(runtime.Object) (string, error), _, _ func() runtime.Object, _ storage.AttrFunc, _ storage.IndexerFuncs, _ *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {
 		*v.versioned = versionedstorage.NewVersionStorage(v.shared, v.kind, key)

@@ -19,7 +19,7 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/registry/customresource"
 )
 
-// addStorage sets the storage of a version, which is at an index in spec.versions.
+// addStorage sets the storage of a version. index is its position in spec.versions.
 func (b *build) addStorage(version *Version, index int, typer codecs.Typer, asStored *upstream.REST) error {
 	config, err := b.config(index, typer)
 	if err != nil {
@@ -91,7 +91,8 @@ func (b *build) config(index int, typer codecs.Typer) (*customresource.Config, e
 			}
 		}
 	}
-	// Together with an error, New returns a convertor with the columns of the name and the age.
+	// If New returns an error, it also returns a convertor with the columns of the name and the
+	// age.
 	table, err := tableconvertor.New(columns(v))
 	if err != nil {
 		klog.Background().V(2).Info("Using the default table columns, because additionalPrinterColumns are invalid", "kind", gvk, "err", err)

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 )
 
-// A place leads from the root of a value to a node. Field paths and correlations are derived from
-// it for failing rules only.
+// A place is the way from the root of a value to a node. Field paths and old values are derived
+// from it only when a rule fails.
 type place []element
 
 type elementKind int8
@@ -42,20 +42,20 @@ func (p place) path(root *field.Path) *field.Path {
 	return root
 }
 
-// unchanged reports whether the value at the place, or the closest value above that can be
-// compared, equals its old value. root is nil if there is no old value.
+// unchanged reports whether the value at the place equals its old value. If Kubernetes cannot
+// compare that value, the nearest value around it counts. root is nil if there is no old value.
 func (p place) unchanged(root *common.CorrelatedObject) bool {
 	current, parent := root, (*common.CorrelatedObject)(nil)
 	for _, element := range p {
 		switch {
 		case element.kind == allOfElement:
-			// Kubernetes compares the value around it for everything in allOf, whether rules or
-			// other validations.
+			// For rules and other validations in allOf, Kubernetes compares the value around the
+			// node.
 			current = nil
 		case current == nil:
 		case parent == nil && (element.name == "apiVersion" || element.name == "kind"):
-			// Both objects have been converted to the same version, which hides a change of these
-			// fields.
+			// Conversion has brought both objects into the same version, so a change of apiVersion
+			// or kind is not visible.
 			current = nil
 		case element.kind == indexElement:
 			current, parent = current.Index(element.index), current

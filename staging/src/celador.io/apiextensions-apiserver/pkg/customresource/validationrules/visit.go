@@ -31,7 +31,7 @@ func (e *evaluation) visit(n *node, value, old any) bool {
 	start := time.Now()
 	defer func() { metrics.Metrics.ObserveEvaluation(time.Since(start)) }()
 	if n == nil || value == nil {
-		// Rules of a nullable schema are evaluated for values other than null only.
+		// As in Kubernetes, rules of a nullable schema are not evaluated for null.
 		return true
 	}
 	if !e.evaluate(n, value, old) {
@@ -56,7 +56,7 @@ func (e *evaluation) visit(n *node, value, old any) bool {
 }
 
 func (e *evaluation) visitItems(n *node, items, old []any) bool {
-	// Only items of map lists have old values.
+	// Only items of lists of type map have old values.
 	var oldItems common.MapList
 	if n.items.mayReadOld && len(old) > 0 {
 		oldItems = common.MakeMapList(&model.Structural{Structural: n.schema}, old)
