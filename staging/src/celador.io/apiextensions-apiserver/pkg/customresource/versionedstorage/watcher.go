@@ -25,7 +25,8 @@ type watcher struct {
 }
 
 func newWatcher(ctx context.Context, source watch.Interface, storage *VersionStorage) *watcher {
-	// The watch cache has a buffer and time limits for slow watches, so this channel needs none.
+	// The events wait in the buffer of the watch cache, which also ends slow watches, so this
+	// channel needs no buffer.
 	w := &watcher{ctx: ctx, source: source, storage: storage, events: make(chan watch.Event), done: make(chan struct{})}
 	go w.run()
 	return w
@@ -62,13 +63,13 @@ func (w *watcher) run() {
 	}
 }
 
-// convert returns the object of an event, or the status that ends the watch.
+// convert returns the converted object of an event, or the status with which the watch ends.
 func (w *watcher) convert(event watch.Event) (runtime.Object, *metav1.Status) {
 	if event.Type == watch.Error {
 		return event.Object, nil
 	}
 	if event.Object.GetObjectKind().GroupVersionKind().GroupVersion() == w.storage.served.GroupVersion() {
-		// If there are several watches, the object caches its encoding for them.
+		// The event's object itself is sent: it caches its encoding for all watches that send it.
 		return event.Object, nil
 	}
 	if accessor, err := meta.Accessor(event.Object); err == nil && (event.Type == watch.Added || event.Type == watch.Modified) {
@@ -88,8 +89,9 @@ func (w *watcher) convert(event watch.Event) (runtime.Object, *metav1.Status) {
 		bookmark.Object["metadata"] = in.Object["metadata"]
 		return bookmark, nil
 	case watch.Deleted:
-		// If an update takes an object out of the selection of the watch, this is the object before
-		// the update, with the resource version of the update.
+		// A Deleted event of an update that takes an object out of the selection has the object
+		// before the update, with the resource version of the update. No other read asks for it
+		// again.
 		out, _, err = w.storage.convertUnkept(w.ctx, in)
 	default:
 		out, err = w.storage.convertRead(w.ctx, in)
@@ -103,8 +105,8 @@ func (w *watcher) convert(event watch.Event) (runtime.Object, *metav1.Status) {
 	return out, nil
 }
 
-// CustomResource returns the custom resource of a watch event. Objects of the watch cache may be
-// wrapped.
+// CustomResource returns the custom resource of a watch event. The watch cache wraps objects to
+// cache their encodings.
 func CustomResource(object runtime.Object) (*unstructured.Unstructured, bool) {
 	if cacheable, ok := object.(runtime.CacheableObject); ok {
 		object = cacheable.GetObject()
