@@ -70,7 +70,8 @@ func (c *Cluster) define(ctx context.Context, object *unstructured.Unstructured)
 // serveCustom serves the custom resources of a CustomResourceDefinition that establish has changed.
 // Without a tracer, it is nil.
 func (c *Cluster) serveCustom(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.ExpressionFields, tracer schemaexpression.Tracer) error {
-	// The zero factory suffices without webhooks.
+	// The zero factory can make no webhook converters, and none is needed: establish has removed
+	// conversion webhooks.
 	builder := &serving.Builder{
 		SeparateStorages: true,
 		RESTOptions:      customRESTOptions{}, Converters: &conversion.CRConverterFactory{}, Authorizer: c.authorizer, MaxRequestBodyBytes: maxRequestBodyBytes, Tracer: tracer,

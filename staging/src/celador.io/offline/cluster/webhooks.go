@@ -35,7 +35,7 @@ type WebhookReview struct {
 type webhooks struct {
 	set    *webhook.Set
 	config webhook.Config
-	// uncalled are the reviews of a request that does not reach the webhooks.
+	// uncalled are the reviews for a request that does not reach the webhooks.
 	uncalled []WebhookReview
 	// excluded are the resources for which the server calls no webhooks.
 	excluded sets.Set[schema.GroupResource]
@@ -48,7 +48,7 @@ const (
 )
 
 // compileWebhooks adds the webhooks of the configurations among the objects to the policy set.
-// compiler is that of compile.
+// compiler is the argument of compile.
 func (c *Cluster) compileWebhooks(s *policySet, config webhook.Config, excluded sets.Set[schema.GroupResource], compiler func(kind string) *expression.Compiler) error {
 	var compiled []*webhook.Webhook
 	add := func(to *webhooks, kind, configuration string, index int, name string, w *webhook.Webhook) {

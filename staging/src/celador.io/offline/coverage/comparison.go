@@ -16,9 +16,10 @@ import (
 // A comparison is a call of <, <=, > or >=.
 type comparison struct {
 	left, right operand
-	// next is the result beside Equal with another value of the comparison.
+	// next is the result, Less or Greater, for which the comparison has another value than for
+	// Equal.
 	next BranchResult
-	// branches holds the position of the branch of a result.
+	// branches holds the index of the branch of each result.
 	branches map[BranchResult]int
 }
 
@@ -54,7 +55,7 @@ func (p *Plan) compare(e ast.Expr) {
 	}
 	p.comparisons[e.ID()] = c
 	for _, result := range []BranchResult{Less, Equal, Greater} {
-		// No size is negative.
+		// A size is never less than 0.
 		if result == Less && p.isSize(left) && c.right.literal == types.Int(0) || result == Greater && p.isSize(right) && c.left.literal == types.Int(0) {
 			continue
 		}
@@ -68,7 +69,7 @@ func (p *Plan) isSize(e ast.Expr) bool {
 	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "size"
 }
 
-// missing says what would reach a result of a comparison.
+// missing says which values would reach a result of a comparison.
 func (p *Plan) missing(left, right ast.Expr, result, next BranchResult) string {
 	subject, bound := left, right
 	flipped := map[BranchResult]BranchResult{Less: Greater, Equal: Equal, Greater: Less}
@@ -116,7 +117,8 @@ func (c *comparison) cover(branches []Branch, latest values) {
 	}
 }
 
-// adjacent reports whether integers differ by 1. Values of other types have no next value.
+// adjacent reports whether two integers differ by 1. Other values count as adjacent, since they
+// have no next value.
 func adjacent(left, right ref.Val) bool {
 	switch l := left.(type) {
 	case types.Int:

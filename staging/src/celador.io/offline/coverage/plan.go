@@ -21,13 +21,14 @@ import (
 type Plan struct {
 	source
 	branches []Branch
-	// first holds the position of the first branch of the nodes with branches, by ID.
+	// first holds the index of the first branch of each node that has branches, by the node's ID.
 	first       map[int64]int
 	comparisons map[int64]*comparison
-	// decisions holds the nodes whose result no logical operator around them can hide: the
-	// expression itself, bodies of macros, conditions of ternaries and arguments of functions.
+	// decisions holds the nodes whose result always shows, because no logical operator around them
+	// can hide it: the expression itself, bodies of macros, conditions of ternaries and arguments
+	// of functions.
 	decisions map[int64]ast.Expr
-	// loops holds the calls of all() and exists() by the IDs of their bodies.
+	// loops maps the IDs of the bodies of all() and exists() to the IDs of the calls.
 	loops map[int64]int64
 }
 
@@ -56,8 +57,8 @@ func (p *Plan) Branches() []Branch { return append([]Branch(nil), p.branches...)
 // Cover sets Covered of the branches that an evaluation reached. branches are those of the plan.
 func (p *Plan) Cover(branches []Branch, steps []expression.Step) {
 	latest := values{}
-	// iterations holds what the bodies of all() and exists() reached until the result of the call
-	// is known.
+	// iterations holds, by the call of all() or exists(), what its body has reached, until the
+	// result of the call is known.
 	iterations := map[int64][]iteration{}
 	for _, step := range steps {
 		latest[step.ID] = step.Value
@@ -82,9 +83,9 @@ func (p *Plan) Cover(branches []Branch, steps []expression.Step) {
 	}
 }
 
-// An iteration is what the body of all() or exists() reached with one element. It counts if it has
-// the result of the call: if all() is false because of one element, then the case says nothing
-// about others.
+// An iteration is what the body of all() or exists() reached for one element. It counts only if it
+// has the same result as the call: if all() is false because of one element, the other elements do
+// not show whether the test would notice a mistake.
 type iteration struct {
 	value    ref.Val
 	branches []Branch
@@ -97,9 +98,9 @@ func merge(branches, others []Branch) {
 	}
 }
 
-// cover sets Covered of the results that decide over e. A condition whose result is not the
-// result of the operator around it does not decide: if a && b is false because of b, then the case
-// says nothing about a.
+// cover sets Covered of the results that decide the value of e. In a && b, for example, a decides
+// only if it has the result of the whole: if a && b is false because of b, the value of a has no
+// influence.
 func (p *Plan) cover(branches []Branch, latest values, e ast.Expr) {
 	value, isBool := latest[e.ID()].(types.Bool)
 	if !isBool {
@@ -157,7 +158,7 @@ func coverValue(branches []Branch, value ref.Val) {
 
 func isCondition(result BranchResult) bool { return result == True || result == False }
 
-// index returns the index of the branch for a result that is one of two.
+// index returns the index of a branch among two: 0 if first is set, and 1 otherwise.
 func index(first bool) int {
 	if first {
 		return 0
@@ -183,7 +184,8 @@ func (p *Plan) add(e ast.Expr, results ...BranchResult) {
 	}
 }
 
-// decisive returns what Missing adds for a condition whose result a logical operator can hide.
+// decisive returns what Missing says in addition about a condition whose result a logical operator
+// can hide.
 func (p *Plan) decisive(e ast.Expr) string {
 	if _, decides := p.decisions[e.ID()]; decides {
 		return ""
@@ -198,14 +200,14 @@ func (p *Plan) condition(e ast.Expr) {
 	}
 }
 
-// decide adds the branches of a node whose result counts by itself.
+// decide adds the branches of a node that is a decision; see decisions.
 func (p *Plan) decide(e ast.Expr) {
 	p.decisions[e.ID()] = e
 	p.walk(e, true)
 }
 
-// walk adds the branches of a node and of its parts. logical is set for conditions, and for
-// operands of logical operators that make up a condition.
+// walk adds the branches of a node and of its parts. logical is set if the node is a condition, or
+// an operand of a logical operator in one.
 func (p *Plan) walk(e ast.Expr, logical bool) {
 	if macro, ok := p.macro(e); ok {
 		if !logical && p.isBool(e) {

@@ -64,8 +64,9 @@ func (s Summary) Percent() int {
 	return s.Covered * 100 / s.Branches
 }
 
-// A Profile collects the coverage of expressions. Expressions with equal fields except for Branches
-// are the same expression. The zero value is ready for use. A Profile is safe for concurrent use.
+// A Profile collects the coverage of expressions. Two expressions are the same if their fields
+// other than Branches are equal. The zero value is ready for use. A Profile is safe for concurrent
+// use.
 type Profile struct {
 	lock        sync.Mutex
 	expressions map[identity]*Expression
@@ -76,8 +77,8 @@ type identity struct {
 	position                manifest.Position
 }
 
-// Add adds an expression, or its covered branches if the profile has the expression. It leaves out
-// expressions without branches.
+// Add adds an expression. If the profile has the same expression already, Add sets Covered of its
+// branches that are covered in the added one. It leaves out expressions without branches.
 func (p *Profile) Add(e Expression) {
 	if len(e.Branches) == 0 {
 		return
