@@ -265,7 +265,7 @@ func decodeDefinition(t *testing.T, manifest []byte) shownDefinition {
 	d := shownDefinition{decoded.(*celadorapiextensions.CustomResourceDefinition), &conversion.Spec{}}
 	d.conversion.Kind = schema.GroupKind{Group: d.Spec.Group, Kind: d.Spec.Names.Kind}
 	if d.Expressions == nil {
-		d.Expressions = &celadorapiextensions.Expressions{}
+		d.Expressions = &celadorapiextensions.ExpressionFields{}
 	}
 	d.conversion.Converters, d.conversion.Tables = d.Expressions.Converters, d.Expressions.Tables
 	for _, version := range d.Spec.Versions {

@@ -64,7 +64,7 @@ var converted = []string{
 type definition struct {
 	directory   string
 	crd         *upstreamv1.CustomResourceDefinition
-	expressions *apiextensions.Expressions
+	expressions *apiextensions.ExpressionFields
 	schemas     *schemas.Schemas
 	validators  map[string]validation.SchemaValidator
 }
@@ -91,7 +91,7 @@ func load(t testing.TB, directory string) *definition {
 		t.Fatalf("%s: %v", directory, err)
 	}
 	if d.expressions == nil {
-		d.expressions = &apiextensions.Expressions{}
+		d.expressions = &apiextensions.ExpressionFields{}
 	}
 	d.crd.Status.AcceptedNames = d.crd.Spec.Names
 	if d.schemas, err = schemas.New(d.crd, d.expressions.Defaults); err != nil {

@@ -55,7 +55,7 @@ func describeAnswer(a *playground.Answer) []string {
 		add("warning %s", w)
 	}
 	for _, p := range a.Policies {
-		add("policy %s/%s %s %s", p.Policy, p.Binding, p.Outcome, p.Reason)
+		add("policy %s/%s %s %s", p.Policy, p.Binding, p.Effect, p.Reason)
 		for _, v := range p.Violations {
 			add("violation %d %v %s failed=%t", v.Validation, v.Actions, v.Message, v.Failed)
 		}

@@ -119,13 +119,13 @@ type reader struct {
 // its storages. The caller must destroy the resource.
 func buildRoutes(converters []v1.Converter, versions ...string) (_ *serving.Resource, codecs []apiruntime.Codec, err error) {
 	crd := crdtest.HTTPRoute(versions...)
-	var expressions *apiextensions.Expressions
+	var expressions *apiextensions.ExpressionFields
 	if converters != nil {
 		if err := utilfeature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{string(features.CustomResourceConversionRules): true}); err != nil {
 			return nil, nil, err
 		}
 		crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.ConversionStrategyType(v1.ConversionRules)}
-		expressions = &apiextensions.Expressions{ConversionRules: true, Converters: converters}
+		expressions = &apiextensions.ExpressionFields{ConversionRules: true, Converters: converters}
 	}
 	factory, err := conversion.NewCRConverterFactory(nil, nil)
 	if err != nil {

@@ -18,8 +18,8 @@ type Criteria struct {
 	namespaces, objects selector
 }
 
-// rules holds the compiled resource rules. Criteria refer to it, so that the many bindings without
-// resource rules share noRules.
+// rules holds the compiled resource rules. Criteria hold a pointer to it: the many bindings without
+// resource rules have the pointer to noRules, and so take less memory.
 type rules struct {
 	include, exclude []rule
 	exact            bool

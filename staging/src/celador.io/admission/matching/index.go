@@ -102,7 +102,8 @@ func (c *Criteria) mayMatch(r *Request) bool {
 	if len(c.include) == 0 || slices.ContainsFunc(c.include, direct) {
 		return true
 	}
-	// A rule for an equivalent resource of unknown kind is an error of Match, in either list.
+	// Match returns an error for an equivalent resource of unknown kind, in the rules and in the
+	// exclusions alike, so the request is a candidate.
 	equivalent := func(u rule) bool {
 		return slices.ContainsFunc(r.equivalentResources(), func(resource schema.GroupVersionResource) bool {
 			return resource != r.GetResource() && u.matchesResource(resource, r)

@@ -46,7 +46,7 @@ func (x NamespaceIndex[T]) Candidates(r *Request) [][]T {
 	if err != nil {
 		return x.byName
 	}
-	// Most often all items require the same key.
+	// Usually all items require a label with the same key.
 	key := x.byLabel[0][0].Criteria().namespaceLabel().key
 	if key == x.byLabel.last().Criteria().namespaceLabel().key {
 		if value, ok := labels[key]; ok {

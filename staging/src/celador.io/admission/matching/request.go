@@ -62,7 +62,7 @@ func NewRequest(ctx context.Context, a admission.Attributes, objects admission.O
 // namespaces.
 func (r *Request) Namespace() (*corev1.Namespace, error) {
 	name := r.GetNamespace()
-	// Requests for a namespace have its name as their namespace.
+	// A request for a namespace has the name of the namespace in its namespace field.
 	if name == "" || r.GetKind() == corev1.SchemeGroupVersion.WithKind("Namespace") {
 		return nil, nil
 	}
@@ -87,7 +87,8 @@ func (r *Request) hasNamespaceLabels() bool {
 func (r *Request) namespaceLabels() (labels.Set, error) {
 	return r.nsLabels.get(func() (labels.Set, error) {
 		if r.writesNamespace() {
-			// The stored namespace does not have the labels of this request yet.
+			// A request that creates or updates a namespace may set labels that the stored
+			// namespace does not have yet.
 			accessor, err := meta.Accessor(r.GetObject())
 			if err != nil {
 				return nil, apierrors.NewInternalError(err)

@@ -11,8 +11,8 @@ import (
 // sorted is a sorted list of items in chunks, none of which is empty. Immutable: changes return
 // another list, which shares all but one chunk with the one before.
 //
-// Methods take a function that compares an item with the key that is looked up: negative if the
-// item sorts before the key, and zero if it has the key.
+// The methods search with a function that compares an item with what is searched. It returns a
+// negative number if the item sorts before that, and zero if the item has the key.
 type sorted[T any] [][]T
 
 // chunkSize is the maximum number of items in a chunk. A change copies one chunk and the list of

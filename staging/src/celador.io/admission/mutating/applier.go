@@ -45,8 +45,8 @@ type applier struct {
 	cache   objectCache
 	// inputs has one entry for each target that policies match.
 	inputs []*activation.Input
-	// views has one entry for each kind that policies match.
-	views []*view
+	// values has one entry for each kind that policies match.
+	values []*objectValues
 	// params is the param of the last evaluation.
 	params *activation.ParamValue
 	result Result
@@ -59,7 +59,7 @@ func (r *applier) misconfigured(p *policy.Policy[Body], binding, message string)
 	r.fail(p, binding, message, "")
 }
 
-// fail adds a failure of a policy through the binding with the given name, which may be empty.
+// fail adds a failure of a policy. binding is empty if the failure is not of one binding.
 func (r *applier) fail(p *policy.Policy[Body], binding, message string, reason metav1.StatusReason) {
 	r.result.Failures = append(r.result.Failures, Failure{
 		Policy: p.Name, Binding: binding, Message: message, Reason: reason, Ignored: p.FailurePolicy == v1.Ignore,
@@ -81,7 +81,8 @@ func (r *applier) applyPolicy(i *invocation) error {
 	return nil
 }
 
-// countEvaluations counts each invocation whose policy was evaluated once.
+// countEvaluations counts one evaluation for each invocation that was evaluated, however often it
+// was reinvoked.
 func (r *applier) countEvaluations() {
 	for n := range r.invocations {
 		if i := &r.invocations[n]; i.evaluated {
@@ -95,9 +96,9 @@ func (r *applier) exempt(i *invocation) bool {
 	if len(i.Conditions) == 0 {
 		return false
 	}
-	view := r.view(i.target.Kind)
-	view.form = activation.Typed
-	report, err := i.CheckConditions(r.ctx, &activation.Series{}, r.subject(i, view))
+	values := r.valuesOf(i.target.Kind)
+	values.form = activation.Typed
+	report, err := i.CheckConditions(r.ctx, &activation.Memory{}, r.subject(i, values))
 	if report == nil {
 		return false
 	}
@@ -110,8 +111,8 @@ func (r *applier) exempt(i *invocation) bool {
 	return true
 }
 
-// applyDue applies the mutations that are due and returns their indexes, unless match conditions
-// exempt the request from the policy. An error ends the request.
+// applyDue applies the mutations for whose indexes due returns true, and returns these indexes. It
+// applies none if match conditions exempt the request from the policy. An error ends the request.
 func (r *applier) applyDue(i *invocation, due func(index int) bool) (invoked []int, _ error) {
 	if interrupted := r.request.Interrupted(); interrupted != nil {
 		return nil, interrupted
@@ -134,7 +135,8 @@ func (r *applier) applyDue(i *invocation, due func(index int) bool) (invoked []i
 			continue // the request has no object
 		}
 		if err := r.applyMutation(i, index); err != nil {
-			// That a client gives up is no failure of the policy.
+			// A request that was interrupted, for example because the client has gone, is no
+			// failure of the policy.
 			if r.request.Interrupted() == nil {
 				i.found(policy.Failed)
 			}
@@ -173,9 +175,9 @@ func (r *applier) applyMutation(i *invocation, index int) error {
 	}
 }
 
-// failMutation adds the failure of a mutation, with the mutation's message and reason if it has
-// them. failurePolicy Ignore does not ignore an expression that refuses the request, because a
-// refusal is a decision, or a changed identity with which Kubernetes rejects the request.
+// failMutation adds the failure of a mutation, with the mutation's own message and reason if it has
+// them. failurePolicy Ignore does not apply to two kinds of failures: an expression that refuses the
+// request has decided, and Kubernetes rejects requests for some changes of the object's identity.
 func (r *applier) failMutation(i *invocation, index int, err error) {
 	m := &i.Body.mutations[index]
 	refused := errors.Is(err, errRefused)

@@ -28,7 +28,7 @@ type TypeConverters interface {
 // configurationPatcher merges an apply configuration as server-side apply does.
 type configurationPatcher struct{ *expression.Program }
 
-func (p configurationPatcher) patch(series *expression.Series, t target) (patched, error) {
+func (p configurationPatcher) patch(series *expression.Series, t patchable) (patched, error) {
 	value, err := p.Evaluate(series)
 	if err != nil {
 		return patched{}, err
@@ -55,13 +55,13 @@ func (p configurationPatcher) patch(series *expression.Series, t target) (patche
 
 // mergeFast merges a configuration with package structuredmerge. It returns nil if that does not
 // support the object or the configuration.
-func (t target) mergeFast(configuration *constructed.Object) (runtime.Object, error) {
+func (t patchable) mergeFast(configuration *constructed.Object) (runtime.Object, error) {
 	base := t.object()
 	shape := t.shapeOf(base)
 	if shape == nil {
 		return nil, nil
 	}
-	if t.defaulted != base {
+	if t.own != base {
 		// Defaulting changes the merged object in place, also the parts that it shares with the
 		// base.
 		base = base.DeepCopyObject()
@@ -73,7 +73,7 @@ func (t target) mergeFast(configuration *constructed.Object) (runtime.Object, er
 	if err := t.grow(merged.Bytes); err != nil {
 		return nil, err
 	}
-	if !merged.Changed && t.defaulted == base {
+	if !merged.Changed && t.own == base {
 		return t.object(), nil
 	}
 	t.valid = merged.Object
@@ -81,7 +81,7 @@ func (t target) mergeFast(configuration *constructed.Object) (runtime.Object, er
 }
 
 // shapeOf returns the shape of an object, or nil if structuredmerge does not support the object.
-func (t target) shapeOf(object runtime.Object) *structuredmerge.Shape {
+func (t patchable) shapeOf(object runtime.Object) *structuredmerge.Shape {
 	if t.valid != object || t.validFor != t.converter {
 		t.valid, t.validFor, t.shape = object, t.converter, t.shapes.Of(object, t.converter)
 	}
@@ -89,7 +89,7 @@ func (t target) shapeOf(object runtime.Object) *structuredmerge.Shape {
 }
 
 // mergeSlowly merges a configuration with structured-merge-diff.
-func (t target) mergeSlowly(object *constructed.Object) (runtime.Object, error) {
+func (t patchable) mergeSlowly(object *constructed.Object) (runtime.Object, error) {
 	fields, err := fieldsOf(object)
 	if err != nil {
 		return nil, err

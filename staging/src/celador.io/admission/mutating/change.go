@@ -21,7 +21,8 @@ import (
 // object. It sets Changed and Fields of the record.
 func (r *applier) applyPatch(i *invocation, m *mutation, record *Mutation) error {
 	before := r.versioned.VersionedObject.Object()
-	// Kubernetes requires a schema for JSON patches, too, which do not use it.
+	// As in Kubernetes, a JSON patch fails while the schema of the kind is unknown, although it
+	// does not use the schema.
 	converter, err := r.converter()
 	if err != nil {
 		return err
@@ -29,16 +30,16 @@ func (r *applier) applyPatch(i *invocation, m *mutation, record *Mutation) error
 	if m.invalid != nil {
 		return m.invalid
 	}
-	target := target{r.versioned, r.objects, converter, &r.engine.shapes, &r.cache}
-	view := r.view(i.target.Kind)
-	patched, err := r.computePatch(i, m, target)
+	original := patchable{r.versioned, r.objects, converter, &r.engine.shapes, &r.cache}
+	values := r.valuesOf(i.target.Kind)
+	patched, err := r.computePatch(i, m, original)
 	if err != nil {
-		return cmp.Or(view.unconvertible(), err)
+		return cmp.Or(values.unconvertible(), err)
 	}
 	after := patched.object
 	if after == before {
-		if r.cache.defaulted == before {
-			view.mutated()
+		if r.cache.own == before {
+			values.mutated()
 			r.changed = true
 			return nil
 		}
@@ -57,8 +58,8 @@ func (r *applier) applyPatch(i *invocation, m *mutation, record *Mutation) error
 	}
 	r.objects.GetObjectDefaulter().Default(after)
 	r.versioned.UpdateObject(after)
-	view.mutated()
-	r.changed, r.cache.defaulted = true, after
+	values.mutated()
+	r.changed, r.cache.own = true, after
 	if r.options.Changes {
 		record.compare(before, after, patched.fields)
 	}
@@ -67,7 +68,7 @@ func (r *applier) applyPatch(i *invocation, m *mutation, record *Mutation) error
 
 // computePatch computes the patched object and turns a panic into an error. structured-merge-diff
 // panics on CEL values that it does not know, such as format objects.
-func (r *applier) computePatch(i *invocation, m *mutation, t target) (_ patched, err error) {
+func (r *applier) computePatch(i *invocation, m *mutation, t patchable) (_ patched, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("internal error: %v", cause)
@@ -87,9 +88,9 @@ func (r *applier) converter() (managedfields.TypeConverter, error) {
 	return nil, apierrors.NewServiceUnavailable(fmt.Sprintf("Resource kind %s not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.", kind))
 }
 
-// toKindType returns a patched object of a built-in kind as the Go type of the kind, with its kind
-// set. structured-merge-diff returns unstructured objects for all kinds. A JSON patch may replace
-// the kind, or remove it, which leaves the Go type as it is.
+// toKindType returns a patched object of a built-in kind in the Go type of the kind, with
+// apiVersion and kind set. structured-merge-diff returns unstructured objects. A JSON patch may
+// remove or replace the kind, while the Go type stays the same.
 func (r *applier) toKindType(patched runtime.Object) (runtime.Object, error) {
 	before := r.versioned.VersionedObject.Object()
 	switch _, custom := before.(*unstructured.Unstructured); {
@@ -104,7 +105,7 @@ func (r *applier) toKindType(patched runtime.Object) (runtime.Object, error) {
 }
 
 // writeBack converts the mutated object to the version of the request and overwrites the request's
-// object with it. It asks the API server to reinvoke admission.
+// object with it. It asks the API server to run mutating admission again.
 func (r *applier) writeBack() error {
 	if !r.changed {
 		return nil

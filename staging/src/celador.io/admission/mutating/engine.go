@@ -129,7 +129,8 @@ func (r *applier) applyAll() error {
 	if err := r.settle(); err != nil {
 		return err
 	}
-	// An interruption of the last expression looks like its failure.
+	// If the request was interrupted during the last expression, this has been recorded as a
+	// failure of the expression.
 	if interrupted := r.request.Interrupted(); interrupted != nil {
 		return interrupted
 	}

@@ -46,7 +46,8 @@ func (r *applier) checkIdentity(before, after runtime.Object) error {
 		}
 	}
 	if old.GetNamespace() != current.GetNamespace() {
-		// API servers correct the namespace if it is missing or the resource has none.
+		// API servers set a missing namespace, and remove that of a cluster-scoped object, so these
+		// changes do not reject the request.
 		return &identityError{
 			fmt.Sprintf("may not change metadata.namespace from %q to %q", old.GetNamespace(), current.GetNamespace()),
 			old.GetNamespace() != "" && current.GetNamespace() != "",
@@ -55,18 +56,19 @@ func (r *applier) checkIdentity(before, after runtime.Object) error {
 	return nil
 }
 
-// overwrites reports whether an object can overwrite the object of the request.
+// overwrites reports whether writeBack could overwrite the object of the request with an object. It
+// tries on copies.
 func (r *applier) overwrites(object runtime.Object) bool {
 	return r.objects.GetObjectConvertor().Convert(object.DeepCopyObject(), r.request.GetObject().DeepCopyObject(), nil) == nil
 }
 
-// checkKind returns an error if the JSON of a patched object, which cannot be decoded, has another
-// kind than the object before, or none. It explains why the JSON cannot be decoded.
+// checkKind returns an error if the JSON of a patched object has another kind than the object, or
+// none. It is called for JSON that could not be decoded, to give the reason.
 func checkKind(before runtime.Object, after []byte) error {
 	old := before.GetObjectKind().GroupVersionKind()
 	kind, err := serializer.DefaultMetaFactory.Interpret(after)
 	if err != nil {
-		// kind or apiVersion is not a string, or the whole is not an object.
+		// The kind or apiVersion is not a string, or the JSON is not an object.
 		return &identityError{fmt.Sprintf("may not change apiVersion and kind from %s to something else than two strings", old), true}
 	}
 	if old != *kind {

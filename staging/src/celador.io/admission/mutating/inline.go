@@ -19,11 +19,11 @@ import (
 var errRefused = errors.New("expression evaluated to false")
 
 // inlinePatcher evaluates spec.mutations[].expression (KEP-3962, "Return Values for Mutating
-// Expressions"). It applies a value of JSON patch operations, refuses the request for false, and
-// leaves the object unchanged for null and true.
+// Expressions"). A list of JSON patch operations is applied. false refuses the request. null and
+// true leave the object unchanged.
 type inlinePatcher struct{ *expression.Program }
 
-func (p inlinePatcher) patch(series *expression.Series, t target) (patched, error) {
+func (p inlinePatcher) patch(series *expression.Series, t patchable) (patched, error) {
 	value, err := p.Evaluate(series)
 	if err != nil {
 		return patched{}, err

@@ -17,7 +17,7 @@ import (
 // invocation is the application of a policy through a binding and with a param, which may be nil.
 type invocation struct {
 	*policy.Policy[Body]
-	*policy.Compiled[Body]
+	*policy.CompiledSpec[Body]
 	binding *policy.Binding
 	target  *matching.Target
 	param   *unstructured.Unstructured
@@ -77,14 +77,14 @@ func (r *applier) collectBinding(match *policy.Match[Body], b *policy.BindingMat
 		return
 	}
 	for _, param := range params {
-		r.invocations = append(r.invocations, invocation{Policy: match.Policy, Compiled: match.Compiled(), binding: b.Binding, target: match.Target, param: param})
+		r.invocations = append(r.invocations, invocation{Policy: match.Policy, CompiledSpec: match.Compiled(), binding: b.Binding, target: match.Target, param: param})
 	}
 }
 
 // convertible returns an error if the request's object cannot be converted to a kind. The
 // conversion runs once for each kind, and the first result becomes r.versioned.
 func (r *applier) convertible(kind schema.GroupVersionKind) error {
-	v := r.view(kind)
+	v := r.valuesOf(kind)
 	if v.tried {
 		return v.err
 	}

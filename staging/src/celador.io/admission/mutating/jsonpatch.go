@@ -27,7 +27,7 @@ import (
 // jsonPatcher applies the JSON patch operations of spec.mutations[].jsonPatch.
 type jsonPatcher struct{ *expression.Program }
 
-func (p jsonPatcher) patch(series *expression.Series, t target) (patched, error) {
+func (p jsonPatcher) patch(series *expression.Series, t patchable) (patched, error) {
 	value, err := p.Evaluate(series)
 	if err != nil {
 		return patched{}, err
@@ -112,7 +112,7 @@ var operationType = reflect.TypeFor[*celmutation.JSONPatchVal]()
 
 // applyJSONPatch applies a JSON patch to the object. A failing test operation skips the whole
 // patch.
-func applyJSONPatch(operations jsonpatch.Patch, t target) (patched, error) {
+func applyJSONPatch(operations jsonpatch.Patch, t patchable) (patched, error) {
 	object, err := t.change(func(before []byte) ([]byte, error) { return applyOperations(operations, before) })
 	if errors.Is(err, jsonpatch.ErrTestFailed) {
 		return patched{object: t.object()}, nil
@@ -144,8 +144,8 @@ func applyOperations(patch jsonpatch.Patch, document []byte) ([]byte, error) {
 	return document, nil
 }
 
-// boundedOperations returns how many operations, at least one, can be applied to a document of
-// the given size before it may exceed twice MaxObjectBytes.
+// boundedOperations returns how many operations can be applied to a document of the given size at a
+// time, before it may exceed twice MaxObjectBytes. It returns at least one.
 func boundedOperations(patch jsonpatch.Patch, bytes int) int {
 	for i, operation := range patch {
 		if operation.Kind() == "copy" {
@@ -163,7 +163,7 @@ func boundedOperations(patch jsonpatch.Patch, bytes int) int {
 func operationPaths(operations jsonpatch.Patch) []string {
 	var paths []string
 	for _, operation := range operations {
-		// Applying the patch has failed before for operations without a path.
+		// An operation without a path would have failed when the patch was applied.
 		if path, err := operation.Path(); err == nil && operation.Kind() != "test" {
 			paths = append(paths, path)
 		}
@@ -171,8 +171,8 @@ func operationPaths(operations jsonpatch.Patch) []string {
 	return paths
 }
 
-// change returns the object that patch makes of the JSON of the target's object.
-func (t target) change(patch func(object []byte) ([]byte, error)) (runtime.Object, error) {
+// change returns the result of applying patch to the JSON of the object, decoded.
+func (t patchable) change(patch func(object []byte) ([]byte, error)) (runtime.Object, error) {
 	codec := t.codec()
 	before, err := runtime.Encode(codec, t.object())
 	if err != nil {
@@ -190,14 +190,14 @@ func (t target) change(patch func(object []byte) ([]byte, error)) (runtime.Objec
 	return object, nil
 }
 
-// codec returns a JSON serializer for the target's object and for patched objects. Decoding rejects
+// codec returns a JSON serializer for the object and for patched objects. Decoding rejects
 // unknown and duplicate fields.
-func (t target) codec() runtime.Serializer {
+func (t patchable) codec() runtime.Serializer {
 	return serializer.NewSerializerWithOptions(serializer.DefaultMetaFactory, t.objects.GetObjectCreater(), t.objects.GetObjectTyper(), serializer.SerializerOptions{Strict: true})
 }
 
-// decode decodes the JSON of an object of the target's kind.
-func (t target) decode(decoder runtime.Decoder, text []byte) (runtime.Object, error) {
+// decode decodes the JSON of a patched object, which has the same kind.
+func (t patchable) decode(decoder runtime.Decoder, text []byte) (runtime.Object, error) {
 	var into runtime.Object = &unstructured.Unstructured{}
 	if _, custom := t.object().(*unstructured.Unstructured); !custom {
 		var err error

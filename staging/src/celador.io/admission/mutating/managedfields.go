@@ -16,8 +16,8 @@ import (
 )
 
 // sameManagedFields reports whether a mutation leaves metadata.managedFields as it is. The API
-// server records there who set which fields, and server-side apply finds conflicts and fields to
-// remove by it.
+// server records in it who set which fields. Server-side apply uses the record to find conflicts
+// and fields to remove.
 func sameManagedFields(before, after runtime.Object) bool {
 	if before, custom := before.(*unstructured.Unstructured); custom {
 		if after, custom := after.(*unstructured.Unstructured); custom {
@@ -34,7 +34,7 @@ func sameManagedFields(before, after runtime.Object) bool {
 		return false
 	}
 	a, b := old.GetManagedFields(), current.GetManagedFields()
-	// Most patches keep the slice.
+	// Most patches leave the slice itself as it is, so that its address is enough.
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.EqualFunc(a, b, sameEntry))
 }
 
@@ -55,7 +55,7 @@ func sameEntry(a, b metav1.ManagedFieldsEntry) bool {
 		return false
 	}
 	a.FieldsV1, b.FieldsV1 = nil, nil
-	// JSON has null for no time and for the zero time.
+	// A nil time and the zero time are both null in JSON.
 	if a.Time.IsZero() && b.Time.IsZero() {
 		a.Time, b.Time = nil, nil
 	}

@@ -21,10 +21,10 @@ import (
 // mergePatcher applies a JSON merge patch or a strategic merge patch.
 type mergePatcher struct {
 	*expression.Program
-	merge func(object, patch []byte, t target) ([]byte, error)
+	merge func(object, patch []byte, t patchable) ([]byte, error)
 }
 
-func (p mergePatcher) patch(series *expression.Series, t target) (patched, error) {
+func (p mergePatcher) patch(series *expression.Series, t patchable) (patched, error) {
 	value, err := p.Evaluate(series)
 	if err != nil {
 		return patched{}, err
@@ -93,13 +93,13 @@ func jsonContent(v any) (any, error) {
 }
 
 // mergeJSON applies a JSON merge patch (RFC 7396).
-func mergeJSON(object, patch []byte, _ target) ([]byte, error) {
+func mergeJSON(object, patch []byte, _ patchable) ([]byte, error) {
 	return jsonpatch.MergePatch(object, patch)
 }
 
 // mergeStrategically applies a strategic merge patch, which merges lists by the patchMergeKey of Go
 // types. Custom resources have none, so it returns an error for them.
-func mergeStrategically(object, patch []byte, t target) ([]byte, error) {
+func mergeStrategically(object, patch []byte, t patchable) ([]byte, error) {
 	if _, custom := t.object().(*unstructured.Unstructured); custom {
 		return nil, fmt.Errorf("%s is not built in: custom resources have no strategic merge patch, use JSONMergePatch or ApplyConfiguration", t.VersionedKind)
 	}

@@ -15,11 +15,11 @@ import (
 
 // patcher computes the patch of a mutation and applies it. Immutable.
 type patcher interface {
-	// patch returns the patched object. It returns the target's object itself if the patch changes
-	// nothing, and never changes that object. A *apierrors.StatusError rejects the request whatever
-	// the failurePolicy is, and so do errRefused and some identityErrors. failurePolicy Ignore
-	// ignores all other errors.
-	patch(*expression.Series, target) (patched, error)
+	// patch returns the patched object. It never changes the original, and returns it itself if the
+	// patch changes nothing. Three kinds of errors reject the request whatever the failurePolicy
+	// is: *apierrors.StatusError, errRefused and identityErrors that are rejected. failurePolicy
+	// Ignore ignores all others.
+	patch(*expression.Series, patchable) (patched, error)
 }
 
 // newPatcher returns the patcher of a patch type, or nil if the type is unknown. Mutations with
@@ -50,8 +50,8 @@ type patched struct {
 	fields func() []string
 }
 
-// target is the object that a mutation patches.
-type target struct {
+// patchable is the object that a mutation patches.
+type patchable struct {
 	*admission.VersionedAttributes
 	objects   admission.ObjectInterfaces
 	converter managedfields.TypeConverter
@@ -62,11 +62,12 @@ type target struct {
 // objectCache holds facts about the current object of a request, so that they are not computed for
 // each mutation.
 type objectCache struct {
-	// defaulted is the object that the last mutation produced. It has its defaults and shares
-	// nothing with the request, params or caches.
-	defaulted runtime.Object
-	// valid is the last object that was found to fit its schema, by the converter validFor. shape
-	// is its shape, or nil if structuredmerge does not support it.
+	// own is the current object if a mutation of this request produced it: it has its defaults, and
+	// shares nothing with the request, params or caches, so that defaulting may change it in place.
+	// Otherwise mutations copy the current object first.
+	own runtime.Object
+	// valid is the last object that was found to fit the schema of the converter validFor. shape is
+	// the shape of valid, or nil if structuredmerge does not support the object.
 	valid    runtime.Object
 	validFor managedfields.TypeConverter
 	shape    *structuredmerge.Shape
@@ -75,4 +76,4 @@ type objectCache struct {
 	size int
 }
 
-func (t target) object() runtime.Object { return t.VersionedObject.Object() }
+func (t patchable) object() runtime.Object { return t.VersionedObject.Object() }

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// fieldPaths returns the sorted JSON pointers of the fields of a JSON object at a path. Nested
-// objects are replaced by their fields, unless they are empty.
+// fieldPaths returns the sorted JSON pointers of the innermost fields of a JSON object, which is at
+// a path. An empty object counts as such a field.
 func fieldPaths(path string, fields map[string]any) []string {
 	var paths []string
 	for _, name := range slices.Sorted(maps.Keys(fields)) {

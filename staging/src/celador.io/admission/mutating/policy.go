@@ -38,7 +38,7 @@ type mutation struct {
 	reinvocable bool
 }
 
-// policy returns the policy of an object, to which the policy refers.
+// policy returns the policy of an object. It keeps a reference to the object.
 func (e *Engine) policy(p *v1.MutatingAdmissionPolicy) *policy.Policy[Body] {
 	p = policyspec.Effective(p, func(p *v1.MutatingAdmissionPolicy) *v1.MutatingAdmissionPolicySpec { return &p.Spec }, e.Features)
 	spec := &p.Spec
@@ -63,7 +63,7 @@ func (e *Engine) policy(p *v1.MutatingAdmissionPolicy) *policy.Policy[Body] {
 	})
 }
 
-// complete sets the fields that need no compilation.
+// complete sets the remaining fields of a mutation, after its expressions were compiled.
 func (m *mutation) complete(c *policy.Compilation, spec *v1.MutatingAdmissionPolicySpec, index int) {
 	source := &spec.Mutations[index]
 	if m.patch == nil {

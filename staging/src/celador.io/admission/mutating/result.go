@@ -30,7 +30,7 @@ type Result struct {
 	Mutations []Mutation
 	// Failures holds the reasons to reject the request, ignored ones among them, in order.
 	Failures []Failure
-	// Conditions has an entry for each evaluation that match conditions ended.
+	// Conditions has an entry for each time that match conditions ended the evaluation of a policy.
 	Conditions []policy.ConditionReport
 }
 
@@ -77,7 +77,7 @@ func (m *Mutation) compare(before, after runtime.Object, fields func() []string)
 // metav1.Time loses when a patch encodes the object as JSON.
 var jsonEquality = func() conversion.Equalities {
 	equalities := apiequality.Semantic.Copy()
-	// AddFunc fails only for functions that are no equality.
+	// AddFunc returns an error only for a function of another form.
 	_ = equalities.AddFunc(func(a, b metav1.Time) bool { return a.Unix() == b.Unix() })
 	return equalities
 }()
@@ -91,7 +91,8 @@ type Failure struct {
 	Message string
 	// Reason is empty if the policy or binding could not be applied at all.
 	Reason metav1.StatusReason
-	// Stated is set if the mutation has a reason, or refused the request.
+	// Stated is set if the policy gave the reason for the failure: the mutation has a reason, or
+	// its expression refused the request.
 	Stated bool
 	// Ignored is set on failures that the policy's failurePolicy ignores.
 	Ignored bool

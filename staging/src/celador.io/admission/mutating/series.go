@@ -12,7 +12,7 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// input returns the input of a target. The caller sets its objects with Show.
+// input returns the input of a target. The caller sets its objects with Input.Show.
 func (r *applier) input(target *matching.Target) *activation.Input {
 	for _, in := range r.inputs {
 		if in.Target == target {
@@ -24,14 +24,14 @@ func (r *applier) input(target *matching.Target) *activation.Input {
 	return in
 }
 
-// subject returns the variables of an invocation's expressions, with the current objects of the
-// view.
-func (r *applier) subject(i *invocation, view *view) activation.Subject {
+// subject returns what the expressions of an invocation read. values are those for the kind of its
+// target.
+func (r *applier) subject(i *invocation, values *objectValues) activation.Subject {
 	input := r.input(i.target)
-	// Upstream converts both objects before it evaluates expressions, even if the expressions
+	// Kubernetes converts both objects before it evaluates expressions, even if the expressions
 	// read neither.
-	oldObject := view.oldObject.show(r.versioned.VersionedOldObject.Object(), view.form)
-	input.Show(view.object.show(r.versioned.VersionedObject.Object(), view.form), oldObject)
+	oldObject := values.oldObject.show(r.versioned.VersionedOldObject.Object(), values.form)
+	input.Show(values.object.show(r.versioned.VersionedObject.Object(), values.form), oldObject)
 	if !r.params.Of(i.param) {
 		r.params = activation.NewParamValue(i.param, activation.Typed)
 	}
@@ -41,6 +41,6 @@ func (r *applier) subject(i *invocation, view *view) activation.Subject {
 // series returns a series for one expression of a mutation. Each expression has its own cost
 // budget.
 func (r *applier) series(i *invocation) *expression.Series {
-	memory := &activation.Series{}
-	return memory.Begin(r.ctx, r.subject(i, r.view(i.target.Kind)), policyspec.Patch, i.Variables, celconfig.RuntimeCELCostBudget)
+	memory := &activation.Memory{}
+	return memory.Begin(r.ctx, r.subject(i, r.valuesOf(i.target.Kind)), policyspec.Patch, i.Variables, celconfig.RuntimeCELCostBudget)
 }

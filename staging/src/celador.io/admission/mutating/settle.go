@@ -26,8 +26,9 @@ func (r *applier) settle() error {
 		return nil
 	}
 	before, mutations := *r.versioned, len(r.result.Mutations)
-	// A patcher must copy the object, which is restored below, instead of defaulting it in place.
-	r.cache.defaulted = nil
+	// The object is restored below if the mutations do not settle. Patchers must therefore copy it,
+	// and not default it in place.
+	r.cache.own = nil
 	var unsettled []*invocation
 	for range maxRounds {
 		var err error

@@ -49,7 +49,8 @@ func Compile(r *v1.ParamRef) *Ref {
 	return ref
 }
 
-// A selector is a label selector that builds its text once. Listers identify selectors by the text.
+// A selector is a label selector whose text is built once, since listers look up cached lists by
+// the text.
 type selector struct {
 	labels.Selector
 	text string

@@ -36,10 +36,11 @@ type Binding struct {
 
 // terms is the part of a binding that many bindings share.
 type terms struct {
-	// spec has no PolicyName.
+	// spec is the spec of the binding without PolicyName.
 	spec BindingSpec
 	// criteria is nil if the binding does not narrow the match constraints of its policy. It is
-	// compiled from spec.MatchResources, by which bindings that arrive later find the terms.
+	// compiled from spec.MatchResources. The compiler looks up terms by the address of that field,
+	// so the terms keep it in memory.
 	criteria *matching.Criteria
 	// params is nil if the binding has no paramRef.
 	params *params.Ref
@@ -55,11 +56,11 @@ func (b *Binding) Criteria() *matching.Criteria { return b.criteria }
 // must not be changed.
 func (b *Binding) Actions() []v1.ValidationAction { return b.spec.Actions }
 
-// unbound is the binding of Singletons.
+// unbound stands for the binding of a Singleton, which has none.
 var unbound = &Binding{terms: &terms{spec: BindingSpec{Actions: []v1.ValidationAction{v1.Deny}}}}
 
-// bindingCompiler compiles bindings. Bindings with the identical match resources share their terms.
-// Safe for concurrent use.
+// bindingCompiler compiles bindings. Bindings that refer to the same MatchResources object share
+// their terms. Safe for concurrent use.
 type bindingCompiler struct {
 	pool intern.Pool[weak.Pointer[v1.MatchResources], terms]
 }

@@ -11,11 +11,12 @@ import (
 
 // bindings holds the bindings of one policy. Immutable. Nil is empty.
 type bindings struct {
-	// fallbacks apply to a request only if no regular binding applies to it.
+	// regular holds the bindings without Fallback. fallbacks apply to a request only if no regular
+	// binding does.
 	regular, fallbacks matching.NamespaceIndex[*Binding]
 }
 
-// onlyUnbound holds the binding of Singletons.
+// onlyUnbound are the bindings of Singletons.
 var onlyUnbound = (*bindings)(nil).with(unbound)
 
 func (b *bindings) len() int {

@@ -27,7 +27,8 @@ type Compilation struct {
 	broken     []error
 }
 
-// compile compiles variables first, because all other expressions may read them.
+// compile compiles the expressions of a policy. It begins with the variables, which all other
+// expressions may read.
 func compile(compiler *expression.Compiler, anatomy *policyspec.Anatomy) *Compilation {
 	c := &Compilation{anatomy: anatomy, compiled: make([]expression.Compiled, len(anatomy.Expressions))}
 	reader := compiler.Bare()
@@ -46,7 +47,7 @@ func compile(compiler *expression.Compiler, anatomy *policyspec.Anatomy) *Compil
 	return c
 }
 
-// each compiles all variables, or all other expressions.
+// each compiles all variables if variables is set, and otherwise all other expressions.
 func (c *Compilation) each(variables bool, compile func(*policyspec.Expression) (*expression.Program, *apiservercel.Error)) {
 	for i := range c.anatomy.Expressions {
 		e := &c.anatomy.Expressions[i]

@@ -11,12 +11,12 @@ import (
 	"celador.io/admission/internal/matchconditions"
 )
 
-// Compiled holds the compiled expressions of a policy. Body holds the part that differs between
+// CompiledSpec holds the compiled expressions of a policy. Body holds the part that differs between
 // kinds. Immutable.
 //
 // Expressions that do not compile stay in the policy with their errors, and requests that evaluate
 // them fail.
-type Compiled[Body any] struct {
+type CompiledSpec[Body any] struct {
 	Conditions matchconditions.Conditions
 	Variables  []expression.Variable
 	// Body is the zero value if the policy fails every request.
@@ -33,16 +33,16 @@ type Compiled[Body any] struct {
 // policy with few expressions, so a server that starts with thousands of policies must not wait for
 // it. Safe for concurrent use.
 type lazy[Body any] struct {
-	compiled atomic.Pointer[Compiled[Body]]
+	compiled atomic.Pointer[CompiledSpec[Body]]
 	// evaluated is set when a request first evaluates the policy.
 	evaluated atomic.Bool
 	lock      sync.Mutex
 	// compile is nil if there is nothing to compile, and once it has returned.
-	compile func() *Compiled[Body]
+	compile func() *CompiledSpec[Body]
 }
 
 // get returns the compiled expressions. It takes no lock once they are compiled.
-func (l *lazy[Body]) get() *Compiled[Body] {
+func (l *lazy[Body]) get() *CompiledSpec[Body] {
 	if compiled := l.compiled.Load(); compiled != nil {
 		return compiled
 	}
@@ -52,7 +52,7 @@ func (l *lazy[Body]) get() *Compiled[Body] {
 	if compiled := l.compiled.Load(); compiled != nil {
 		return compiled
 	}
-	compiled := &Compiled[Body]{}
+	compiled := &CompiledSpec[Body]{}
 	if l.compile != nil {
 		compiled = l.compile()
 	}

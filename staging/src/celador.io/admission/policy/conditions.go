@@ -24,17 +24,17 @@ type ConditionReport struct {
 	Elapsed time.Duration
 }
 
-// CheckConditions evaluates the match conditions of the policy. It returns nil if all are true. If
-// one is false, the request is exempt from the policy and the error is nil. If none is false and
-// one failed, the error is the failure. The report names no binding, because bindings share
-// evaluations. The series is memory for the evaluation.
-func (p *Policy[Body]) CheckConditions(ctx context.Context, series *activation.Series, s activation.Subject) (*ConditionReport, error) {
+// CheckConditions evaluates the match conditions of the policy, with the given memory. It returns
+// nil if all are true. If one is false, the request is exempt from the policy and the error is nil.
+// If none is false and one failed, the error is the failure. The caller sets the Binding of the
+// report, because bindings share evaluations.
+func (p *Policy[Body]) CheckConditions(ctx context.Context, memory *activation.Memory, s activation.Subject) (*ConditionReport, error) {
 	compiled := p.Compiled()
 	if len(compiled.Conditions) == 0 {
 		return nil, nil
 	}
 	start := time.Now()
-	result := compiled.Conditions.Check(series.Begin(ctx, s, policyspec.MatchCondition, compiled.Variables, celconfig.RuntimeCELCostBudgetMatchConditions))
+	result := compiled.Conditions.Check(memory.Begin(ctx, s, policyspec.MatchCondition, compiled.Variables, celconfig.RuntimeCELCostBudgetMatchConditions))
 	if result.Excluded {
 		klog.FromContext(ctx).V(5).Info("Policy does not match", "policy", p.Name, "because", "a match condition is false", "matchCondition", result.Condition)
 	}

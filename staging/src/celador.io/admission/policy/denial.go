@@ -24,9 +24,9 @@ var statusCodes = map[metav1.StatusReason]int32{
 }
 
 // NewDenial returns the API error of a denied request, with the given reason and its status code.
-// The reason Invalid replaces an empty one. The error names the resource that the client requested.
-// The caller may change the error. If the attributes of the request do not allow an API error, err
-// is the error to return instead.
+// An empty reason means Invalid. The error names the resource that the client requested. The caller
+// may change the error. If the API error cannot be made from the attributes of the request, denial
+// is nil and err is the error to return instead.
 func NewDenial(a admission.Attributes, cause error, reason metav1.StatusReason) (denial *apierrors.StatusError, err error) {
 	if err := admission.NewForbidden(matching.Original(a), cause); !errors.As(err, &denial) {
 		return nil, err

@@ -37,7 +37,8 @@ type tally [outcomes]atomic.Uint64
 // the policy are not evaluations.
 func (p *Policy[Body]) CountEvaluation(o Outcome) { p.evaluations[o].Add(1) }
 
-// An EvaluationObserver is called with the number of evaluations of a policy that had one outcome.
+// An EvaluationObserver is called with a policy, an outcome, and the number of evaluations of the
+// policy that had this outcome.
 type EvaluationObserver func(policy string, outcome Outcome, n uint64)
 
 // observeEvaluations calls observe for each outcome if there were evaluations. It includes outcomes

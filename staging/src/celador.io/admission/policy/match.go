@@ -28,10 +28,11 @@ type Matches[Body any] struct {
 	// enabled.
 	log      klog.Logger
 	explains bool
-	// constraints and bindings remember the result for the criteria of the last policy and binding.
+	// constraints and bindings hold the result for the criteria of the last policy and of the last
+	// binding.
 	constraints, bindings matching.Memo
-	// own is the resource and kind of the request, which are the target of most policies. others
-	// holds the other targets.
+	// own is the resource and kind of the request. Most policies match it in these, so they are the
+	// target. others holds the other targets.
 	own    matching.Target
 	others []*matching.Target
 	// match is the current Match. It is reused, because thousands of policies may match.
@@ -60,8 +61,8 @@ func NoneMatch[Body any](ctx context.Context, request *matching.Request, snapsho
 // Match is a policy that matches a request.
 type Match[Body any] struct {
 	*Policy[Body]
-	// Target is the resource and kind in which the policy reads the object. The Matches have one
-	// address for each target, which saves comparisons.
+	// Target is the resource and kind in which the policy reads the object. Equal targets of a
+	// request have the same address, so that callers compare addresses.
 	Target *matching.Target
 	// Err is the error with which the policy fails for all bindings, or nil. If it is set, Bindings
 	// must not be called.
@@ -82,7 +83,7 @@ type BindingMatch[Body any] struct {
 	Err error
 
 	match *Match[Body]
-	// lacksParams is set if Params returned no params, so that the binding does not apply.
+	// lacksParams is set if Params returned no element, so that the binding does not apply.
 	lacksParams bool
 }
 
@@ -148,7 +149,7 @@ func (m *Matches[Body]) matches(p *boundPolicy[Body], certain bool) bool {
 	return true
 }
 
-// target returns the address of a target.
+// target returns the address that stands for a target in this request.
 func (m *Matches[Body]) target(of matching.Target) *matching.Target {
 	if of == m.own {
 		return &m.own
@@ -186,7 +187,7 @@ func (m *Match[Body]) Bindings(yield func(*BindingMatch[Body]) bool) {
 }
 
 // bindings calls yield for each of the given bindings that matches the request. applied reports
-// whether a binding applied, and more whether yield returned true for all of them.
+// whether one of them applied. more is false if yield ended the iteration.
 func (m *Match[Body]) bindings(of matching.NamespaceIndex[*Binding], yield func(*BindingMatch[Body]) bool) (applied, more bool) {
 	request := m.matches.request
 	candidates := of.All

@@ -49,8 +49,8 @@ type Policy[Body any] struct {
 	verdict *verdict
 	// evaluations is shared by all copies of the policy, and by the versions of a stored policy.
 	evaluations *tally
-	// evaluatedUntil is when the policy ceases to count as evaluated because of an earlier version.
-	// The store sets it.
+	// evaluatedUntil is the time until which the policy counts as evaluated because an earlier
+	// version was. The store sets it.
 	evaluatedUntil time.Time
 	// singleton is set if the policy applies without a binding.
 	singleton bool
@@ -85,20 +85,20 @@ func New[Body any](compiler *expression.Compiler, object metav1.Object, anatomy 
 		}
 		result.ParamKind = &ParamKind{kind, version.WithKind(kind.Kind)}
 	}
-	result.expressions.compile = func() *Compiled[Body] {
+	result.expressions.compile = func() *CompiledSpec[Body] {
 		c := compile(compiler, anatomy)
 		c.announce(compiler, result.Name)
-		// The body may add to the errors.
-		compiled := &Compiled[Body]{Conditions: c.conditions, Variables: c.variables, Body: body(c)}
+		// The function body may append to the errors of c.
+		compiled := &CompiledSpec[Body]{Conditions: c.conditions, Variables: c.variables, Body: body(c)}
 		compiled.errors, compiled.programs = c.broken, c.programs()
 		return compiled
 	}
 	return result
 }
 
-// Compiled returns the compiled expressions of the policy to a request that evaluates them. The
-// first call compiles them unless the store has done so, and concurrent calls wait for it.
-func (p *Policy[Body]) Compiled() *Compiled[Body] {
+// Compiled returns the compiled expressions of the policy, and marks the policy as evaluated by a
+// request. The first call compiles them unless the store has done so; concurrent calls wait for it.
+func (p *Policy[Body]) Compiled() *CompiledSpec[Body] {
 	if !p.expressions.evaluated.Load() { // a store in each request would take the cache line from other processors
 		p.expressions.evaluated.Store(true)
 	}

@@ -5,7 +5,7 @@ package policy
 
 import "celador.io/admission/matching"
 
-// prefetched is the number of policies that are prefetched together, so few that they are still in
+// prefetched is the number of policies that are prefetched together. They are few enough to be in
 // the processor's first cache when they are evaluated.
 const prefetched = 16
 

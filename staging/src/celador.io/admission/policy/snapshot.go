@@ -31,7 +31,8 @@ func (s *Snapshot[Body]) FailsClosed(r *matching.Request) bool {
 	return false
 }
 
-// FailClosedParams yields the kind of params of each policy of FailsClosed that has one.
+// FailClosedParams yields the params of the policies with failurePolicy Fail that may match the
+// request.
 func (s *Snapshot[Body]) FailClosedParams(r *matching.Request) iter.Seq[params.Handle] {
 	return func(yield func(params.Handle) bool) {
 		for _, c := range s.index.Candidates(r) {
@@ -77,7 +78,8 @@ func newIndex[Body any](policies []*boundPolicy[Body]) *matching.Index {
 	for i, p := range policies {
 		criteria[i] = p.criteria
 	}
-	// The index refers to the criteria only, because later snapshots may use it for other policies.
+	// The index must not keep the policies in memory, because later snapshots use it for other
+	// policies. So it refers to the criteria only.
 	return matching.NewIndex(len(criteria), func(i int) *matching.Criteria { return criteria[i] })
 }
 

@@ -144,13 +144,12 @@ func (s *Store[PolicyObject, BindingObject, Body]) CompileAll(ctx context.Contex
 	}
 }
 
-// afterEvaluation is how long a policy counts as evaluated because a version that requests
-// evaluated was replaced. Requests that come every second or so are expected to evaluate the new
-// version soon.
+// afterEvaluation is how long a policy still counts as evaluated after its object was changed, if
+// requests evaluated the version before the change. Such requests probably come again soon.
 const afterEvaluation = 2 * time.Second
 
-// Evaluated reports whether requests evaluate the policy with the name: one has done so since the
-// policy was stored, or had done so with a version that was replaced up to 2 seconds ago.
+// Evaluated reports whether requests evaluate the policy with the name: one has evaluated the
+// stored version, or had evaluated a version that was replaced up to 2 seconds ago.
 func (s *Store[PolicyObject, BindingObject, Body]) Evaluated(name string) bool {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -158,8 +157,8 @@ func (s *Store[PolicyObject, BindingObject, Body]) Evaluated(name string) bool {
 	return p != nil && (p.expressions.evaluated.Load() || time.Now().Before(p.evaluatedUntil))
 }
 
-// inheritEvaluation makes a policy that replaces old count as evaluated for some time if old does,
-// and continue to count the evaluations of old.
+// inheritEvaluation carries over what p, which replaces old, keeps of it: p counts as evaluated for
+// some time if old does, and continues to count the evaluations of old.
 func (p *Policy[Body]) inheritEvaluation(old *Policy[Body]) {
 	if old == nil {
 		return
@@ -174,7 +173,7 @@ func (p *Policy[Body]) inheritEvaluation(old *Policy[Body]) {
 }
 
 func (s *Store[PolicyObject, BindingObject, Body]) setPolicy(p *Policy[Body]) {
-	// The policy is not shared yet.
+	// No other goroutine has the policy yet, so its fields may be set without the lock.
 	p.criteria = s.criteria.Get(weak.Make(p.constraints), func() *matching.Criteria { return matching.Compile(p.constraints) })
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -263,8 +262,9 @@ func (s *Store[PolicyObject, BindingObject, Body]) publish(names ...string) {
 	}
 }
 
-// open sets the params of the current state of a policy. It takes over the params of the old state
-// if the paramKind is the same, and otherwise returns them for closing. Either state may be nil.
+// open sets the params of the current state of a policy. If the old state has the same paramKind,
+// it takes over the handle. Otherwise it opens one, and returns the handle of the old state, which
+// the caller closes. Either state may be nil.
 func (s *Store[PolicyObject, BindingObject, Body]) open(current, old *boundPolicy[Body]) (unused params.Handle) {
 	if old != nil {
 		unused = old.params

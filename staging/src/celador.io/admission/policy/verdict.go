@@ -48,7 +48,8 @@ func (s *Store[PolicyObject, BindingObject, Body]) ForgetVerdict(name string) {
 	delete(s.verdicts, name)
 }
 
-// misconfigurationChanged reports whether requests that match the policy get different errors.
+// misconfigurationChanged reports whether a policy fails requests with another error, or none, than
+// before.
 func misconfigurationChanged[Body any](old, current *Policy[Body]) bool {
 	before, after := old.misconfiguration(), current.misconfiguration()
 	if before == nil || after == nil {

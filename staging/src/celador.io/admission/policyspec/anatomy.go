@@ -30,9 +30,10 @@ type Anatomy struct {
 	TypeChecking     *v1.TypeCheckingMode
 	// Singleton is set if the policy applies without a binding.
 	Singleton bool
-	// Mutates is set for mutating policies. API validation declares 'variables' to their
-	// expressions even if they have none, as Kubernetes does. Lists, maps and alternatives in their
-	// expressions may have values of different types, as patches do.
+	// Mutates is set for mutating policies, whose expressions are compiled in another way: API
+	// validation declares 'variables' to them even if the policy has none, as Kubernetes does. The
+	// values of a list or map, and the alternatives of a conditional, may have different types, as
+	// patches need.
 	Mutates bool
 	// Expressions lists the expressions of the policy: match conditions, variables, and then
 	// the validations or mutations, in the order of the spec.
@@ -68,8 +69,8 @@ func (e *Expression) Returns() []*cel.Type {
 	return e.Role.Returns()
 }
 
-// CheckType returns an error if API validation rejects an expression of the given type, even
-// though it is one of Returns.
+// CheckType returns an error if API validation rejects an expression of the given type. Returns may
+// accept more types than API validation does.
 func (e *Expression) CheckType(output *cel.Type) error {
 	if check := patchTypes[e.PatchType].check; e.Role == Patch && check != nil {
 		return check(output)
@@ -91,8 +92,8 @@ func (p *Anatomy) Has(role Role) bool {
 	return slices.ContainsFunc(p.Expressions, func(e Expression) bool { return e.Role == role })
 }
 
-// SameTypes reports whether both policies have the same type errors, whatever the types are, and
-// enforce them alike.
+// SameTypes reports whether type checking gives the same result for both policies whatever the
+// schemas are, and both are Enforced or neither is.
 func (p *Anatomy) SameTypes(other *Anatomy) bool {
 	same := equality.Semantic.DeepEqual
 	return same(p.TypeChecking, other.TypeChecking) && same(p.ParamKind, other.ParamKind) && same(p.MatchConstraints, other.MatchConstraints) &&

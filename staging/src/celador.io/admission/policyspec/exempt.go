@@ -21,6 +21,6 @@ func Resources() []string { return slices.Clone(resources) }
 // IsExempt reports whether a resource is one of policies or bindings. Policies of the API do not
 // apply to requests for them, so that clients can always delete a policy that denies everything.
 func IsExempt(resource schema.GroupResource) bool {
-	// Most resources are in other groups.
+	// Requests are mostly for other groups, so the group is compared first.
 	return resource.Group == v1.GroupName && slices.Contains(resources, resource.Resource)
 }

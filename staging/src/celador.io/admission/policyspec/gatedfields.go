@@ -17,7 +17,7 @@ type Spec interface {
 		v1.ValidatingAdmissionPolicyBindingSpec | v1.MutatingAdmissionPolicyBindingSpec
 }
 
-// gatedField is a field that needs a feature, in one place of a spec.
+// gatedField is a field of a spec, such as that of one validation, which needs a feature.
 type gatedField struct {
 	feature Feature
 	path    *field.Path

@@ -29,8 +29,8 @@ func FromKubernetes(object runtime.Object) (runtime.Object, error) {
 	}
 }
 
-// transcode decodes the protobuf encoding of from, whose fields have the same numbers in both APIs.
-// The encoding lacks TypeMeta.
+// transcode copies a policy or binding through protobuf, in which the fields have the same numbers
+// in both APIs. The copy lacks TypeMeta, which protobuf does not encode.
 func transcode[T interface {
 	runtime.Object
 	Unmarshal([]byte) error
@@ -46,8 +46,8 @@ func transcode[T interface {
 	return to, to.Unmarshal(wire)
 }
 
-// Sort converts the objects with FromKubernetes, and returns the policies, which are of type P, and
-// the bindings, which are of type B. It returns an error for objects of other types.
+// Sort converts the objects with FromKubernetes and sorts them by their Go type into policies and
+// bindings. It returns an error for an object of another type.
 func Sort[P, B runtime.Object](objects []runtime.Object) (policies []P, bindings []B, err error) {
 	for _, object := range objects {
 		converted, err := FromKubernetes(object)

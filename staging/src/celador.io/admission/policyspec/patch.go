@@ -17,8 +17,8 @@ import (
 // patch type (KEP-3962, "Return Values for Mutating Expressions").
 var patchTypes = map[v1.PatchType]struct {
 	returns []*cel.Type
-	// check returns an error for types that returns covers and API validation rejects. Nil accepts
-	// all.
+	// check returns an error for a type that API validation rejects although it is among returns.
+	// Nil rejects none.
 	check func(*cel.Type) error
 	// feature is empty for the patch types of Kubernetes.
 	feature Feature

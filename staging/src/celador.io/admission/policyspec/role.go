@@ -55,10 +55,10 @@ var (
 var roles = [...]struct {
 	// declarations are in scope at compilation. Params depends on the policy, not on the role.
 	declarations expression.Declarations
-	// noAuthorizer is set where evaluation does not provide 'authorizer'. Kubernetes declares
-	// 'authorizer' to audit annotations, but an annotation that reads it fails.
+	// noAuthorizer is set if evaluation does not provide 'authorizer', whatever declarations say.
+	// Kubernetes declares it to audit annotations, but an annotation that reads it fails.
 	noAuthorizer bool
-	// namespace is the part of the namespace that Kubernetes shows.
+	// namespace is the part of the namespace that expressions of the role read in Kubernetes.
 	namespace NamespaceFields
 	// returns are the types that the expression may have. Patch depends on the patch type.
 	returns []*cel.Type

@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package spelling finds the names that misspelt names in expressions and field paths were probably
-// meant to be.
+// Package spelling finds the name that the author of an expression or a field path probably meant
+// by a misspelt one.
 package spelling
 
 import (

@@ -32,7 +32,8 @@ func (c *constructors) checkAssignments(parsed *cel.Ast, given map[int64]*cel.Ty
 			if len(errs) == maxIssues || len(expected) == 0 || slices.ContainsFunc(expected, func(t *cel.Type) bool { return assignable(field, t, value) }) {
 				continue
 			}
-			// The last type is the innermost of nested maps, for which constructors are usual.
+			// Messages name the last type, which is the innermost of nested maps: objects of that
+			// type are what authors mostly construct.
 			likely := expected[len(expected)-1]
 			errs = append(errs, &common.Error{
 				ExprID:   f.ID(),
@@ -47,11 +48,12 @@ func (c *constructors) checkAssignments(parsed *cel.Ast, given map[int64]*cel.Ty
 	return cel.NewIssues(common.NewErrors(parsed.Source()).Append(errs))
 }
 
-// assignable reports whether a value of the given type is assignable to a field, which has the
-// expected type when it is read. field is the name of the field's own constructor, the only one
-// that the value may contain, also in lists and maps.
+// assignable reports whether a value of the given type may be the value of a field, which has the
+// expected type when an expression reads it. field is the name of the field's constructor, such as
+// Object.spec. It is the only constructor that the value may contain, also in lists and maps.
 //
-// Dynamic values are assignable to every field. So is null, which deletes in a merge patch.
+// Dynamic values are assignable to every field, and so is null, which deletes a field in a merge
+// patch.
 func assignable(field string, expected, given *cel.Type) bool {
 	in := expected.Kind()
 	switch given.Kind() {
@@ -72,7 +74,7 @@ func assignable(field string, expected, given *cel.Type) bool {
 		if isOptional(given) {
 			return assignable(field, expected, given.Parameters()[0])
 		}
-		// Most other opaque types are strings in JSON, like the types below.
+		// Most other opaque types become strings in JSON, as timestamps and durations do.
 		return in == types.StringKind || in == types.DynKind
 	case types.StringKind, types.BytesKind, types.TimestampKind, types.DurationKind:
 		return in == types.StringKind || in == types.DynKind
@@ -94,8 +96,8 @@ func elementType(t *cel.Type) *cel.Type {
 	}
 }
 
-// constructorName returns the name of a field's type as an expression constructs it. field is the
-// name of the field's constructor.
+// constructorName returns the name of a field's type for a message: that of its constructor, field,
+// for an object, list(field) for a list of objects, and the name of the type for scalars.
 func constructorName(field string, t *cel.Type) string {
 	switch t.Kind() {
 	case types.StructKind, types.DynKind:

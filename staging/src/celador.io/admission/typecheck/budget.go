@@ -25,11 +25,11 @@ const (
 	smallType = 64
 )
 
-// budget bounds the time and the memory of checking one policy, whose expressions can be long, and
-// are checked once for each of its types, of which there may be many.
+// budget bounds the time and the memory of checking one policy. A policy may have long expressions,
+// and each is checked once for each of the types that the policy matches.
 type budget struct {
-	// base is the cost of the expressions' texts for one type, and spent the cost of all checks so
-	// far.
+	// base is the cost of the lengths of all expressions, which is charged for each type. spent is
+	// the cost of all checks so far.
 	base, spent int
 	// types is the number of types checked.
 	types int

@@ -131,8 +131,8 @@ func (c *Checker) check(policy *policyspec.Anatomy) *Result {
 	return result
 }
 
-// findUntyped adds the findings about escaped names, which are errors whatever the type of objects
-// is, for a policy of which no type was checked.
+// findUntyped adds findings for a policy of which no type could be checked: the names that are
+// escaped as in schemas of custom resources, which are errors for objects of any type.
 func (c *Checker) findUntyped(expressions []fieldExpression, params *resolvedType, result *Result) {
 	assessments, err := c.checkExpressions(expressions, resolvedType{}, params)
 	if err != nil {
@@ -161,7 +161,7 @@ type assessment struct {
 	issues []Issue
 	// escapes holds the message and the issues of escaped names alone. It is nil if there are none.
 	escapes *assessment
-	// causedByParams is set if there are no errors once 'params' is of dynamic type.
+	// causedByParams is set if the errors go away when 'params' has dynamic type.
 	causedByParams bool
 	// absent are the IDs of has() calls on fields that the type does not have.
 	absent []int64

@@ -27,8 +27,8 @@ type constructors struct {
 	known map[string][]*cel.Type
 }
 
-// newConstructors returns the constructors for an object type of the table. Provider others
-// has the remaining types of mutations, such as JSONPatch.
+// newConstructors returns the constructors for an object type of the table. others resolves the
+// remaining types of mutations, such as JSONPatch.
 func newConstructors(others types.Provider, table *typeTable, object *cel.Type) *constructors {
 	extended := *table
 	extended.Provider = others
@@ -71,9 +71,10 @@ func (c *constructors) typesOf(constructor string) []*cel.Type {
 	return found
 }
 
-// constructible returns the types that the constructor named after a field of type t may construct.
-// Lists have no constructors, so it constructs their elements. For a map, it constructs the map as
-// an object, or a value of the map.
+// constructible returns the types that the constructor of a field of type t may construct. There
+// are no constructors for lists, so the constructor of a list's field constructs its elements. The
+// constructor of a map's field constructs either the map, with the keys as fields, or a value of
+// the map.
 func constructible(t *cel.Type) []*cel.Type {
 	switch t.Kind() {
 	case types.StructKind, types.DynKind:

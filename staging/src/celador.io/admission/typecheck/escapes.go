@@ -21,8 +21,8 @@ import (
 // read objects without schemas, where no name is escaped: object.max__dash__size is a field that no
 // object has, and has() of it is false.
 
-// unescaped returns the name that a rule of a CustomResourceDefinition reads by the given name, and
-// whether it is another name.
+// unescaped returns the field that the rules of a CustomResourceDefinition read by the given name.
+// It returns false if that is the name itself.
 func unescaped(name string) (string, bool) {
 	meant, ok := apiservercel.Unescape(name)
 	return meant, ok && meant != name
@@ -43,10 +43,10 @@ func spelled(name string) string {
 	return "`" + name + "`"
 }
 
-// findEscapes adds an issue for each escaped name with which an expression reads or constructs a
-// field, unless the value has a field of that very name. They replace the issues of the type
-// checker about these fields. given holds the types of all subexpressions; without it, findEscapes
-// finds nothing.
+// findEscapes adds an issue for each field that an expression reads or constructs by an escaped
+// name, such as max__dash__size, unless the value has a field with that name. The issue replaces
+// the type checker's issue about the field. given holds the types of all subexpressions; without
+// it, findEscapes finds nothing.
 func (s *scope) findEscapes(tree *cel.Ast, given map[int64]*cel.Type, issues *cel.Issues) (*cel.Issues, *escapes) {
 	found := &escapes{scope: s, given: given, source: tree.NativeRep().SourceInfo(), ids: map[int64]bool{}}
 	if given != nil {
@@ -141,8 +141,8 @@ func (x *escapes) called(e ast.Expr) {
 	}
 }
 
-// constructed checks the fields of a constructor, and the names of the fields in the constructor's
-// own name.
+// constructed checks the names of a constructor's fields, and those that the constructor's own name
+// consists of, such as spec in Object.spec.
 func (x *escapes) constructed(e ast.Expr, constructor string) {
 	path := strings.Split(constructor, ".")
 	for i, name := range path {
@@ -175,8 +175,9 @@ func valueType(t *cel.Type) *cel.Type {
 	return t
 }
 
-// declares reports whether a type has a field whose name is not escaped. Of the type of
-// 'variables', every name counts as declared: the policy chooses the names, and escapes none.
+// declares reports whether a type has a field with the name as it is written. For the type of
+// 'variables', every name counts as declared, because policies choose the names of their variables
+// and nothing escapes them.
 func (x *escapes) declares(t *cel.Type, name string) bool {
 	if t = valueType(t); t == nil || t.Kind() != types.StructKind {
 		return false
@@ -202,7 +203,7 @@ func (x *escapes) isClosed(t *cel.Type) bool {
 }
 
 // constructs reports whether one of the types that the constructor may construct declares a field
-// with the name, unescaped.
+// with the name as it is written.
 func (x *escapes) constructs(constructor, name string) bool {
 	return slices.ContainsFunc(x.constructors.typesOf(constructor), func(t *cel.Type) bool { return x.declares(t, name) })
 }

@@ -12,11 +12,13 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// findGuarded marks assessments whose type errors are only in subexpressions that has() guards. For
-// a type without the field, has() is false, and subexpressions that depend on it are never
-// evaluated. If a condition becomes false, the expressions that depend on the condition are never
-// evaluated either. A has() of a field that no type has does not guard if allKnown is set, which
-// means that all types of the policy are checked: it is likely a typo.
+// findGuarded marks the assessments whose type errors cannot occur, because has() guards the
+// subexpressions with errors: it is false for objects of a type without the field, and what depends
+// on it is not evaluated. If that makes a condition of the policy false, the expressions that
+// depend on the condition are not evaluated either.
+//
+// allKnown means that all types of the policy are checked. Then a has() of a field that no type has
+// does not guard, because it is likely a typo.
 func (c *Checker) findGuarded(expressions []fieldExpression, params *resolvedType, checked []checkedType, allKnown bool) {
 	lacking := make([]map[int64]int, len(expressions)) // by ID of a has(), the number of types without its field
 	for i := range expressions {
@@ -58,7 +60,7 @@ func (c *Checker) findGuarded(expressions []fieldExpression, params *resolvedTyp
 	}
 }
 
-// tests returns the IDs of those nodes that are has() calls.
+// tests returns the IDs of those of the nodes that are has() calls.
 func (s syntax) tests(nodes map[int64]bool) []int64 {
 	var tests []int64
 	ast.PostOrderVisit(s.tree().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
@@ -69,8 +71,8 @@ func (s syntax) tests(nodes map[int64]bool) []int64 {
 	return tests
 }
 
-// without returns the expression with the has() calls of the given IDs replaced by false, and
-// without the subexpressions that are then not evaluated.
+// without returns the expression as it is evaluated if the has() calls with the given IDs are
+// false: without the subexpressions that are then skipped.
 func (s syntax) without(absent []int64) syntax {
 	p := pruner{ast.NewExprFactory(), absent}
 	return syntax{tree: func() *cel.Ast {

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// maxIssues is the number of issues of an expression that cel-go lists. It counts the others.
+	// maxIssues is the number of issues of one expression that cel-go keeps. It only counts further
+	// ones.
 	maxIssues = 100
 	// maxShown limits the issues in a message.
 	maxShown = 10

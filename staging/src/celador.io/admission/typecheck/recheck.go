@@ -143,7 +143,8 @@ func (w *wrapper) VisitExpr(e ast.Expr) {
 func (w *wrapper) visitCall(call ast.CallExpr) {
 	function := call.FunctionName()
 	if function == operators.OptSelect {
-		// A field that the object type lacks is an error, but would be none of a map.
+		// For a map, the selection of a field that the object type lacks would be no error. So the
+		// operand stays an object.
 		return
 	}
 	if call.IsMemberFunction() {
@@ -152,7 +153,7 @@ func (w *wrapper) visitCall(call ast.CallExpr) {
 	for i, arg := range call.Args() {
 		switch {
 		case function == operators.Conditional && i == 0:
-			// The condition is not one of the alternatives.
+			// The first operand of a conditional is its condition, which is not wrapped.
 		case function == operators.Conditional || function == "orValue":
 			w.wrap(arg, w.asAlternative)
 		default:
@@ -161,9 +162,9 @@ func (w *wrapper) visitCall(call ast.CallExpr) {
 	}
 }
 
-// visitElements wraps the elements of a list or the values of a map if one of them has failed,
-// since it may have failed because of the type of another. optional reports whether a value is an
-// optional entry.
+// visitElements wraps the elements of a list or the values of a map if one of them has failed: its
+// type may differ from the type of another one. optional reports whether a value is an optional
+// entry.
 func (w *wrapper) visitElements(values []ast.Expr, optional func(int) bool) {
 	if !slices.ContainsFunc(values, func(e ast.Expr) bool { return w.failed[e.ID()] }) {
 		return
@@ -177,8 +178,8 @@ func (w *wrapper) visitElements(values []ast.Expr, optional func(int) bool) {
 	}
 }
 
-// wrap replaces e by the expression that by returns for its type and a copy of e, unless that is
-// nil.
+// wrap replaces e by what the function by makes of its type and a copy of e. If by returns nil, e
+// stays.
 func (w *wrapper) wrap(e ast.Expr, by func(*types.Type, ast.Expr) ast.Expr) {
 	inner := w.NewUnspecifiedExpr(w.id())
 	inner.SetKindCase(e)
@@ -188,8 +189,8 @@ func (w *wrapper) wrap(e ast.Expr, by func(*types.Type, ast.Expr) ast.Expr) {
 	}
 }
 
-// asMaps returns e with the objects of its type replaced by maps, or nil for a type without
-// objects.
+// asMaps returns an expression with the value of e in which the objects of its type are maps. It
+// returns nil for a type without objects.
 func (w *wrapper) asMaps(t *types.Type, e ast.Expr) ast.Expr {
 	switch t.Kind() {
 	case types.StructKind:
@@ -223,8 +224,8 @@ func (w *wrapper) mapOf(value ast.Expr) ast.Expr {
 	return w.NewMap(w.id(), []ast.EntryExpr{w.NewMapEntry(w.id(), key, value, false)})
 }
 
-// asElement wraps an element of a list or a value of a map. It returns nil if the type of e must be
-// the type of the others.
+// asElement returns what replaces e as an element of a list or a value of a map. It returns nil if
+// the type of e must be the type of the other elements.
 func (w *wrapper) asElement(t *types.Type, e ast.Expr) ast.Expr {
 	if w.mix {
 		return w.NewCall(w.id(), "dyn", e)
@@ -236,8 +237,8 @@ func (w *wrapper) asOptional(_ *types.Type, e ast.Expr) ast.Expr {
 	return w.NewCall(w.id(), "optional.of", w.NewCall(w.id(), "dyn", e))
 }
 
-// asAlternative wraps an alternative of a conditional. It returns nil if the type of e must be the
-// type of the other alternative.
+// asAlternative returns what replaces e as an alternative of a conditional. It returns nil if the
+// type of e must be the type of the other alternative.
 func (w *wrapper) asAlternative(t *types.Type, e ast.Expr) ast.Expr {
 	if t.Kind() == types.NullTypeKind {
 		return w.NewCall(w.id(), "dyn", e)

@@ -19,7 +19,7 @@ type Result struct {
 	// Params is the type of 'params'. It is empty if the policy has no paramKind, or if Unchecked
 	// lists the paramKind.
 	Params schema.GroupVersionKind
-	// Unchecked lists the types that the policy names and the expressions were not checked against.
+	// Unchecked lists the types that the policy names but that could not be checked.
 	Unchecked []Unchecked
 	// Findings lists the type errors, by expression in the order of evaluation, then by type.
 	Findings []Finding
@@ -32,8 +32,8 @@ type Finding struct {
 	// Type is the type of 'object' and 'oldObject'. It is empty if no type was checked: the errors
 	// are then those of every type.
 	Type schema.GroupVersionKind
-	// Params is the type of 'params' if there are no errors once 'params' is of dynamic type, and
-	// empty otherwise.
+	// Params is the type of 'params' if the errors are about it: they go away when 'params' has
+	// dynamic type. Otherwise it is empty.
 	Params schema.GroupVersionKind
 	// Message is the text of the compiler, of several lines and up to about 8 kB. It has at most
 	// ten errors, and the number of errors that are left out.
@@ -62,7 +62,7 @@ type Issue struct {
 	Message string
 }
 
-// An Unchecked is a type that a policy names and that expressions were not checked against.
+// An Unchecked is a type that a policy names but that its expressions could not be checked against.
 type Unchecked struct {
 	// Field is the field path that names the type: "spec.paramKind", or a rule or one of a rule's
 	// fields, such as "spec.matchConstraints.resourceRules[0].apiGroups".

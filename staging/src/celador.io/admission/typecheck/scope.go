@@ -83,7 +83,7 @@ func (s *scope) check(e fieldExpression) (output *cel.Type, a assessment, err er
 	if parsed.tree == nil {
 		return cel.DynType, assessment{message: parsed.message}, nil
 	}
-	// Params is left out, because 'params' has the type of the params that are checked.
+	// The type of 'params' is that of the params that are checked, so it is declared below.
 	in := e.Role.Declarations(false)
 	env, err := s.env(in)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *scope) check(e fieldExpression) (output *cel.Type, a assessment, err er
 		only := cel.NewIssues(common.NewErrors(tree.Source()).Append(escapes.errs))
 		a.escapes.message, a.escapes.issues = messageOf(tree.Source(), only), s.issuesOf(parsed.tree(), types, only)
 	}
-	// A has() of an escaped name guards nothing: no type has the field.
+	// A has() of an escaped name does not guard its operand, because no type has the field.
 	absent := idsOf(issues)
 	maps.DeleteFunc(absent, func(id int64, _ bool) bool { return escapes.ids[id] })
 	a.absent = parsed.tests(absent)

@@ -43,12 +43,12 @@ func undefinedName(message string) (string, bool) {
 	return name, undefined && isWhole
 }
 
-// suggestions finds the fields that an expression may read or construct instead of those that it
-// does.
+// suggestions finds the names that the fields of an expression could have where it names a field
+// that does not exist.
 type suggestions struct {
 	*scope
 	given map[int64]*cel.Type
-	// fields holds the names by the ID of a selection or an entry of a constructor.
+	// fields holds the possible names, by the ID of the selection or of the entry of a constructor.
 	fields map[int64]iter.Seq[string]
 }
 
@@ -74,7 +74,8 @@ func (x suggestions) visit(e ast.Expr) {
 	}
 }
 
-// maxNames is the number of fields above which there are no suggestions, because each is compared.
+// maxNames is the number of fields above which there are no suggestions: a suggestion compares the
+// name with each of them.
 const maxNames = 1000
 
 // fieldsOf returns the names of the fields of an object type, or of the variables. It returns none

@@ -21,8 +21,8 @@ import (
 const (
 	// maxTypes limits the types of a rule. Rules after one that reaches it are not checked.
 	maxTypes = 10
-	// maxLookups limits the combinations of groups, versions and resources of a policy's rules.
-	// Short lists have very many combinations, most of which do not exist.
+	// maxLookups limits the combinations of groups, versions and resources of a policy's rules. A
+	// rule with a few short lists can have very many of them, most of which do not exist.
 	maxLookups = 10_000
 )
 
@@ -83,7 +83,8 @@ func (c *Checker) addTargets(path *field.Path, rule *v1.Rule, lookups *int, foun
 		}
 		*lookups++
 		kinds, err := c.types.KindsFor(resource)
-		// A RESTMapper treats an empty group or version as a wildcard.
+		// The RESTMapper treats an empty group or version as a wildcard, and so finds kinds that
+		// the rule does not name.
 		kinds = slices.DeleteFunc(slices.Clone(kinds), func(k schema.GroupVersionKind) bool {
 			return k.GroupVersion() != resource.GroupVersion()
 		})

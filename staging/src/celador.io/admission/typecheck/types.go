@@ -20,8 +20,9 @@ type Types interface {
 	// KindsFor returns the kinds of a resource. The error wraps meta.NoResourceMatchError if the
 	// resource is not served. With any other error, the resource is reported as Unavailable.
 	KindsFor(schema.GroupVersionResource) ([]schema.GroupVersionKind, error)
-	// RESTMapping is called for paramKinds that have no schema. The error wraps
-	// meta.NoKindMatchError if the kind is not served. The mapping is ignored.
+	// RESTMapping returns an error that wraps meta.NoKindMatchError if the kind is not served. It
+	// is called for a paramKind without a schema, to tell whether the kind exists; the mapping is
+	// not used.
 	RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error)
 	// ResolveSchema returns the schema of a kind, which the checker only reads. The error wraps
 	// resolver.ErrSchemaNotFound if there is none. ResolveSchema is called for each type of each

@@ -40,7 +40,8 @@ type typeTable struct {
 // object is an object type.
 type object struct {
 	*spec.Schema
-	// resource is set if objects have apiVersion, kind and metadata, specified or not.
+	// resource is set if the objects have apiVersion, kind and metadata, whether the schema
+	// specifies them or not.
 	resource bool
 	// open is set if objects may have fields that are not specified.
 	open bool

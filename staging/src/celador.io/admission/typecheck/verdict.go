@@ -37,8 +37,9 @@ const (
 	maxVerdict = 2 << 10
 )
 
-// Verdict returns the verdict on an Enforced policy with the given errors, of which the first do
-// not depend on types: nil if the policy may decide, and else both errors, shortened.
+// Verdict returns the verdict on an Enforced policy. compileErrors are errors that do not depend on
+// types, and typeErrors those that do. The verdict is nil if both are, and otherwise an error with
+// both texts, shortened.
 func Verdict(compileErrors, typeErrors error) error {
 	err := errors.Join(compileErrors, typeErrors)
 	if err == nil {

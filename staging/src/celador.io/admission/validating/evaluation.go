@@ -18,9 +18,9 @@ import (
 	"celador.io/admission/policy"
 )
 
-// evaluation evaluates policies for one request, and holds the result. Its memory is reused for
-// other requests, so it must not be referred to after free. That saves a tenth of what 100 policies
-// add to a request.
+// evaluation evaluates policies for one request, and holds the result. Nobody may refer to it after
+// free, because other requests reuse its memory. The reuse saves a tenth of what 100 policies add
+// to a request.
 type evaluation struct {
 	ctx     context.Context
 	request matching.Request
@@ -34,9 +34,10 @@ type evaluation struct {
 	// namespace is set when the first policy is evaluated.
 	namespace    activation.Namespace
 	hasNamespace bool
-	// series is the memory of one series of expressions after the other.
-	series activation.Series
-	// found is the result of the current policy for param, which is the zero value without a param.
+	// memory is reused by one series of expressions after the other.
+	memory activation.Memory
+	// found is the result of the current policy for param. param is its zero value if the policy
+	// has none.
 	found  paramResult
 	param  activation.ParamValue
 	result Result
@@ -61,12 +62,12 @@ func (e *evaluation) free() {
 	if e.engine.Compiler.Tracer() != nil {
 		return
 	}
-	e.series.Clear()
+	e.memory.Clear()
 	for _, in := range e.inputs {
 		in.Free()
 	}
 	clear(e.inputs)
-	*e = evaluation{inputs: e.inputs[:0], series: e.series, found: e.found.cleared(), result: e.result.cleared()}
+	*e = evaluation{inputs: e.inputs[:0], memory: e.memory, found: e.found.cleared(), result: e.result.cleared()}
 	evaluations.Put(e)
 }
 
@@ -143,8 +144,8 @@ func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured)
 	if p.evaluated && e.param.Of(param) {
 		return &e.found
 	}
-	if p.Compiled == nil {
-		p.Compiled = p.Policy.Compiled()
+	if p.CompiledSpec == nil {
+		p.CompiledSpec = p.Policy.Compiled()
 	}
 	subject := activation.Subject{Input: p.input, Namespace: &e.namespace}
 	e.param = activation.ParamValue{}
@@ -152,7 +153,7 @@ func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured)
 		e.param = *activation.NewParamValue(param, activation.Unstructured)
 		subject.Params = &e.param
 	}
-	p.evaluate(e.ctx, &e.series, subject, &e.found)
+	p.evaluate(e.ctx, &e.memory, subject, &e.found)
 	p.evaluated = true
 	return &e.found
 }
@@ -198,7 +199,7 @@ func (e *evaluation) misconfigured(p *policy.Policy[Body], binding string, err e
 	})
 }
 
-// report adds a result to the result, under the name of a binding.
+// report adds the result of a policy to the result of the request, as decisions through a binding.
 func (e *evaluation) report(p *policyEvaluation, b *policy.Binding, found *paramResult) {
 	if outcome, evaluated := found.outcome(); evaluated {
 		p.Policy.CountEvaluation(outcome)

@@ -35,10 +35,10 @@ type annotation struct {
 // compiledPolicy is a policy of a Store with its compiled expressions. Immutable.
 type compiledPolicy struct {
 	*policy.Policy[Body]
-	*policy.Compiled[Body]
+	*policy.CompiledSpec[Body]
 }
 
-// policy returns the policy of an object, to which the policy refers.
+// policy returns the policy of an object. It keeps a reference to the object.
 func (e *Engine) policy(p *v1.ValidatingAdmissionPolicy) *policy.Policy[Body] {
 	p = policyspec.Effective(p, func(p *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicySpec { return &p.Spec }, e.Features)
 	spec := &p.Spec

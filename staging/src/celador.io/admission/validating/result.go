@@ -23,9 +23,9 @@ import (
 // AuditAnnotations return the parts of an API server's response.
 type Result struct {
 	attributes admission.Attributes
-	// memory is the evaluation whose memory the slices of the result use.
+	// memory is the evaluation that owns the memory of the slices.
 	memory *evaluation
-	// byBinding describes Violations, from the first to the last.
+	// byBinding describes the consecutive parts of Violations, one for each policy and binding.
 	byBinding []bindingDecisions
 	// Violations holds the decisions that are not Admitted, ignored failures among them, in the
 	// order of policy name, binding name and validation.
@@ -219,7 +219,8 @@ const (
 	maxFailures = 50
 )
 
-// failure is an element of the annotation of failures.
+// failure is an element of the audit annotation that lists failures. Its fields have Kubernetes'
+// names.
 type failure struct {
 	Message           string                `json:"message"`
 	Policy            string                `json:"policy"`

@@ -15,8 +15,8 @@ import (
 
 const maxAuditAnnotations = 20
 
-// printedAnnotation formats an annotation in the error for too many annotations. Kubernetes prints
-// the Go field names instead of the JSON names.
+// printedAnnotation formats an annotation in the error for too many annotations. Its field names
+// are those of Kubernetes' Go type, which Kubernetes' error shows.
 type printedAnnotation struct{ Key, ValueExpression string }
 
 func checkAuditAnnotations(path *field.Path, policy string, annotations []v1.AuditAnnotation, expressions expressionErrors) field.ErrorList {

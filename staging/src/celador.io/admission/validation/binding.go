@@ -29,9 +29,9 @@ func checkBinding(binding, old *v1.ValidatingAdmissionPolicyBinding) field.Error
 	spec, path := &binding.Spec, field.NewPath("spec")
 	policyName, actions := path.Child("policyName"), path.Child("validationActions")
 
-	// Kubernetes reports missing required fields by declarative validation, whose errors come last
-	// and have no detail. Declarative validation skips a field that was empty in old. The
-	// hand-written validation then reports the field.
+	// Kubernetes reports required fields that are missing in two ways. Declarative validation
+	// reports them last and without a detail, but skips a field that was empty in old, too. The
+	// hand-written validation then reports that one.
 	noName, noActions := spec.PolicyName == "", len(spec.ValidationActions) == 0
 	hadNoName := old != nil && old.Spec.PolicyName == ""
 	hadNoActions := old != nil && len(old.Spec.ValidationActions) == 0

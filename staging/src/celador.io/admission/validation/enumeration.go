@@ -30,7 +30,7 @@ func (e enumeration[T]) required(path *field.Path, value *T) field.ErrorList {
 	return e.check(path, value)
 }
 
-// unlessEmpty returns nil for an empty value, which then counts as missing.
+// unlessEmpty returns nil for an empty value, because Kubernetes treats it as missing.
 func unlessEmpty[T ~string](value *T) *T {
 	if value == nil || *value == "" {
 		return nil

@@ -21,7 +21,7 @@ const maxValueExpression = 5 << 10 // bytes
 
 const blank = "must be non-empty if specified"
 
-// texts holds, by role, how Kubernetes reads the text of an expression and reports it.
+// texts holds, by role, how Kubernetes treats blank and long text of an expression.
 var texts = map[policyspec.Role]struct {
 	// trims is set if surrounding space is removed before compilation, so that columns in errors
 	// count from the first character that is not a space.
@@ -44,8 +44,8 @@ var texts = map[policyspec.Role]struct {
 	policyspec.Patch:             {trims: true, quotesTrimmed: true},
 }
 
-// expressionErrors holds the errors of the expressions of a policy, until the check of the
-// surrounding object takes them. That keeps errors in the order of the fields.
+// expressionErrors holds the errors of a policy's expressions by field, until the check of the
+// object around the field takes them. So the errors come in the order of the fields.
 type expressionErrors struct {
 	byField map[string]field.ErrorList
 	// sameConditions is set if match conditions that were valid are still valid, because neither
@@ -60,7 +60,7 @@ func (e expressionErrors) take(path *field.Path) field.ErrorList {
 	return errs
 }
 
-// rest returns the errors that were not taken.
+// rest returns the errors that no check has taken.
 func (e expressionErrors) rest(policy *policyspec.Anatomy) field.ErrorList {
 	var errs field.ErrorList
 	for i := range policy.Expressions {
@@ -136,8 +136,8 @@ func checkText(e *policyspec.Expression) (source, quoted string, errs field.Erro
 	return source, quoted, errs
 }
 
-// compileErrors returns the errors of a compilation, which quote the given text. program is nil if
-// the type of the expression does not matter.
+// compileErrors returns the errors of a compilation. quoted is the text that they quote. program is
+// nil if any type of the expression is valid.
 func compileErrors(e *policyspec.Expression, quoted string, program *expression.Program, err *apiservercel.Error) field.ErrorList {
 	switch {
 	case err != nil && err.Type == apiservercel.ErrorTypeInvalid:

@@ -23,7 +23,7 @@ func TestFree(t *testing.T) {
 		conditional("object.spec.nodeName != 'n3'", "object.metadata.name == 'web'"),
 		conditional("object.spec.nodeName != 'n3'", "object.metadata.labels[object.spec.nodeName] == 'x'"),
 	)
-	decide := func(node string) (called bool, decision webhook.MatchResult) {
+	decide := func(node string) (called bool, decision webhook.Applicability) {
 		a := admission.NewAttributesRecord(pod(node), nil, corev1.SchemeGroupVersion.WithKind("Pod"), "default", "web", pods, "", admission.Create, nil, false, jane)
 		request := webhooks.NewRequest(t.Context(), a, objects, webhook.Config{})
 		defer request.Free()
@@ -37,7 +37,7 @@ func TestFree(t *testing.T) {
 	var group sync.WaitGroup
 	for worker := range 4 {
 		group.Go(func() {
-			kept := map[string]webhook.MatchResult{}
+			kept := map[string]webhook.Applicability{}
 			for i := range 100 {
 				node := fmt.Sprintf("n%d", (worker+i)%5)
 				called, decision := decide(node)

@@ -106,13 +106,13 @@ func set(webhooks ...v1.ValidatingWebhook) *webhook.Set {
 
 // match decides whether the webhook at a position of the set is called. The decision is empty if
 // the webhook is no candidate.
-func match(r *webhook.Request, position int) (webhook.MatchResult, error) {
+func match(r *webhook.Request, position int) (webhook.Applicability, error) {
 	for _, c := range r.Candidates() {
 		if c.Position == position {
 			return r.Match(c)
 		}
 	}
-	return webhook.MatchResult{}, nil
+	return webhook.Applicability{}, nil
 }
 
 const mayBreakGlass = "authorizer.group('admissionregistration.k8s.io').resource('validatingwebhookconfigurations').name('w').check('breakglass').allowed()"
@@ -126,23 +126,23 @@ func TestMatchConditions(t *testing.T) {
 	for name, test := range map[string]struct {
 		conditions []string
 		policy     v1.FailurePolicyType
-		want       webhook.MatchResult
+		want       webhook.Applicability
 		// err is part of the error of the match conditions, which rejects the request unless
 		// the policy is Ignore.
 		err string
 	}{
-		"true":                     {conditions: []string{"object.spec.nodeName == 'n'"}, want: webhook.MatchResult{Matches: true}},
-		"all true":                 {conditions: []string{"true", "oldObject == null", "request.userInfo.username == 'jane'"}, want: webhook.MatchResult{Matches: true}},
-		"false":                    {conditions: []string{"object.spec.nodeName == 'm'"}, want: webhook.MatchResult{Excluded: true, Condition: "c0"}},
-		"first false":              {conditions: []string{"true", "false", "false"}, want: webhook.MatchResult{Excluded: true, Condition: "c1"}},
-		"error":                    {conditions: []string{"true", failing}, want: webhook.MatchResult{Excluded: true, Errors: 1}, err: "no such key: absent"},
-		"error, Ignore":            {conditions: []string{"true", failing}, policy: v1.Ignore, want: webhook.MatchResult{Excluded: true, Errors: 1}, err: "no such key: absent"},
-		"false after error":        {conditions: []string{failing, "false"}, want: webhook.MatchResult{Excluded: true, Condition: "c1", Errors: 1}},
-		"does not compile":         {conditions: []string{"params.x"}, want: webhook.MatchResult{Excluded: true, Errors: 1}, err: "undeclared reference to 'params'"},
-		"does not compile, Ignore": {conditions: []string{"params.x"}, policy: v1.Ignore, want: webhook.MatchResult{Excluded: true, Errors: 1}, err: "undeclared reference to 'params'"},
-		"authorizer":               {conditions: []string{"!" + mayBreakGlass}, want: webhook.MatchResult{Excluded: true, Condition: "c0"}},
-		"namespaceObject is null":  {conditions: []string{"namespaceObject == null"}, want: webhook.MatchResult{Matches: true}},
-		"over budget":              {conditions: []string{"false", expensive, expensive, expensive, expensive}, want: webhook.MatchResult{Excluded: true}, err: "running out of cost budget"},
+		"true":                     {conditions: []string{"object.spec.nodeName == 'n'"}, want: webhook.Applicability{Matches: true}},
+		"all true":                 {conditions: []string{"true", "oldObject == null", "request.userInfo.username == 'jane'"}, want: webhook.Applicability{Matches: true}},
+		"false":                    {conditions: []string{"object.spec.nodeName == 'm'"}, want: webhook.Applicability{Excluded: true, Condition: "c0"}},
+		"first false":              {conditions: []string{"true", "false", "false"}, want: webhook.Applicability{Excluded: true, Condition: "c1"}},
+		"error":                    {conditions: []string{"true", failing}, want: webhook.Applicability{Excluded: true, Errors: 1}, err: "no such key: absent"},
+		"error, Ignore":            {conditions: []string{"true", failing}, policy: v1.Ignore, want: webhook.Applicability{Excluded: true, Errors: 1}, err: "no such key: absent"},
+		"false after error":        {conditions: []string{failing, "false"}, want: webhook.Applicability{Excluded: true, Condition: "c1", Errors: 1}},
+		"does not compile":         {conditions: []string{"params.x"}, want: webhook.Applicability{Excluded: true, Errors: 1}, err: "undeclared reference to 'params'"},
+		"does not compile, Ignore": {conditions: []string{"params.x"}, policy: v1.Ignore, want: webhook.Applicability{Excluded: true, Errors: 1}, err: "undeclared reference to 'params'"},
+		"authorizer":               {conditions: []string{"!" + mayBreakGlass}, want: webhook.Applicability{Excluded: true, Condition: "c0"}},
+		"namespaceObject is null":  {conditions: []string{"namespaceObject == null"}, want: webhook.Applicability{Matches: true}},
+		"over budget":              {conditions: []string{"false", expensive, expensive, expensive, expensive}, want: webhook.Applicability{Excluded: true}, err: "running out of cost budget"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := conditional(test.conditions...)

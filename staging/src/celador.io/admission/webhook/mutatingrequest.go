@@ -18,8 +18,8 @@ import (
 	"celador.io/admission/internal/reinvocation"
 )
 
-// A MutatingRequest is a Request whose object webhooks change, one after the other. Not safe for
-// concurrent use.
+// A MutatingRequest is a Request whose object is changed by webhooks, one after the other. Not safe
+// for concurrent use.
 type MutatingRequest struct {
 	Request
 	reinvocation *reinvocation.State[string]

@@ -39,16 +39,17 @@ type Request struct {
 	// own is the resource and kind of the request.
 	own     matching.Target
 	objects admission.ObjectInterfaces
-	// mutable is set if webhooks change the object. Versions then has one element, which is
-	// converted from kind to kind.
+	// mutable is set if webhooks change the object. versions then has one element, whose objects
+	// are converted from the kind of one webhook to that of the next.
 	mutable bool
-	// matched is nil until rules are matched, and again after the object changes.
+	// matched is the request for rules and selectors. It is nil until it is needed, and after a
+	// change of the object.
 	matched  *matching.Request
 	versions []version
-	// authorizer and memory are nil until a match condition is evaluated. The match conditions of
-	// one webhook after the other are evaluated in memory.
+	// authorizer and memory are set when a match condition is first evaluated. All webhooks use the
+	// same memory, one after the other.
 	authorizer *activation.Authorizer
-	memory     *activation.Series
+	memory     *activation.Memory
 }
 
 // version holds the request with its objects converted to one kind.
@@ -65,7 +66,7 @@ func (s *Set) NewRequest(ctx context.Context, a admission.Attributes, o admissio
 }
 
 // Free makes the memory of match conditions available to other requests. Call it after the last
-// Match, unless evaluations are traced. Decisions and versioned attributes stay valid.
+// Match, unless evaluations are traced. Applicabilities and versioned attributes stay valid.
 func (r *Request) Free() {
 	if r.memory != nil {
 		r.memory.Clear()
@@ -75,8 +76,8 @@ func (r *Request) Free() {
 	}
 }
 
-// VersionedAttributes returns the attributes with the objects converted to a kind: the kind of a
-// MatchResult's Target. Calls with the same kind return the same attributes.
+// VersionedAttributes returns the attributes with the objects converted to a kind, which is that of
+// an Applicability's Target. Calls with the same kind return the same attributes.
 func (r *Request) VersionedAttributes(kind schema.GroupVersionKind) (*admission.VersionedAttributes, error) {
 	v, err := r.version(&kind)
 	if err != nil {
@@ -93,8 +94,8 @@ func (r *Request) version(kind *schema.GroupVersionKind) (*version, error) {
 	}
 	v, err := r.convert(*kind)
 	if err != nil && r.mutable {
-		// The callers wrap it into an internal error again, as kube-apiserver does, so that clients
-		// see the prefix of internal errors twice.
+		// kube-apiserver wraps the error twice, so that clients see the prefix of internal errors
+		// twice. The callers wrap it once more.
 		err = apierrors.NewInternalError(err)
 	}
 	return v, err
@@ -114,8 +115,8 @@ func (r *Request) convert(kind schema.GroupVersionKind) (*version, error) {
 	return &r.versions[len(r.versions)-1], nil
 }
 
-// changed makes the next match condition read the objects again. Results of the old input may stay
-// in the memory of the request until then; they are dropped without a look at the input.
+// changed makes the next match condition read the objects again. The results of earlier conditions
+// stay in memory until then, and are dropped without being read.
 func (v *version) changed() {
 	if v.input != nil {
 		v.input.Free()
@@ -140,7 +141,7 @@ func (r *Request) matchable() *matching.Request {
 // series of the webhook before, with which it shares the values of equal conditions.
 func (r *Request) series(v *version) *expression.Series {
 	if r.memory == nil {
-		r.authorizer, r.memory = activation.NewAuthorizer(r.config.Authorizer), &activation.Series{}
+		r.authorizer, r.memory = activation.NewAuthorizer(r.config.Authorizer), &activation.Memory{}
 	}
 	if a := v.attributes; v.input == nil {
 		target := &r.own

@@ -10,9 +10,9 @@ import (
 	"celador.io/admission/internal/matchconditions"
 )
 
-// Traced returns the webhook with match conditions that report to the tracer of the compiler. It
-// calls Compiled of the tracer with the name of the configuration instead of a policy, and with
-// fields below path, which is the webhook's in the configuration. compiler must be traced.
+// Traced returns the webhook with match conditions that report to the tracer of the compiler, which
+// must be traced. In place of a policy, the tracer gets the name of the configuration. path is the
+// field of the webhook in the configuration; the fields of the conditions are below it.
 func (w *Webhook) Traced(compiler *expression.Compiler, configuration string, path *field.Path) *Webhook {
 	traced := *w
 	conditions := matchconditions.Compile(compiler, w.matchConditions)

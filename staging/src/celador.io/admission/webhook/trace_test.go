@@ -40,7 +40,7 @@ func TestTracer(t *testing.T) {
 		traced = append(traced, webhook.CompileValidating(&w).Traced(compiler, "w", field.NewPath("webhooks").Index(i)))
 	}
 	request := webhook.NewSet(traced).NewRequest(t.Context(), creation(), objects, webhook.Config{})
-	for position, want := range []webhook.MatchResult{{Matches: true}, {Excluded: true, Condition: "c1"}} {
+	for position, want := range []webhook.Applicability{{Matches: true}, {Excluded: true, Condition: "c1"}} {
 		decision, err := match(request, position)
 		if err != nil || decision.Matches != want.Matches || decision.Condition != want.Condition {
 			t.Errorf("decision of webhook %d is %+v, want %+v, error %v", position, decision, want, err)

@@ -18,7 +18,8 @@ import (
 // and match conditions. Safe for concurrent use.
 type Webhook struct {
 	criteria *matching.Criteria
-	// matchConditions are those that conditions compiles when they are first needed.
+	// matchConditions holds the match conditions until they are first needed: conditions compiles
+	// them then.
 	matchConditions []admissionregistrationv1.MatchCondition
 	conditions      func() matchconditions.Conditions
 	failsOpen       bool
@@ -66,7 +67,8 @@ func compileCriteria(w *admissionregistrationv1.MutatingWebhook) *matching.Crite
 		MatchPolicy:       (*v1.MatchPolicyType)(w.MatchPolicy),
 	}
 	if len(w.Rules) == 0 {
-		// A rule without operations matches no request. Criteria without rules match all.
+		// A webhook without rules matches no request, but Criteria without rules match all. A rule
+		// without operations matches none.
 		resources.ResourceRules = make([]v1.NamedRuleWithOperations, 1)
 	}
 	for _, r := range w.Rules {

@@ -22,7 +22,7 @@ import (
 // An Object is an object to audit.
 type Object struct {
 	*unstructured.Unstructured
-	// Position is where the object stands. It is empty for objects of a server.
+	// Position is the place of the object in a file. It is empty for objects of a server.
 	Position manifest.Position
 }
 
@@ -32,7 +32,7 @@ func (o *Object) reference() Reference {
 	}
 }
 
-// written returns the time when the object was last written, as far as it is known.
+// written returns the last known time at which the object was written.
 func (o *Object) written() time.Time {
 	last := o.GetCreationTimestamp().Time
 	for _, entry := range o.GetManagedFields() {
@@ -43,7 +43,7 @@ func (o *Object) written() time.Time {
 	return last
 }
 
-// An UnreadError is an error after which a source goes on with further objects. An example is a
+// An UnreadError is an error after which a source continues with other objects. An example is a
 // resource that cannot be listed.
 type UnreadError struct{ Err error }
 
@@ -53,9 +53,9 @@ func (e *UnreadError) Error() string { return e.Err.Error() }
 func (e *UnreadError) Unwrap() error { return e.Err }
 
 // Audit evaluates the policies over objects, several at a time. It holds only a few objects in
-// memory. An *UnreadError of the source is part of the report. Audit returns the first other error
-// of the source, or that of the context. progress is called with the number of objects that were
-// read so far; calls do not overlap.
+// memory. An *UnreadError of the source becomes part of the report. Audit returns the first other
+// error of the source, or that of the context. progress is called with the number of objects that
+// were read so far; calls do not overlap.
 func (a *Auditor) Audit(ctx context.Context, objects iter.Seq2[Object, error], progress func(read int)) (*Report, error) {
 	type job struct {
 		sequence int
@@ -108,7 +108,7 @@ func (a *Auditor) evaluate(ctx context.Context, c *collector, sequence int, obje
 	reference := object.reference()
 	located, err := a.cluster.Locate(object.Unstructured)
 	if err != nil {
-		// Only the server knows the name of the resource.
+		// The name of the resource is not known yet, so only the group counts here.
 		if a.selects(reference.Namespace) && a.Matches(schema.GroupResource{Group: reference.Group}) {
 			c.fail(sequence, reference, err)
 		}

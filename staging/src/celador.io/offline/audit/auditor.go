@@ -20,21 +20,21 @@ import (
 
 // Config configures an Auditor.
 type Config struct {
-	// Backend is that of the cluster that the policies are evaluated in.
+	// Backend is the backend of the cluster in which the policies are evaluated.
 	Backend cluster.Backend
-	// Stored are policies, bindings and other objects that policies read, as a server stores them.
-	// Added are those that are not on a server, such as those of files. An added one takes the
-	// place of a stored one with the same type, namespace and name.
+	// Stored are policies, bindings and the objects that policies read, as a server stores them.
+	// Added are such objects that no server has, for example those of files. An added object takes
+	// the place of a stored one with the same type, namespace and name.
 	Stored, Added []*unstructured.Unstructured
 	// Select reports whether to evaluate a policy. Nil selects all.
 	Select func(policy string) bool
 	// Namespace is the only namespace whose objects are evaluated. Objects without a namespace are
 	// then left out. Empty means all.
 	Namespace string
-	// MaxViolations is the number of violations that a report has of each policy and binding. Those
-	// that are left out are counted. 0 means no limit.
+	// MaxViolations is the maximum number of violations in the report for each policy and binding.
+	// Others are only counted. 0 means no limit.
 	MaxViolations int
-	// SinceBinding leaves out objects that nobody has written since the binding of a policy was
+	// SinceBinding leaves out objects that were last written before the binding of a policy was
 	// created.
 	SinceBinding bool
 }
@@ -46,14 +46,14 @@ type Auditor struct {
 	maxFindings int
 	policies    []PolicyResult
 	needs       Needs
-	// since has the times from which on objects count, by the names of bindings. It is nil if all
-	// objects count.
+	// since holds, by the name of a binding, the time since which an object must have been written
+	// to count. It is nil if all objects count.
 	since map[string]time.Time
 }
 
 // New returns an auditor of the policies among the objects. A policy without a binding is audited
-// as if it were bound to everything that its constraints match. Errors are those of
-// cluster.Base.Restore; an *cluster.ObjectError has the position in Added.
+// as if a binding without conditions existed. Errors are those of cluster.Base.Restore; a
+// *cluster.ObjectError has the position in Added.
 func New(ctx context.Context, config Config) (*Auditor, error) {
 	a := &Auditor{namespace: config.Namespace, maxFindings: config.MaxViolations}
 	if config.SinceBinding {
@@ -103,7 +103,8 @@ func (a *Auditor) add(s *selection, p *v1.ValidatingAdmissionPolicy) {
 	}
 }
 
-// bindToAll returns a binding of a policy without conditions. index makes its name unique.
+// bindToAll returns a binding of a policy without conditions of its own. index makes its name
+// unique.
 func bindToAll(policy string, index int) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": v1.SchemeGroupVersion.String(), "kind": bindingKind,
@@ -120,5 +121,6 @@ func (a *Auditor) Policies() []PolicyResult { return slices.Clone(a.policies) }
 // Needs.Matches.
 func (a *Auditor) Matches(resource schema.GroupResource) bool { return a.needs.Matches(resource) }
 
-// auditor is the user who is said to create the objects. Policies that read it are not auditable.
+// auditor is the user in whose name objects are evaluated. Policies that read the user cannot be
+// audited.
 var auditor = &user.DefaultInfo{Name: "celador:audit", Groups: []string{user.AllAuthenticated}}

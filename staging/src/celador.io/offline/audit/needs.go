@@ -14,7 +14,8 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// Needs are the types of the objects that policies match or read. It is immutable.
+// Needs says which objects an audit needs: the types that policies match, and those that they read
+// as params. It is immutable.
 type Needs struct {
 	rules      []v1.NamedRuleWithOperations
 	paramKinds []schema.GroupVersionKind
@@ -70,8 +71,8 @@ func (n *Needs) Matches(resource schema.GroupResource) bool {
 	})
 }
 
-// isWhole reports whether a name in a rule stands for objects as a whole, such as pods or pods/*,
-// and not only for a subresource.
+// isWhole reports whether a resource name in a rule includes the resource itself, as pods and
+// pods/* do, and not only a subresource.
 func isWhole(name string) bool {
 	_, subresource, _ := strings.Cut(name, "/")
 	return subresource == "" || subresource == "*"

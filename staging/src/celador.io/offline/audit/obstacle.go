@@ -16,8 +16,8 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// obstacle returns why a policy cannot be evaluated over stored objects, or an empty string if it
-// can. An audit knows neither the user who writes an object nor the object before.
+// obstacle returns why a policy cannot be evaluated over stored objects, or an empty string. An
+// audit knows neither the user who wrote an object nor the object before the write.
 func obstacle(p *v1.ValidatingAdmissionPolicy) string {
 	if !matchesCreate(p.Spec.MatchConstraints) {
 		return "spec.matchConstraints: the policy matches no CREATE of an object, and an audit presents objects as created"
@@ -42,15 +42,15 @@ var parser = sync.OnceValue(func() *cel.Env {
 	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).StoredExpressionsEnv()
 })
 
-// unknown returns the first part of a request that the expression reads and an audit does not know,
-// or an empty string. An expression that is not valid reads nothing: it fails when it is evaluated,
-// or before.
+// unknown returns the first part of a request that an expression reads and that an audit does not
+// know, or an empty string. An invalid expression reads nothing, because it fails in any case.
 func unknown(source string) (found string) {
 	parsed, issues := parser().Parse(source)
 	if issues.Err() != nil {
 		return ""
 	}
-	// selected are the uses of 'request' of which the expression reads another field than userInfo.
+	// selected holds the places where the expression selects a field of 'request' other than
+	// userInfo.
 	selected := map[int64]bool{}
 	visit := func(e ast.Expr) {
 		switch {

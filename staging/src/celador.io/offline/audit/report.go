@@ -24,11 +24,11 @@ type Report struct {
 	Objects int
 	// Policies has an entry for each policy and each of its bindings, sorted by name and binding.
 	Policies []PolicyResult
-	// Unevaluated are objects that could not be evaluated, in the order of the source, as many as
-	// MaxViolations. UnevaluatedCount counts all.
+	// Unevaluated are objects that could not be evaluated, in the order of the source, at most
+	// MaxViolations of them. UnevaluatedCount counts all.
 	Unevaluated      []Unevaluated
 	UnevaluatedCount int
-	// Unread are the resources whose objects could not be read.
+	// Unread are the errors of the resources whose objects could not be read.
 	Unread []error
 	// Namespaces has the sums over all policies and bindings by the namespaces of the objects.
 	// Objects without a namespace are in "".
@@ -47,8 +47,9 @@ func (r *Report) Violations() (n int) {
 	return n
 }
 
-// Errors returns the number of pairs of an object and a binding of a policy that could not be
-// evaluated, of objects that could not, and of resources that could not be read.
+// Errors returns how much of the audit failed: the number of pairs of an object and a binding of a
+// policy that could not be evaluated, plus the objects that could not be evaluated at all and the
+// resources that could not be read.
 func (r *Report) Errors() int {
 	n := r.UnevaluatedCount + len(r.Unread)
 	for i := range r.Policies {
@@ -92,7 +93,7 @@ type Reference struct {
 	Namespace, Name string
 	// UID is empty for objects of files.
 	UID types.UID
-	// Position is where the object stands. It is empty for objects of a server.
+	// Position is the place of the object in a file. It is empty for objects of a server.
 	Position manifest.Position
 }
 
@@ -185,8 +186,8 @@ func (c *collector) namespace(name string) *Counts {
 	return counts
 }
 
-// positions returns the positions of a policy's entries. A decision that is not about one binding
-// is about all.
+// positions returns the positions of a policy's entries in the report. A decision without a binding
+// counts for all bindings of the policy.
 func (c *collector) positions(policy, binding string) []int {
 	if i, ok := c.policies[[2]string{policy, binding}]; ok {
 		return []int{i}

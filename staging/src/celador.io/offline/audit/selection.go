@@ -21,7 +21,7 @@ type selection struct {
 	policies []*v1.ValidatingAdmissionPolicy
 	// bindings has the bindings by the names of their policies.
 	bindings map[string][]*v1.ValidatingAdmissionPolicyBinding
-	// used has the names of policies and bindings by their kinds.
+	// used holds the names of the policies and bindings that the audit evaluates, by kind.
 	used map[[2]string]bool
 	// unbound are bindings for policies that have none.
 	unbound []*unstructured.Unstructured
@@ -29,8 +29,8 @@ type selection struct {
 
 const bindingKind = cluster.ValidatingKind + "Binding"
 
-// IsPolicy reports whether objects of the kind are validating policies or their bindings. They are
-// what an audit evaluates, not what it evaluates them over.
+// IsPolicy reports whether objects of the kind are validating policies or their bindings: what an
+// audit evaluates, as opposed to the objects over which it does.
 func IsPolicy(kind schema.GroupKind) bool {
 	return kind.Group == v1.GroupName && (kind.Kind == cluster.ValidatingKind || kind.Kind == bindingKind)
 }
@@ -64,7 +64,7 @@ func readSelection(config Config) (*selection, error) {
 	return s, nil
 }
 
-// use marks the policy and its bindings as those that the cluster of the audit gets.
+// use marks a policy and its bindings for the cluster in which the audit evaluates them.
 func (s *selection) use(p *v1.ValidatingAdmissionPolicy, bindings []*v1.ValidatingAdmissionPolicyBinding) {
 	s.used[[2]string{cluster.ValidatingKind, p.Name}] = true
 	for _, b := range bindings {
@@ -79,7 +79,8 @@ func (s *selection) cluster(ctx context.Context, config Config) (*cluster.Cluste
 	added, indexes := s.keep(config.Added)
 	c, err := cluster.NewBase(config.Backend).Restore(ctx, stored, append(added, s.unbound...))
 	for _, err := range manifest.Errors(err) {
-		// Restore counts in the objects that are kept, and the caller in config.Added.
+		// The index of Restore's error counts the objects that were kept. That of the caller counts
+		// config.Added.
 		if invalid, ok := err.(*cluster.ObjectError); ok && invalid.Index < len(indexes) {
 			invalid.Index = indexes[invalid.Index]
 		}
@@ -87,7 +88,7 @@ func (s *selection) cluster(ctx context.Context, config Config) (*cluster.Cluste
 	return c, err
 }
 
-// keep returns the objects that are neither policies nor bindings or are used, and their indexes.
+// keep returns the objects with their indexes, without the policies and bindings that are not used.
 func (s *selection) keep(objects []*unstructured.Unstructured) (kept []*unstructured.Unstructured, indexes []int) {
 	for i, object := range objects {
 		if !IsPolicy(object.GroupVersionKind().GroupKind()) || s.used[[2]string{object.GetKind(), object.GetName()}] {

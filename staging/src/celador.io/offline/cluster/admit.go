@@ -33,7 +33,8 @@ func (c *Cluster) Admit(ctx context.Context, request *Request) (*Review, error) 
 	return c.admit(ctx, request, newRecord(&c.policies))
 }
 
-// admit returns the review of a request by the policies of a record, to which it adds their results.
+// admit returns the review of a request. The policies are those of the record, to which it adds
+// what they did.
 func (c *Cluster) admit(ctx context.Context, request *Request, r *record) (*Review, error) {
 	l := newLayer(c.objects)
 	call, err := c.newCall(ctx, request, l)
@@ -63,7 +64,8 @@ func (c *Cluster) admit(ctx context.Context, request *Request, r *record) (*Revi
 	return review, nil
 }
 
-// errConnected ends a connection that all policies admitted.
+// errConnected is the error with which a connection ends after all policies admitted it, since
+// there is nothing to connect to.
 var errConnected = &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Reason: "Connected", Code: http.StatusOK, Message: "connected"}}
 
 // newCall returns the HTTP request for a request, and stores the old object in the layer.

@@ -24,9 +24,9 @@ type Backend interface {
 	// most once for each group, and only for the groups that requests need. It serves the group of
 	// CustomResourceDefinitions itself.
 	Group(name string, options GroupOptions) (*genericapiserver.APIGroupInfo, error)
-	// NewAuthorizer returns an authorizer that answers from roles and bindings.
+	// NewAuthorizer returns an authorizer that decides by the roles and bindings among the objects.
 	NewAuthorizer(Objects) Authorizer
-	// Exclusions returns the resources that policies and webhooks of the server do not see.
+	// Exclusions returns the resources that are exempt from policies and webhooks of the server.
 	Exclusions() Exclusions
 	// NewPlugins returns the admission plugins that change objects before mutating policies do, in
 	// order.
@@ -43,7 +43,7 @@ type Backend interface {
 	EnableFeatures(gates map[string]bool) (restore func(), err error)
 }
 
-// An Authorizer answers whether a user may do something, and lists the rules that allow it.
+// An Authorizer decides whether a user may do something, and lists the rules that allow it.
 type Authorizer interface {
 	authorizer.UnconditionalAuthorizer
 	authorizer.RuleResolver

@@ -25,10 +25,10 @@ import (
 // use.
 type Cluster struct {
 	*Base
-	// objects are read-only once New returned.
+	// objects are the objects of the cluster. They do not change after New has returned.
 	objects  *layer
 	policies policySet
-	// access answers the checks of expressions and access reviews from the roles and bindings among
+	// access decides the checks of expressions and access reviews by the roles and bindings among
 	// the objects.
 	access Authorizer
 	// customResources are the custom resources of the CustomResourceDefinitions among the objects.
@@ -92,14 +92,14 @@ func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstru
 	return c, nil
 }
 
-// An Identity is what no two objects of a cluster share.
+// An Identity identifies an object in a cluster.
 type Identity struct {
 	Kind            schema.GroupKind
 	Namespace, Name string
 }
 
-// Identify returns the identity of an object. An object without a namespace is in the namespace
-// default, or its type has none at all.
+// Identify returns the identity of an object. An object without a namespace counts as one in the
+// namespace default, which is also right for cluster-scoped types, since they have no others.
 func Identify(object *unstructured.Unstructured) Identity {
 	namespace := cmp.Or(object.GetNamespace(), corev1.NamespaceDefault)
 	return Identity{object.GroupVersionKind().GroupKind(), namespace, object.GetName()}

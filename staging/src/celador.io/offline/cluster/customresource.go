@@ -69,8 +69,9 @@ func (c *Cluster) define(ctx context.Context, object *unstructured.Unstructured)
 
 // serveCustom serves the custom resources of a CustomResourceDefinition that establish has changed.
 // Without a tracer, it is nil.
-func (c *Cluster) serveCustom(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, tracer schemaexpression.Tracer) error {
-	// The zero factory suffices without webhooks.
+func (c *Cluster) serveCustom(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.ExpressionFields, tracer schemaexpression.Tracer) error {
+	// The zero factory can make no webhook converters, and none is needed: establish has removed
+	// conversion webhooks.
 	builder := &serving.Builder{
 		SeparateStorages: true,
 		RESTOptions:      customRESTOptions{}, Converters: &conversion.CRConverterFactory{}, Authorizer: c.authorizer, MaxRequestBodyBytes: maxRequestBodyBytes, Tracer: tracer,
@@ -86,7 +87,7 @@ func (c *Cluster) serveCustom(ctx context.Context, crd *apiextensionsv1.CustomRe
 
 // split returns Kubernetes' part of a CustomResourceDefinition and the expressions that Kubernetes
 // does not have.
-func split(definition runtime.Object) (*apiextensionsv1.CustomResourceDefinition, *apiextensions.Expressions, error) {
+func split(definition runtime.Object) (*apiextensionsv1.CustomResourceDefinition, *apiextensions.ExpressionFields, error) {
 	switch d := definition.(type) {
 	case *apiextensionsv1.CustomResourceDefinition:
 		return d, nil, nil

@@ -32,8 +32,8 @@ func newDefinitionGroup(name string, options GroupOptions) (*genericapiserver.AP
 	return &group, nil
 }
 
-// definitionOptions have the codec of Kubernetes' internal version, which the registry of
-// CustomResourceDefinitions expects.
+// definitionOptions provide the codec of Kubernetes' internal version, from which the registry of
+// CustomResourceDefinitions makes its own.
 type definitionOptions struct{ generic.RESTOptionsGetter }
 
 // GetRESTOptions implements generic.RESTOptionsGetter.

@@ -7,16 +7,15 @@ import "context"
 
 type callerKey struct{}
 
-// detach returns a context for handlers of the API that is not cancelled with ctx. Handlers answer
-// when their context is cancelled, but leave behind a goroutine that goes on with the request.
-// Without the cancellation they answer when the goroutine ends, or after the 34 seconds that they
-// give every request.
+// detach returns a context for API handlers that is not cancelled with ctx. When its context is
+// cancelled, a handler answers at once, and leaves behind a goroutine that still works on the
+// request. Without the cancellation, it waits for this goroutine, for 34 seconds at most.
 func detach(ctx context.Context) context.Context {
 	return context.WithValue(context.WithoutCancel(ctx), callerKey{}, ctx)
 }
 
-// attach returns the context of a handler with the cancellation that detach took away, so that the
-// evaluation of expressions ends. The caller calls release.
+// attach returns a handler's context with the cancellation that detach has removed, so that the
+// evaluation of expressions can be interrupted. The caller calls release.
 func attach(ctx context.Context) (attached context.Context, release func()) {
 	caller, ok := ctx.Value(callerKey{}).(context.Context)
 	if !ok {

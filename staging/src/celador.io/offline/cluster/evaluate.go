@@ -29,8 +29,8 @@ type Located struct {
 	resource *resource
 }
 
-// Locate returns the place of an object, to which it refers. It returns an error if the cluster
-// does not serve the object's type.
+// Locate returns an object with its place in the cluster. The result refers to the object. Locate
+// returns an error if the cluster does not serve the object's type.
 func (c *Cluster) Locate(object *unstructured.Unstructured) (*Located, error) {
 	r, err := c.resourceOf(object.GroupVersionKind())
 	if err != nil {
@@ -40,11 +40,12 @@ func (c *Cluster) Locate(object *unstructured.Unstructured) (*Located, error) {
 }
 
 // Evaluate returns the decisions of the validating policies about an object, as if the user created
-// it: satisfied validations included, in the order of policy name, binding name and validation.
-// Unlike Admit, it invokes neither mutating policies nor the API's own validation, and policies see
-// the status of the object. Defaults and the fields of metadata that the server sets are set if
-// they are not. object is one that Locate of the same cluster returned. Evaluate returns an error
-// if the object has fields that the type does not have. It does not change the object.
+// it. They include satisfied validations, and are in the order of policy name, binding name and
+// validation. Unlike Admit, Evaluate invokes neither mutating policies nor the API's own
+// validation, and policies see the status of the object. It sets defaults, and the fields of
+// metadata that a server sets, if they are missing. object must come from Locate of the same
+// cluster. Evaluate returns an error if the object has fields that its type does not have. It does
+// not change the object.
 func (c *Cluster) Evaluate(ctx context.Context, object *Located, user user.Info) ([]validating.Decision, error) {
 	if c.policies.exemption(object.Resource) != "" {
 		return nil, nil

@@ -34,8 +34,8 @@ type group struct {
 	*genericapiserver.APIGroupInfo
 	handlers *restful.Container
 	codec    runtime.Codec
-	// storage is the codec of a server's storage. Protobuf does not tell empty lists from absent
-	// ones.
+	// storage is the codec with which a server stores objects, in protobuf. Objects pass through it
+	// because protobuf does not tell an empty list from a missing one, which policies can see.
 	storage runtime.Codec
 	// names holds the names of resources by the kinds of their objects.
 	names map[schema.GroupVersionKind]string
@@ -61,7 +61,7 @@ type endpoint interface {
 	// decode returns an object with defaults, in the form in which handlers see it. Unknown fields
 	// are errors.
 	decode(data []byte) (runtime.Object, error)
-	// encode returns the form in which layers hold a decoded object.
+	// encode returns a decoded object in the form in which layers hold it.
 	encode(object runtime.Object) (runtime.Object, error)
 	// read returns an object of a layer in the version of the resource.
 	read(stored runtime.Object) (runtime.Object, error)
@@ -139,8 +139,8 @@ func (r *resource) root(namespace string) string {
 	return "/" + r.prefix + "/" + namespace + "/"
 }
 
-// A Base holds the API groups that clusters share. Groups are made when a cluster first needs them,
-// which takes milliseconds. It is safe for concurrent use.
+// A Base holds the API groups that several clusters share. A group is made when a cluster first
+// needs it, which takes milliseconds. It is safe for concurrent use.
 type Base struct {
 	backend     Backend
 	authorizer  authorizer.UnconditionalAuthorizer
@@ -177,8 +177,8 @@ func (b *Base) group(name string) (*group, error) {
 	return g, nil
 }
 
-// cohabiting are the groups that serve the same objects, so that policies may match a resource of
-// one as equivalent to a resource of the other.
+// cohabiting maps a group to another one that serves the same objects. Policies may match a
+// resource of one as equivalent to a resource of the other, so both are opened together.
 var cohabiting = map[string]string{corev1.GroupName: eventsv1.GroupName, eventsv1.GroupName: corev1.GroupName}
 
 // open returns a new group. The caller holds the lock.
@@ -238,8 +238,8 @@ func (b *Base) install(info *genericapiserver.APIGroupInfo) (*group, error) {
 			Defaulter:              info.Scheme,
 			Typer:                  info.Scheme,
 			Namer:                  runtime.Namer(meta.NewAccessor()),
-			// The schemas of all types take longer to parse than most requests to answer, and only
-			// managedFields depend on them.
+			// Only managedFields depend on the type converter, and parsing the schemas of all types
+			// takes longer than most requests. So the converter deduces types from objects.
 			TypeConverter:              managedfields.NewDeducedTypeConverter(),
 			EquivalentResourceRegistry: b.equivalents,
 			Authorizer:                 b.authorizer,
@@ -257,7 +257,7 @@ func (b *Base) install(info *genericapiserver.APIGroupInfo) (*group, error) {
 			if err != nil {
 				return nil, err
 			}
-			// Should two resources have objects of one kind, the first name counts.
+			// If two resources have objects of the same kind, the name that sorts first is used.
 			if name, found := g.names[kind]; !found || path < name {
 				g.names[kind] = path
 			}
@@ -323,8 +323,8 @@ func (c *Cluster) resourceOf(kind schema.GroupVersionKind) (*resource, error) {
 	return c.resource(kind.GroupVersion().WithResource(name), "")
 }
 
-// Serves reports whether objects of the kind are of a type of the base, so that clusters do not
-// need a CustomResourceDefinition for them.
+// Serves reports whether the backend serves objects of the kind, so that they need no
+// CustomResourceDefinition.
 func (b *Base) Serves(kind schema.GroupVersionKind) bool {
 	_, err := b.nameOf(kind)
 	return err == nil
@@ -353,18 +353,19 @@ func (g *group) notServed(version schema.GroupVersion) error {
 
 // restOptions make registries store their objects in layers.
 type restOptions struct {
-	// codec copies the objects of dry runs.
+	// codec makes copies of objects for dry runs.
 	codec lateCodec
 }
 
-// lateCodec is the codec of a group, which is set when the registries of the group exist.
+// lateCodec is the codec of a group. The registries of the group need it before it can be made, so
+// it is set afterwards.
 type lateCodec struct{ runtime.Codec }
 
 // Identifier implements runtime.Encoder. Registries call it before the codec is set.
 func (*lateCodec) Identifier() runtime.Identifier { return "cluster" }
 
-// GetRESTOptions implements generic.RESTOptionsGetter. The prefix is the name of the resource
-// alone, as in kube-apiserver, which so serves the events of two groups from one storage.
+// GetRESTOptions implements generic.RESTOptionsGetter. As in kube-apiserver, the storage prefix is
+// the name of the resource without its group, so the events of both groups are in one storage.
 func (o *restOptions) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
 	return generic.RESTOptions{
 		StorageConfig:           &storagebackend.ConfigForResource{Config: storagebackend.Config{Codec: &o.codec}, GroupResource: resource},
@@ -374,7 +375,7 @@ func (o *restOptions) GetRESTOptions(resource schema.GroupResource, _ runtime.Ob
 	}, nil
 }
 
-// newEquivalents returns a registry of equivalent resources: those with the same prefix in storage.
+// newEquivalents returns a registry in which resources with the same storage prefix are equivalent.
 func newEquivalents() runtime.EquivalentResourceRegistry {
 	return runtime.NewEquivalentResourceRegistryWithIdentity(func(resource schema.GroupResource) string { return "/" + resource.Resource })
 }

@@ -13,16 +13,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// A layer holds internal objects by their storage keys, above the objects of the layer below.
+// A layer holds internal objects by their storage keys, and shows those of the layer below it.
 // Writes change only the top layer: New fills the layer of the cluster, and each request writes
 // into a layer of its own, which is dropped afterwards. A layer is safe for concurrent use. Its
 // objects must not be changed.
 type layer struct {
-	// cluster has the objects.
+	// cluster is the cluster whose objects the layer holds.
 	cluster *Cluster
 	below   *layer
 	lock    sync.RWMutex
-	// objects has a nil entry for a deleted object of the layers below.
+	// objects has a nil entry for a deleted object of a layer below.
 	objects map[string]runtime.Object
 }
 
@@ -74,7 +74,7 @@ func (l *layer) list(prefix string) []runtime.Object {
 
 type layerKey struct{}
 
-// withLayer returns a context whose requests read and write the layer.
+// withLayer returns a context for requests that read and write the layer.
 func withLayer(ctx context.Context, l *layer) context.Context {
 	return context.WithValue(ctx, layerKey{}, l)
 }

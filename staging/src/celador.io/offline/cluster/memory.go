@@ -19,12 +19,13 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// memory is the storage of a resource in the layer of each request's context.
+// memory is a storage.Interface for one resource. It stores objects in the layer of the request's
+// context.
 type memory struct {
 	storage.APIObjectVersioner
 	newObject func() runtime.Object
-	// codec encodes custom resources, whose registries convert between versions in storage. It is
-	// nil for built-in resources.
+	// codec encodes custom resources, whose registries convert between versions when they store and
+	// read. It is nil for built-in resources.
 	codec runtime.Codec
 	// defaulting sets the defaults of built-in objects, as the codec of a server's storage does.
 	// Nil for no defaults.
@@ -48,9 +49,9 @@ func newEncodedMemory(config *storagebackend.ConfigForResource, _ string, _ func
 
 var _, _ generic.StorageDecorator = newMemory, newEncodedMemory
 
-// encode returns the form of an object in layers: a copy of a built-in object with defaults, which
-// may depend on what the registry has set, and a *runtime.Unknown with the JSON of a custom
-// resource.
+// encode returns an object in the form in which layers hold it. For a built-in object, that is a
+// copy with its defaults, which may depend on what the registry has set. For a custom resource, it
+// is a *runtime.Unknown with the JSON.
 func (m memory) encode(object runtime.Object) (runtime.Object, error) {
 	switch {
 	case m.codec == nil && m.defaulting == nil:

@@ -12,12 +12,12 @@ import (
 	"celador.io/admission/matching"
 )
 
-// findMismatches records why policies of a kind do not apply to the request, for each binding on
-// its own. The engines decide the same and report only what applies.
+// findMismatches records why policies of a kind do not apply to the request, for each binding by
+// itself. The engines make the same decisions, but report only the policies that apply.
 func (r *record) findMismatches(ctx context.Context, kind string, a admission.Attributes, objects admission.ObjectInterfaces) {
 	request := matching.NewRequest(ctx, a, objects, namespaces{})
 	all := r.policies.described
-	// regular has the policies to which a binding that is no fallback applies.
+	// regular holds the policies that apply through a binding that is not a fallback.
 	regular := map[string]bool{}
 	for i := range all {
 		d := &all[i]
@@ -38,8 +38,8 @@ func (r *record) findMismatches(ctx context.Context, kind string, a admission.At
 	}
 }
 
-// mismatch returns why the policy does not apply to a request through the binding, whatever other
-// bindings do, or an empty string.
+// mismatch returns why the policy does not apply to a request through the binding, or an empty
+// string. It does not consider other bindings.
 func (s *policySet) mismatch(ctx context.Context, d *described, request *matching.Request) string {
 	if reason := s.exemption(request.GetResource().GroupResource()); reason != "" {
 		return reason

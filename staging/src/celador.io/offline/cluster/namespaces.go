@@ -14,8 +14,8 @@ import (
 // namespaces looks up the namespaces of the cluster in the context.
 type namespaces struct{}
 
-// GetNamespace implements matching.NamespaceGetter. Each namespace exists. One that is not among
-// the objects has only the label that every namespace has.
+// GetNamespace implements matching.NamespaceGetter. Every namespace exists: one that is not among
+// the objects has only the label that all namespaces have.
 func (namespaces) GetNamespace(ctx context.Context, name string) (*corev1.Namespace, error) {
 	l := layerFrom(ctx)
 	if l.cluster == nil {

@@ -11,11 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// asStored returns the object that a server stores for the manifest of an object: with the fields
-// that plugins and the strategy of the resource set when the object is created. Metadata and status
-// are those of the manifest where it has them, because later requests may have changed them. The
-// object is the manifest itself if it is not valid as a new object, such as a Pod with ephemeral
-// containers.
+// asStored returns an object as a server would store it, made from its manifest: with the fields
+// that plugins and the strategy of the resource set on creation. Metadata and status are those of
+// the manifest where it has them, because later requests may have changed them. If the manifest is
+// not valid as a new object, such as a Pod with ephemeral containers, asStored returns the manifest
+// itself.
 func (c *Cluster) asStored(ctx context.Context, r *resource, namespace string, manifest *unstructured.Unstructured) *unstructured.Unstructured {
 	content := manifest.DeepCopy()
 	metadata, _, _ := unstructured.NestedMap(content.Object, "metadata")
@@ -40,9 +40,9 @@ func (c *Cluster) asStored(ctx context.Context, r *resource, namespace string, m
 	return created
 }
 
-// completed returns the body of an update: object, and those fields of the stored object that the
-// server has set, because manifest, from which it was created, does not have them. Clients read an
-// object before they update it, so they send what the server has set.
+// completed returns the body of an update: object, with those fields of the stored object that the
+// server has set. manifest is the manifest from which the object was created. Clients read an
+// object before they update it, so they send these fields, too.
 func completed(object, manifest, stored *unstructured.Unstructured) *unstructured.Unstructured {
 	if object.GroupVersionKind() != stored.GroupVersionKind() {
 		return object
@@ -50,8 +50,8 @@ func completed(object, manifest, stored *unstructured.Unstructured) *unstructure
 	return &unstructured.Unstructured{Object: complete(object.DeepCopy().Object, manifest.Object, stored.Object).(map[string]any)}
 }
 
-// complete does for values of any type what completed does for objects. It changes object. Items of
-// lists correspond to each other by their names, or by their positions if they have none.
+// complete is completed for values of any type. It changes object. Items of two lists correspond if
+// they have the same name or, without names, the same position.
 func complete(object, manifest, stored any) any {
 	switch object := object.(type) {
 	case map[string]any:
@@ -86,7 +86,7 @@ func complete(object, manifest, stored any) any {
 	return object
 }
 
-// position returns the position of the item in a list that corresponds to item i of another list,
+// position returns the position in a list of the item that corresponds to item i of another list,
 // or -1.
 func position(list []any, i int, item any) int {
 	name := nameOf(item)

@@ -81,7 +81,7 @@ func (l paramLister) List(namespace string, selector labels.Selector) ([]*unstru
 	return found, nil
 }
 
-// param returns an internal object in the version of the paramKind.
+// param converts an internal object to the version of the paramKind.
 func (l paramLister) param(stored runtime.Object) (*unstructured.Unstructured, error) {
 	object, err := l.read(stored)
 	if err != nil {

@@ -25,21 +25,22 @@ var (
 // record holds the results of the policies for one request.
 type record struct {
 	policies *policySet
-	// mutated and validated are set when the request reached the policies of the kind.
+	// mutated is set when the request has reached the mutating policies, and validated when it has
+	// reached the validating policies.
 	mutated, validated bool
 	// mutations has an entry for each round of mutation.
 	mutations []mutating.Result
-	// mutationEnded is set if the last round ended with an error, so that later policies were not
+	// mutationEnded is set if the last round ended with an error: the policies after it were not
 	// evaluated.
 	mutationEnded bool
 	validation    validating.Result
-	// mismatches are the reasons why policies do not apply through bindings, by their position in
-	// the policy set.
+	// mismatches holds the reasons why policies do not apply, by their position in
+	// policySet.described.
 	mismatches map[int]string
 	// visit is called after each evaluation of an expression if the policies are traced. Nil for
 	// none.
 	visit func(Evaluation)
-	// mutatingWebhooks and validatingWebhooks are nil if the request did not reach them.
+	// mutatingWebhooks and validatingWebhooks are nil until the request reaches the webhooks.
 	mutatingWebhooks, validatingWebhooks []WebhookReview
 }
 
@@ -62,8 +63,8 @@ func recordFrom(ctx context.Context) *record {
 // Handles implements admission.Interface.
 func (policies) Handles(admission.Operation) bool { return true }
 
-// Admit implements admission.MutationInterface. It invokes policies again as a server's admission
-// chain does.
+// Admit implements admission.MutationInterface. It reinvokes policies as a server's admission chain
+// does.
 func (p policies) Admit(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
 	r := recordFrom(ctx)
 	if r == nil {
@@ -82,7 +83,7 @@ func (p policies) Admit(ctx context.Context, a admission.Attributes, objects adm
 	return p.mutate(ctx, r, a, objects)
 }
 
-// mutate invokes the plugins and then the mutating policies once.
+// mutate runs the admission plugins and then the mutating policies, once.
 func (p policies) mutate(ctx context.Context, r *record, a admission.Attributes, objects admission.ObjectInterfaces) error {
 	set := r.policies
 	for _, plugin := range set.plugins {

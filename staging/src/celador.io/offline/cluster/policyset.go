@@ -36,8 +36,8 @@ func IsPolicy(kind schema.GroupKind) bool {
 	return kind.Group == v1.GroupName && (kind.Kind == MutatingKind || kind.Kind == ValidatingKind)
 }
 
-// A policySet holds the compiled policies of a cluster. It is immutable. If
-// its engines are nil, it applies plugins only.
+// A policySet holds the compiled policies of a cluster. It is immutable. A cluster that is not
+// complete yet has one without engines, which applies plugins only.
 type policySet struct {
 	// plugins change objects before policies.
 	plugins    []admission.MutationInterface
@@ -48,7 +48,7 @@ type policySet struct {
 	params     paramSource
 
 	mutatingWebhooks, validatingWebhooks webhooks
-	// excluded are the resources that policies do not see.
+	// excluded are the resources to which no policy applies.
 	excluded sets.Set[schema.GroupResource]
 
 	// described is sorted by kind, policy and binding.
@@ -67,10 +67,11 @@ func (s *policySet) exemption(resource schema.GroupResource) string {
 	return ""
 }
 
-// described is what a review says about a policy and one of its bindings before any request.
+// described is the part of a review about a policy and one of its bindings that does not depend on
+// the request.
 type described struct {
 	kind, policy, binding string
-	// criteria are nil if everything matches.
+	// criteria are nil if the policy, or the binding, matches everything.
 	criteria, bindingCriteria *matching.Criteria
 	// paramKind is that of the policy, and params the paramRef of the binding. Each may be nil.
 	paramKind *v1.ParamKind
@@ -80,9 +81,9 @@ type described struct {
 	singleton, fallback bool
 }
 
-// compile builds a policy set from the policies and webhooks among the objects. compiler returns
-// the compiler for the objects of a kind, which is traced. If compiler is nil, objects are compiled
-// when a request needs them.
+// compile compiles the policies and webhooks among the objects. compiler returns the compiler to
+// use for a kind of objects; it traces, and the objects are compiled at once. If compiler is nil,
+// objects are compiled when a request needs them.
 func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (policySet, error) {
 	features, exclusions := c.backend.Features(), c.backend.Exclusions()
 	validatingConfig := validating.Config{Features: features, Namespaces: namespaces{}, Params: paramSource{c}, Authorizer: c.access}

@@ -32,7 +32,7 @@ type Request struct {
 	// Options are the fields of CreateOptions, UpdateOptions or DeleteOptions. May be nil.
 	Options map[string]any
 	DryRun  bool
-	// UserInfo is who sends the request. Nil means the administrator "kubernetes-admin" of group
-	// "system:masters".
+	// UserInfo is the user who sends the request. Nil means the administrator "kubernetes-admin" of
+	// group "system:masters".
 	UserInfo user.Info
 }

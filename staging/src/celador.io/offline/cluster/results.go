@@ -45,8 +45,8 @@ func (c *Cluster) addResults(review *Review, r *record) {
 	}
 }
 
-// review returns what a policy did, through one binding. mismatch is why it does not match, if it
-// does not.
+// review returns what a policy did to the request through one binding. mismatch is the reason why
+// it does not match, or empty.
 func (r *record) review(d *described, mismatch string) PolicyReview {
 	p := PolicyReview{Kind: d.kind, Policy: d.policy, Binding: d.binding}
 	reached := r.validated
@@ -68,8 +68,8 @@ func (r *record) review(d *described, mismatch string) PolicyReview {
 	return p
 }
 
-// withoutRecord returns the effect of a policy that matches the request through a binding, but for
-// which the engine has reported neither a decision nor a mutation nor a failure.
+// withoutRecord returns the effect of a policy that matches, but about which the engine has
+// reported nothing: neither a decision, a mutation nor a failure.
 func (r *record) withoutRecord(d *described) (effect Effect, reason string) {
 	conditions := r.conditions(d)
 	switch {
@@ -130,8 +130,8 @@ func (r *record) addDecisions(p *PolicyReview) {
 	}
 }
 
-// conditions returns the reports of match conditions that ended evaluations of the policy through
-// the binding.
+// conditions returns the reports of match conditions that exempted the request from the policy
+// through the binding.
 func (r *record) conditions(d *described) []policy.ConditionReport {
 	reports := r.validation.Conditions
 	if d.kind == MutatingKind {
@@ -146,8 +146,8 @@ func (r *record) conditions(d *described) []policy.ConditionReport {
 }
 
 // endedBefore reports whether a mutation ended the request before the policy was evaluated through
-// the binding. Policies are evaluated in the order of policy and binding, and a failure alone does
-// not end it.
+// the binding. Policies are evaluated in the order of their names and those of bindings. A failure
+// alone does not end the request.
 func (r *record) endedBefore(d *described) bool {
 	if !r.mutationEnded || len(r.mutations) != 1 {
 		return false

@@ -31,9 +31,9 @@ type Review struct {
 	// entry without a Binding. Policies that the request did not reach, because it was rejected
 	// before, have the Effect NotReached.
 	Policies []PolicyReview
-	// Webhooks has an entry for each webhook of the cluster, in the order of calls: mutating ones
-	// first, then by configuration. Since a cluster calls none, the others see the object as if no
-	// webhook had changed it.
+	// Webhooks has an entry for each webhook of the cluster in the order in which a server calls
+	// them: mutating ones first, then by configuration. A cluster calls none, so each entry is
+	// about the object without changes by other webhooks.
 	Webhooks []WebhookReview
 }
 

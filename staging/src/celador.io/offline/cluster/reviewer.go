@@ -11,8 +11,8 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
-// reviewer asks the authorizer of the cluster in the context, since clusters share the registries
-// of access reviews.
+// reviewer answers access reviews with the authorizer of the cluster in the context. The registries
+// of access reviews need it, because several clusters share them.
 type reviewer struct{}
 
 var _ Authorizer = reviewer{}

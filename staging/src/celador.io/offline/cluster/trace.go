@@ -16,8 +16,8 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// A Tracing reviews requests as its cluster does, and tells how expressions evaluate. It is safe
-// for concurrent use.
+// A Tracing reviews requests as its cluster does, and also returns how expressions evaluated. It is
+// safe for concurrent use.
 type Tracing struct {
 	cluster *Cluster
 	// Expressions are the expressions of all policies, the match conditions of all webhooks and the
@@ -35,7 +35,7 @@ type Expression struct {
 	Name string
 	// Field is the path of the expression in the object, such as spec.validations[0].expression.
 	Field string
-	// Checked is the checked expression. Its source info has the calls of macros.
+	// Checked is the checked expression. Its source info contains the calls of macros.
 	Checked *ast.AST
 }
 

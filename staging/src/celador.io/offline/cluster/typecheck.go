@@ -44,7 +44,7 @@ func (c *Cluster) CheckTypes(kind, name string) (TypeCheck, error) {
 	return c.checkTypes(policy)
 }
 
-// newChecker returns a checker without types, which all clusters share.
+// newChecker returns a checker that all clusters share. Each sets the types with With.
 var newChecker = sync.OnceValues(func() (*typecheck.Checker, error) {
 	return typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil)
 })

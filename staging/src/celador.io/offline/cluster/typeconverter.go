@@ -18,8 +18,8 @@ func (b *Base) GetTypeConverter(kind schema.GroupVersionKind) managedfields.Type
 	return once.(func() managedfields.TypeConverter)()
 }
 
-// newConverter returns the converter of a kind. To parse the schemas of all kinds takes most of a
-// second, so it resolves only those that the kind needs.
+// newConverter returns the converter of a kind. It resolves only the schemas that the kind needs,
+// because parsing those of all kinds takes most of a second.
 func (b *Base) newConverter(kind schema.GroupVersionKind) managedfields.TypeConverter {
 	resolved, err := b.backend.ResolveSchema(kind)
 	if err != nil {

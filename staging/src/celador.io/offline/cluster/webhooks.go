@@ -35,7 +35,7 @@ type WebhookReview struct {
 type webhooks struct {
 	set    *webhook.Set
 	config webhook.Config
-	// uncalled are the reviews of a request that does not reach the webhooks.
+	// uncalled are the reviews for a request that does not reach the webhooks.
 	uncalled []WebhookReview
 	// excluded are the resources for which the server calls no webhooks.
 	excluded sets.Set[schema.GroupResource]
@@ -48,7 +48,7 @@ const (
 )
 
 // compileWebhooks adds the webhooks of the configurations among the objects to the policy set.
-// compiler is that of compile.
+// compiler is the argument of compile.
 func (c *Cluster) compileWebhooks(s *policySet, config webhook.Config, excluded sets.Set[schema.GroupResource], compiler func(kind string) *expression.Compiler) error {
 	var compiled []*webhook.Webhook
 	add := func(to *webhooks, kind, configuration string, index int, name string, w *webhook.Webhook) {
@@ -107,22 +107,22 @@ func (w *webhooks) match(ctx context.Context, a admission.Attributes, objects ad
 		return reviews, nil
 	}
 	request := w.set.NewRequest(ctx, a, objects, w.config)
-	decisions := map[int]webhook.MatchResult{}
+	found := map[int]webhook.Applicability{}
 	for _, candidate := range request.Candidates() {
-		decision, err := request.Match(candidate)
+		applicability, err := request.Match(candidate)
 		if err != nil {
 			return reviews, err
 		}
-		decisions[candidate.Position] = decision
+		found[candidate.Position] = applicability
 	}
 	for i := range reviews {
-		switch d := decisions[i]; {
-		case d.Matches:
+		switch s := found[i]; {
+		case s.Matches:
 			reviews[i].Called, reviews[i].Reason = true, ""
-		case d.Condition != "":
-			reviews[i].Reason = "match condition " + d.Condition + " is false"
-		case d.Err != nil:
-			reviews[i].Reason = "match conditions cannot be evaluated, and failurePolicy is Ignore: " + d.Err.Error()
+		case s.Condition != "":
+			reviews[i].Reason = "match condition " + s.Condition + " is false"
+		case s.Err != nil:
+			reviews[i].Reason = "match conditions cannot be evaluated, and failurePolicy is Ignore: " + s.Err.Error()
 		default:
 			reviews[i].Reason = "rules or selectors do not match"
 		}

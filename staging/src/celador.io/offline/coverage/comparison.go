@@ -16,10 +16,11 @@ import (
 // A comparison is a call of <, <=, > or >=.
 type comparison struct {
 	left, right operand
-	// next is the outcome beside Equal with another value of the comparison.
-	next BranchOutcome
-	// branches holds the position of the branch of an outcome.
-	branches map[BranchOutcome]int
+	// next is the result, Less or Greater, for which the comparison has another value than for
+	// Equal.
+	next BranchResult
+	// branches holds the index of the branch of each result.
+	branches map[BranchResult]int
 }
 
 // An operand is a side of a comparison.
@@ -44,22 +45,22 @@ func (o operand) value(latest values) ref.Val {
 	return latest[o.id]
 }
 
-// compare adds the outcomes of a comparison.
+// compare adds the results of a comparison.
 func (p *Plan) compare(e ast.Expr) {
 	call := e.AsCall()
 	left, right := call.Args()[0], call.Args()[1]
-	c := &comparison{left: newOperand(left), right: newOperand(right), next: Less, branches: map[BranchOutcome]int{}}
+	c := &comparison{left: newOperand(left), right: newOperand(right), next: Less, branches: map[BranchResult]int{}}
 	if f := call.FunctionName(); f == operators.LessEquals || f == operators.Greater {
 		c.next = Greater
 	}
 	p.comparisons[e.ID()] = c
-	for _, outcome := range []BranchOutcome{Less, Equal, Greater} {
-		// No size is negative.
-		if outcome == Less && p.isSize(left) && c.right.literal == types.Int(0) || outcome == Greater && p.isSize(right) && c.left.literal == types.Int(0) {
+	for _, result := range []BranchResult{Less, Equal, Greater} {
+		// A size is never less than 0.
+		if result == Less && p.isSize(left) && c.right.literal == types.Int(0) || result == Greater && p.isSize(right) && c.left.literal == types.Int(0) {
 			continue
 		}
-		c.branches[outcome] = len(p.branches)
-		p.branches = append(p.branches, Branch{Text: p.text(e), Outcome: outcome, Missing: p.missing(left, right, outcome, c.next) + p.decisive(e)})
+		c.branches[result] = len(p.branches)
+		p.branches = append(p.branches, Branch{Text: p.text(e), Result: result, Missing: p.missing(left, right, result, c.next) + p.decisive(e)})
 	}
 }
 
@@ -68,35 +69,35 @@ func (p *Plan) isSize(e ast.Expr) bool {
 	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "size"
 }
 
-// missing says what would reach an outcome of a comparison.
-func (p *Plan) missing(left, right ast.Expr, outcome, next BranchOutcome) string {
+// missing says which values would reach a result of a comparison.
+func (p *Plan) missing(left, right ast.Expr, result, next BranchResult) string {
 	subject, bound := left, right
-	flipped := map[BranchOutcome]BranchOutcome{Less: Greater, Equal: Equal, Greater: Less}
+	flipped := map[BranchResult]BranchResult{Less: Greater, Equal: Equal, Greater: Less}
 	if left.Kind() == ast.LiteralKind {
-		subject, bound, outcome, next = right, left, flipped[outcome], flipped[next]
+		subject, bound, result, next = right, left, flipped[result], flipped[next]
 	}
 	text := p.text(subject) + " was never "
-	distance := map[BranchOutcome]int64{Less: -1, Greater: 1}[outcome]
+	distance := map[BranchResult]int64{Less: -1, Greater: 1}[result]
 	var integer types.Int
 	isInteger := false
 	if bound.Kind() == ast.LiteralKind {
 		integer, isInteger = bound.AsLiteral().(types.Int)
 	}
 	switch {
-	case outcome == Equal && bound.Kind() == ast.LiteralKind:
+	case result == Equal && bound.Kind() == ast.LiteralKind:
 		return text + p.text(bound)
-	case outcome == Equal:
+	case result == Equal:
 		return text + "equal to " + p.text(bound)
-	case outcome == next && isInteger:
+	case result == next && isInteger:
 		return text + fmt.Sprint(int64(integer)+distance)
-	case outcome == next:
-		return text + string(outcome) + " than " + p.text(bound) + ", by 1 if they are integers"
+	case result == next:
+		return text + string(result) + " than " + p.text(bound) + ", by 1 if they are integers"
 	default:
-		return text + string(outcome) + " than " + p.text(bound)
+		return text + string(result) + " than " + p.text(bound)
 	}
 }
 
-// cover sets Covered of the outcome of the comparison.
+// cover sets Covered of the result of the comparison.
 func (c *comparison) cover(branches []Branch, latest values) {
 	left, right := c.left.value(latest), c.right.value(latest)
 	comparer, ok := left.(traits.Comparer)
@@ -107,16 +108,17 @@ func (c *comparison) cover(branches []Branch, latest values) {
 	if !ok {
 		return
 	}
-	outcome := map[types.Int]BranchOutcome{types.IntNegOne: Less, types.IntZero: Equal, types.IntOne: Greater}[order]
-	if outcome == c.next && !adjacent(left, right) {
+	result := map[types.Int]BranchResult{types.IntNegOne: Less, types.IntZero: Equal, types.IntOne: Greater}[order]
+	if result == c.next && !adjacent(left, right) {
 		return
 	}
-	if branch, found := c.branches[outcome]; found {
+	if branch, found := c.branches[result]; found {
 		branches[branch].Covered = true
 	}
 }
 
-// adjacent reports whether integers differ by 1. Values of other types have no next value.
+// adjacent reports whether two integers differ by 1. Other values count as adjacent, since they
+// have no next value.
 func adjacent(left, right ref.Val) bool {
 	switch l := left.(type) {
 	case types.Int:

@@ -73,7 +73,7 @@ func TestBranches(t *testing.T) {
 	for _, test := range []struct {
 		name, expression string
 		objects          []string
-		covered          []string // branches, as "text: outcome"
+		covered          []string // branches, as "text: result"
 		missing          []string
 	}{
 		{
@@ -114,7 +114,7 @@ func TestBranches(t *testing.T) {
 			missing: []string{"has(object.a) was never true and decisive", `object.a != "x" was never true and decisive`, `object.a != "x" was never false and decisive`},
 		},
 		{
-			name: "outcomes that do not decide", expression: "object.a && object.b || object.c", objects: []string{"{a: false, c: true}", "{a: true, b: false, c: false}"},
+			name: "results that do not decide", expression: "object.a && object.b || object.c", objects: []string{"{a: false, c: true}", "{a: true, b: false, c: false}"},
 			covered: []string{"object.b: false", "object.c: true", "object.c: false"},
 			missing: []string{"object.a was never true and decisive", "object.a was never false and decisive", "object.b was never true and decisive"},
 		},
@@ -163,7 +163,7 @@ func TestBranches(t *testing.T) {
 			covered: []string{`"at most " + string(object.max): evaluated`},
 		},
 		{
-			name: "an error is no outcome", expression: "'at most ' + string(object.max)", objects: []string{"a: 1"},
+			name: "an error is no result", expression: "'at most ' + string(object.max)", objects: []string{"a: 1"},
 			missing: []string{`"at most " + string(object.max) was never evaluated`},
 		},
 		{
@@ -187,7 +187,7 @@ func TestBranches(t *testing.T) {
 			var covered, missing []string
 			for _, b := range branches {
 				if b.Covered {
-					covered = append(covered, b.Text+": "+string(b.Outcome))
+					covered = append(covered, b.Text+": "+string(b.Result))
 				} else {
 					missing = append(missing, b.Missing)
 				}

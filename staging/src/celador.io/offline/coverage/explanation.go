@@ -34,7 +34,7 @@ type Value struct {
 	Value string `json:"value"`
 }
 
-// maxValues is the number of values in an explanation.
+// maxValues is the maximum number of values in an explanation.
 const maxValues = 10
 
 // Result returns the value of the expression in an evaluation, or nil if it has none.
@@ -73,7 +73,7 @@ func (x *explainer) value(e ast.Expr) ref.Val {
 	return x.latest[e.ID()]
 }
 
-// culprit returns the smallest condition that makes e false or an error.
+// culprit returns the smallest condition in e that makes e false or an error.
 func (x *explainer) culprit(e ast.Expr) ast.Expr {
 	value := x.value(e)
 	failed := func(part ast.Expr) bool {
@@ -126,7 +126,7 @@ func (x *explainer) collect(e, part ast.Expr) {
 		x.collect(operand, part)
 		return
 	case isMacro:
-		// The variables of the macro have no value outside of it.
+		// Outside of the macro, its variables have no value.
 		if macro.IsMemberFunction() {
 			x.add(macro.Target())
 		}
@@ -158,7 +158,8 @@ func (x *explainer) isPath(e ast.Expr) bool {
 	return false
 }
 
-// isOperand reports whether e is an argument of a comparison or function that decides.
+// isOperand reports whether e is an argument of the comparison or function that decides the value
+// of part.
 func (x *explainer) isOperand(e, part ast.Expr) bool {
 	if part.Kind() != ast.CallKind {
 		return false

@@ -4,7 +4,7 @@
 // Package coverage measures which branches of CEL expressions tests reach, and explains the value
 // of an expression by the values of its parts.
 //
-// A condition, such as a comparison, has a branch for each of its outcomes. See BranchOutcome
+// A condition, such as a comparison, has a branch for each of its results. See BranchResult
 // for all branches.
 package coverage
 
@@ -21,13 +21,14 @@ import (
 type Plan struct {
 	source
 	branches []Branch
-	// first holds the position of the first branch of the nodes with branches, by ID.
+	// first holds the index of the first branch of each node that has branches, by the node's ID.
 	first       map[int64]int
 	comparisons map[int64]*comparison
-	// decisions holds the nodes whose outcome no logical operator around them can hide: the
-	// expression itself, bodies of macros, conditions of ternaries and arguments of functions.
+	// decisions holds the nodes whose result always shows, because no logical operator around them
+	// can hide it: the expression itself, bodies of macros, conditions of ternaries and arguments
+	// of functions.
 	decisions map[int64]ast.Expr
-	// loops holds the calls of all() and exists() by the IDs of their bodies.
+	// loops maps the IDs of the bodies of all() and exists() to the IDs of the calls.
 	loops map[int64]int64
 }
 
@@ -56,8 +57,8 @@ func (p *Plan) Branches() []Branch { return append([]Branch(nil), p.branches...)
 // Cover sets Covered of the branches that an evaluation reached. branches are those of the plan.
 func (p *Plan) Cover(branches []Branch, steps []expression.Step) {
 	latest := values{}
-	// iterations holds what the bodies of all() and exists() reached until the outcome of the call
-	// is known.
+	// iterations holds, by the call of all() or exists(), what its body has reached, until the
+	// result of the call is known.
 	iterations := map[int64][]iteration{}
 	for _, step := range steps {
 		latest[step.ID] = step.Value
@@ -76,15 +77,15 @@ func (p *Plan) Cover(branches []Branch, steps []expression.Step) {
 				p.cover(branches, latest, decision)
 			}
 			p.forget(latest, decision)
-		} else if first, found := p.first[step.ID]; found && !isCondition(branches[first].Outcome) {
+		} else if first, found := p.first[step.ID]; found && !isCondition(branches[first].Result) {
 			coverValue(branches[first:], step.Value)
 		}
 	}
 }
 
-// An iteration is what the body of all() or exists() reached with one element. It counts if it has
-// the outcome of the call: if all() is false because of one element, then the case says nothing
-// about others.
+// An iteration is what the body of all() or exists() reached for one element. It counts only if it
+// has the same result as the call: if all() is false because of one element, the other elements do
+// not show whether the test would notice a mistake.
 type iteration struct {
 	value    ref.Val
 	branches []Branch
@@ -97,9 +98,9 @@ func merge(branches, others []Branch) {
 	}
 }
 
-// cover sets Covered of the outcomes that decide over e. A condition whose outcome is not the
-// outcome of the operator around it does not decide: if a && b is false because of b, then the case
-// says nothing about a.
+// cover sets Covered of the results that decide the value of e. In a && b, for example, a decides
+// only if it has the result of the whole: if a && b is false because of b, the value of a has no
+// influence.
 func (p *Plan) cover(branches []Branch, latest values, e ast.Expr) {
 	value, isBool := latest[e.ID()].(types.Bool)
 	if !isBool {
@@ -127,7 +128,7 @@ func (p *Plan) cover(branches []Branch, latest values, e ast.Expr) {
 	}
 	if c, found := p.comparisons[e.ID()]; found {
 		c.cover(branches, latest)
-	} else if first, found := p.first[e.ID()]; found && isCondition(branches[first].Outcome) {
+	} else if first, found := p.first[e.ID()]; found && isCondition(branches[first].Result) {
 		branches[first+index(value == types.True)].Covered = true
 	}
 }
@@ -147,17 +148,17 @@ func coverValue(branches []Branch, value ref.Val) {
 		return
 	}
 	optional, isOptional := value.(*types.Optional)
-	switch outcome := branches[0].Outcome; {
-	case outcome == Evaluated:
+	switch result := branches[0].Result; {
+	case result == Evaluated:
 		branches[0].Covered = true
-	case outcome == Present && isOptional:
+	case result == Present && isOptional:
 		branches[index(optional.HasValue())].Covered = true
 	}
 }
 
-func isCondition(outcome BranchOutcome) bool { return outcome == True || outcome == False }
+func isCondition(result BranchResult) bool { return result == True || result == False }
 
-// index returns the index of the branch for an outcome that is one of two.
+// index returns the index of a branch among two: 0 if first is set, and 1 otherwise.
 func index(first bool) int {
 	if first {
 		return 0
@@ -169,21 +170,22 @@ func index(first bool) int {
 type values map[int64]ref.Val
 
 // add adds branches of a node, unless it has some.
-func (p *Plan) add(e ast.Expr, outcomes ...BranchOutcome) {
+func (p *Plan) add(e ast.Expr, results ...BranchResult) {
 	if _, found := p.first[e.ID()]; found {
 		return
 	}
 	p.first[e.ID()] = len(p.branches)
-	for _, outcome := range outcomes {
-		b := newBranch(p.text(e), outcome)
-		if isCondition(outcome) {
+	for _, result := range results {
+		b := newBranch(p.text(e), result)
+		if isCondition(result) {
 			b.Missing += p.decisive(e)
 		}
 		p.branches = append(p.branches, b)
 	}
 }
 
-// decisive returns what Missing adds for a condition whose outcome a logical operator can hide.
+// decisive returns what Missing says in addition about a condition whose result a logical operator
+// can hide.
 func (p *Plan) decisive(e ast.Expr) string {
 	if _, decides := p.decisions[e.ID()]; decides {
 		return ""
@@ -191,21 +193,21 @@ func (p *Plan) decisive(e ast.Expr) string {
 	return " and decisive"
 }
 
-// condition adds both outcomes of a condition.
+// condition adds both results of a condition.
 func (p *Plan) condition(e ast.Expr) {
 	if !p.isConstant(e) {
 		p.add(e, True, False)
 	}
 }
 
-// decide adds the branches of a node whose outcome counts by itself.
+// decide adds the branches of a node that is a decision; see decisions.
 func (p *Plan) decide(e ast.Expr) {
 	p.decisions[e.ID()] = e
 	p.walk(e, true)
 }
 
-// walk adds the branches of a node and of its parts. logical is set for conditions, and for
-// operands of logical operators that make up a condition.
+// walk adds the branches of a node and of its parts. logical is set if the node is a condition, or
+// an operand of a logical operator in one.
 func (p *Plan) walk(e ast.Expr, logical bool) {
 	if macro, ok := p.macro(e); ok {
 		if !logical && p.isBool(e) {

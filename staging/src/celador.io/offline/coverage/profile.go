@@ -24,7 +24,7 @@ type Expression struct {
 	Position manifest.Position `json:"position"`
 	// Text is the expression, in one line.
 	Text string `json:"text"`
-	// Branches are the branches in the order of the expression. JSON reports have them in outcomes.
+	// Branches are the branches in the order of the expression. JSON reports have them in results.
 	Branches []Branch `json:"-"`
 }
 
@@ -64,8 +64,9 @@ func (s Summary) Percent() int {
 	return s.Covered * 100 / s.Branches
 }
 
-// A Profile collects the coverage of expressions. Expressions with equal fields except for Branches
-// are the same expression. The zero value is ready for use. A Profile is safe for concurrent use.
+// A Profile collects the coverage of expressions. Two expressions are the same if their fields
+// other than Branches are equal. The zero value is ready for use. A Profile is safe for concurrent
+// use.
 type Profile struct {
 	lock        sync.Mutex
 	expressions map[identity]*Expression
@@ -76,8 +77,8 @@ type identity struct {
 	position                manifest.Position
 }
 
-// Add adds an expression, or its covered branches if the profile has the expression. It leaves out
-// expressions without branches.
+// Add adds an expression. If the profile has the same expression already, Add sets Covered of its
+// branches that are covered in the added one. It leaves out expressions without branches.
 func (p *Profile) Add(e Expression) {
 	if len(e.Branches) == 0 {
 		return

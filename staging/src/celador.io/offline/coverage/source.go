@@ -11,7 +11,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 )
 
-// source is an expression as its author wrote it: with the calls of macros instead of their
+// source is an expression as its author wrote it. It shows the calls of macros in place of their
 // expansions.
 type source struct{ checked *ast.AST }
 

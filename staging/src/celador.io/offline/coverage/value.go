@@ -93,7 +93,7 @@ func (f *formatter) writeList(list traits.Lister) {
 func (f *formatter) writeMap(entries traits.Mapper) {
 	var keys []ref.Val
 	for it := entries.Iterator(); it.HasNext() == types.True; {
-		// The keys of unknown fields of custom resources are nil.
+		// Iterators return nil for an unknown field of a custom resource.
 		if key := it.Next(); key != nil {
 			keys = append(keys, key)
 		}

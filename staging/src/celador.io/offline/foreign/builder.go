@@ -20,7 +20,8 @@ import (
 	"celador.io/offline/suite"
 )
 
-// A builder collects a native suite, the origins of its values, and errors.
+// A builder collects the values of a native suite, the fields of other documents from which they
+// derive, and errors.
 type builder struct {
 	document *manifest.Document // the suite of the other tool, or the document that it is a part of
 	file     string
@@ -68,8 +69,8 @@ func (b *builder) check(err error) bool {
 // repositories.
 var remote = regexp.MustCompile(`^([a-z+]+://|git@)`)
 
-// path returns the path of a file that the suite names. A name that remote matches is returned as
-// it is.
+// path returns the path of a file that the suite names. If remote matches the name, path returns it
+// unchanged.
 func (b *builder) path(name string) string {
 	if filepath.IsAbs(name) || remote.MatchString(name) {
 		return name
@@ -123,7 +124,7 @@ func (b *builder) objects(path, file string) []*object {
 	return objects
 }
 
-// An object is an object with the document that it derives from.
+// An object is an object together with the document from which it was made.
 type object struct {
 	*unstructured.Unstructured
 	origin *manifest.Document
@@ -138,8 +139,8 @@ func (b *builder) decoded(document *manifest.Document) *object {
 	return &object{content, document}
 }
 
-// source returns an object as the source at a path of the native suite, or nil if there is no
-// object.
+// source returns an object as a value for the field at a path of the native suite, and records
+// where it derives from. It returns nil if there is no object.
 func (b *builder) source(path string, o *object) *suite.Manifest {
 	if o == nil {
 		return nil
@@ -152,8 +153,8 @@ func (b *builder) source(path string, o *object) *suite.Manifest {
 	return &suite.Manifest{Inline: inline}
 }
 
-// manifest adds an object to the manifests of the suite. Other tools accept any version of policies
-// and bindings, whose fields are the same in all versions; the suite has them in v1.
+// manifest adds an object to the manifests of the suite. The other tools accept policies and
+// bindings in any version. The fields are the same in all of them, so the suite has v1.
 func (b *builder) manifest(o *object) {
 	if kind := o.GroupVersionKind(); kind.Group == admissionv1.GroupName && kind.Version != admissionv1.SchemeGroupVersion.Version {
 		b.outdated = kind.Version
@@ -163,15 +164,15 @@ func (b *builder) manifest(o *object) {
 	b.suite.Manifests = append(b.suite.Manifests, *b.source(fmt.Sprintf("manifests[%d]", len(b.suite.Manifests)), o))
 }
 
-// casePath returns the path of the case that add appends next.
+// casePath returns the path of the case that add or append will append next.
 func (b *builder) casePath() string { return fmt.Sprintf("cases[%d]", len(b.suite.Cases)) }
 
-// caseManifest adds an object to the manifests of a case that is not added yet.
+// caseManifest adds an object to the manifests of the case that is appended next.
 func (b *builder) caseManifest(c *suite.Case, o *object) {
 	c.Manifests = append(c.Manifests, *b.source(fmt.Sprintf("%s.manifests[%d]", b.casePath(), len(c.Manifests)), o))
 }
 
-// request sets the operation and the objects of the request of a case that is not added yet. An
+// request sets the operation and the objects of the request of the case that is appended next. An
 // object may be nil.
 func (b *builder) request(c *suite.Case, operation string, o, old *object) {
 	at := b.casePath() + ".request"
@@ -179,13 +180,13 @@ func (b *builder) request(c *suite.Case, operation string, o, old *object) {
 	c.Request.Object, c.Request.OldObject = b.source(at+".object", o), b.source(at+".oldObject", old)
 }
 
-// skip appends a case that does not run.
+// skip appends a case that is not run.
 func (b *builder) skip(path, name, reason string) {
 	b.append(path, suite.Case{Name: name, Skip: reason})
 }
 
-// add appends a case that derives from the field at a path, and whose expectation derives from the
-// field expect. Notes about the expected decision are left out.
+// add appends a case. path is the field from which it derives, and expect the field from which its
+// expectation derives. add leaves out notes about the decision that is expected.
 func (b *builder) add(path, expect string, c suite.Case) {
 	b.origins[b.casePath()+".expect"] = manifest.Origin{Document: b.document, Path: expect}
 	c.Notes = maps.Clone(c.Notes)
@@ -193,7 +194,7 @@ func (b *builder) add(path, expect string, c suite.Case) {
 	b.append(path, c)
 }
 
-// append appends a case. A name that another case has gets a number.
+// append appends a case. If another case has its name, it appends a number to the name.
 func (b *builder) append(path string, c suite.Case) {
 	b.origins[b.casePath()] = manifest.Origin{Document: b.document, Path: path}
 	b.names[c.Name]++
@@ -201,8 +202,8 @@ func (b *builder) append(path string, c suite.Case) {
 		c.Name = fmt.Sprintf("%s (%d)", c.Name, number)
 	}
 	if b.outdated != "" && c.Skip == "" {
-		notes := map[suite.RequestDecision]string{}
-		for _, decision := range suite.Decisions() {
+		notes := map[suite.Conclusion]string{}
+		for _, decision := range suite.Conclusions() {
 			notes[decision] = strings.TrimPrefix(c.Notes[decision]+". "+fmt.Sprintf(
 				"The policy is of version %s, which a server does not serve by default: apply it in v1, as this case does", b.outdated), ". ")
 		}
@@ -211,7 +212,7 @@ func (b *builder) append(path string, c suite.Case) {
 	b.suite.Cases = append(b.suite.Cases, c)
 }
 
-// build returns the native suite, as the only one of a document.
+// build returns the native suite, or the errors. The result has one document.
 func (b *builder) build() ([]*manifest.Document, error) {
 	if err := errors.Join(b.errs...); err != nil {
 		return nil, err

@@ -21,9 +21,9 @@ var (
 )
 
 // changeField applies a change such as spec.containers.[0].image=nginx to an object, as the runner
-// of Kubescape's library does: objects and lists that are missing or null are created, and lists
-// grow. Keys cannot contain dots. It returns the path of the field. Errors are those that end the
-// runner.
+// of Kubescape's library does: it creates objects and lists that are missing or null, and makes
+// lists longer where an index requires it. Keys cannot contain dots. It returns the path of the
+// field. Where the runner would fail, it returns an error.
 func changeField(object map[string]any, change string) (path string, err error) {
 	field, text, _ := strings.Cut(change, "=")
 	if strings.Count(change, "=") != 1 {
@@ -48,8 +48,8 @@ func changeField(object map[string]any, change string) (path string, err error) 
 	return path, nil
 }
 
-// changed sets the value at the steps below current, and returns current with it. path is the path
-// of current, for errors. Objects are changed in place, and lists that grow are copied.
+// changed returns current with the value set at the steps below it. path is the path of current,
+// for errors. Objects are changed in place, and lists that get longer are copied.
 func changed(current any, path string, steps []string, value any) (any, error) {
 	if len(steps) == 0 {
 		return value, nil
@@ -87,7 +87,7 @@ func changed(current any, path string, steps []string, value any) (any, error) {
 	return nil, fmt.Errorf("%s is neither an object nor a list", path)
 }
 
-// listIndex returns the number of an index such as [0]. isIndex is false for other steps.
+// listIndex returns the number in a step such as [0]. isIndex is false for other steps.
 func listIndex(step string) (index int, isIndex bool) {
 	match := changeIndex.FindStringSubmatch(step)
 	if match == nil {
@@ -97,7 +97,8 @@ func listIndex(step string) (index int, isIndex bool) {
 	return index, err == nil
 }
 
-// changeValue returns the value of a text: the value of the JSON that it is, or else the text.
+// changeValue returns the value that a text stands for: its JSON value if it is JSON, and otherwise
+// the text itself.
 func changeValue(text string) any {
 	var value any
 	if kjson.UnmarshalCaseSensitivePreserveInts([]byte(text), &value) != nil {

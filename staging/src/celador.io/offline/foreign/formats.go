@@ -18,7 +18,7 @@ func Formats() []suite.Format {
 	return []suite.Format{Kubescape{}, Kaptest{}, Kyverno{}, Gatekeeper{}}
 }
 
-// convertEach returns the suites of the documents of a file, each of which convert converts.
+// convertEach converts each document of a file with convert, and returns the suites.
 func convertEach(file string, convert func(file string, document *manifest.Document) ([]*manifest.Document, error)) ([]*manifest.Document, error) {
 	documents, err := manifest.Read(file)
 	if err != nil {
@@ -27,7 +27,7 @@ func convertEach(file string, convert func(file string, document *manifest.Docum
 	return collect(documents, func(_ int, document *manifest.Document) ([]*manifest.Document, error) { return convert(file, document) })
 }
 
-// collect returns the suites that convert makes of items, and joins its errors.
+// collect calls convert for each item, and returns all suites and the joined errors.
 func collect[T any](items []T, convert func(i int, item T) ([]*manifest.Document, error)) ([]*manifest.Document, error) {
 	var converted []*manifest.Document
 	var errs []error

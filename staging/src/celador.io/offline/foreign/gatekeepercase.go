@@ -18,8 +18,8 @@ import (
 	"celador.io/offline/suite"
 )
 
-// gatekeeperNotes say why gator verify decides otherwise, by the decision of the server.
-var gatekeeperNotes = map[suite.RequestDecision]string{
+// gatekeeperNotes are notes about how gator verify differs, by the decision of the server.
+var gatekeeperNotes = map[suite.Conclusion]string{
 	suite.NoMatch:  "the constraint does not match this request, which gator verify takes for no violation. On a server, objects without a namespace are in the namespace default",
 	suite.Rejected: "gator verify does not default and validate objects. A server rejects this one before policies see it",
 	suite.Error:    "an expression fails, which gator verify takes for a violation",
@@ -60,8 +60,8 @@ func (g *gatekeeperBuilder) testCase(path string, spec *gatekeeperCase, reason s
 	}
 }
 
-// inventory adds the namespaces of an inventory to the manifests of a case. CEL does not see its
-// other objects.
+// inventory adds the namespaces of an inventory to the manifests of a case. Expressions cannot read
+// other objects of an inventory.
 func (g *gatekeeperBuilder) inventory(path string, files []string, reviewed *object, c *suite.Case) {
 	for i, file := range files {
 		for _, o := range g.objects(fmt.Sprintf("%s.inventory[%d]", path, i), g.path(file)) {
@@ -95,7 +95,8 @@ func (g *gatekeeperBuilder) expect(path string, assertion *gatekeeperAssertion, 
 			c.Expect.Decision = suite.Denied // an expression that fails is no violation
 		}
 		if number == 0 && assertion.Message == "" {
-			// Otherwise the case passes for objects that no policy sees.
+			// Without this, the case would also pass if the server rejected the object before any
+			// policy sees it.
 			c.Expect.Allowed = new(true)
 		}
 		delete(c.Notes, suite.Allowed)
@@ -126,8 +127,8 @@ func violations(wanted any) (number int, valid bool) {
 	return 0, false
 }
 
-// review sets the request of a case: the one of an AdmissionReview, or the creation of another
-// object. It reports whether the object is valid.
+// review sets the request of a case: that of an AdmissionReview or, for another object, its
+// creation. It reports whether the object is valid.
 func (g *gatekeeperBuilder) review(reviewed *object, c *suite.Case) bool {
 	if kind := reviewed.GroupVersionKind(); kind.Group != admissionv1.GroupName || kind.Kind != "AdmissionReview" {
 		g.request(c, string(admissionv1.Create), reviewed, nil)
@@ -178,8 +179,8 @@ func (g *gatekeeperBuilder) review(reviewed *object, c *suite.Case) bool {
 	return true
 }
 
-// address sets the fields of a request besides its operation and objects. Its name and namespace
-// are those of its subject, unless this has none.
+// address sets the fields of a request other than its operation and objects. The name and the
+// namespace are those of the object of the request, or else those of the AdmissionReview.
 func (g *gatekeeperBuilder) address(request *admissionv1.AdmissionRequest, subject *object, c *suite.Case) {
 	c.Request.SubResource = request.SubResource
 	c.Request.DryRun = request.DryRun != nil && *request.DryRun

@@ -56,10 +56,11 @@ func (g *gatekeeperBuilder) constraintSpec(constraint *object) (*gatekeeperConst
 	return spec, g.check(err)
 }
 
-// gatekeeperActions are the actions of bindings by the enforcement actions of constraints.
+// gatekeeperActions maps the enforcement actions of constraints to actions of bindings.
 var gatekeeperActions = map[string]admissionv1.ValidationAction{"deny": admissionv1.Deny, "warn": admissionv1.Warn, "dryrun": admissionv1.Audit}
 
-// actions returns the actions of a constraint's binding. Scoped actions are those of gator verify.
+// actions returns the actions of a constraint's binding. Of scoped actions, those for the
+// enforcement point of gator verify count.
 func (g *gatekeeperBuilder) actions(constraint *object, spec *gatekeeperConstraint) []any {
 	wanted := map[string]string{spec.EnforcementAction: "spec.enforcementAction"}
 	switch spec.EnforcementAction {
@@ -133,7 +134,8 @@ func (m *gatekeeperMatch) conditions() []gatekeeperExpression {
 	case "Namespaced":
 		add("scope", "!("+ofNamespace+") && "+inNamespace)
 	}
-	// Requests for namespaces have their name as the namespace. Other cluster-scoped objects match.
+	// In match conditions, a request for a namespace has the name of the namespace in
+	// request.namespace. Other cluster-scoped objects match whatever the list is.
 	if len(m.Namespaces) > 0 {
 		add("namespaces", "!("+inNamespace+") || "+globs("request.namespace", m.Namespaces))
 	}
@@ -141,8 +143,8 @@ func (m *gatekeeperMatch) conditions() []gatekeeperExpression {
 		add("excluded_namespaces", "!("+inNamespace+" && "+globs("request.namespace", m.ExcludedNamespaces)+")")
 	}
 	if m.Name != "" {
-		// Objects of connections have no metadata, and objects with a generated name have no name
-		// yet. They do not match.
+		// The options of a connection have no metadata, and an object with a generated name has no
+		// name yet, so these do not match.
 		const metadata = "(object != null ? object : oldObject).metadata"
 		add("name", allOf("has("+metadata+")", "has("+metadata+".name)", globs(metadata+".name", []string{m.Name})))
 	}
@@ -157,8 +159,8 @@ func quote(value any) string {
 	return string(text)
 }
 
-// within returns an expression that is true if the list is empty, or has the value of operand or an
-// asterisk.
+// within returns an expression that is true if the list contains the value of operand or an
+// asterisk, or is empty.
 func within(operand string, list []string) string {
 	if len(list) == 0 || slices.Contains(list, "*") {
 		return "true"

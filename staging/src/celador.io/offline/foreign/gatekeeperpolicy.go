@@ -21,11 +21,12 @@ import (
 )
 
 const (
-	// gatekeeperEngine is the engine of code in CEL.
+	// gatekeeperEngine is the name of the engine that evaluates templates in CEL.
 	gatekeeperEngine = "K8sNativeValidation"
 	// gatekeeperConstraints is the group of constraints.
 	gatekeeperConstraints = "constraints.gatekeeper.sh"
-	// gatekeeperPrefix begins the names of the policies and bindings that Gatekeeper generates.
+	// gatekeeperPrefix is the prefix of the names of policies and bindings that Gatekeeper
+	// generates.
 	gatekeeperPrefix = "gatekeeper-"
 )
 
@@ -60,11 +61,11 @@ type gatekeeperTemplate struct {
 }
 
 type (
-	// A gatekeeperSource is code in CEL.
+	// A gatekeeperSource is the CEL code of a template.
 	gatekeeperSource struct {
 		Validations   []gatekeeperValidation `json:"validations"`
 		FailurePolicy string                 `json:"failurePolicy"`
-		// Gatekeeper reads matchCondition. Policies have matchConditions.
+		// Gatekeeper's field is named matchCondition, and that of policies matchConditions.
 		MatchCondition  []gatekeeperExpression `json:"matchCondition"`
 		MatchConditions []gatekeeperExpression `json:"matchConditions"`
 		Variables       []gatekeeperExpression `json:"variables"`
@@ -114,8 +115,8 @@ func (g *gatekeeperBuilder) template(o *object) *gatekeeperTemplate {
 	return t
 }
 
-// checkConstraint reports whether a constraint is one of a template, and adds an error if it is
-// not.
+// checkConstraint reports whether a constraint is of the kind that a template defines, and adds an
+// error if it is not.
 func (g *gatekeeperBuilder) checkConstraint(t *gatekeeperTemplate, constraint *object) bool {
 	kind, want := constraint.GroupVersionKind(), t.Spec.CRD.Spec.Names.Kind
 	if kind.Group != gatekeeperConstraints || kind.Kind != want {
@@ -132,7 +133,8 @@ func (g *gatekeeperBuilder) checkConstraint(t *gatekeeperTemplate, constraint *o
 // gatekeeperVersions are the versions of constraints.
 var gatekeeperVersions = []string{"v1beta1", "v1alpha1"}
 
-// definition returns the CustomResourceDefinition of constraints, in the version of a constraint.
+// definition returns the CustomResourceDefinition of the template's constraints, with the version
+// that a constraint has.
 func (t *gatekeeperTemplate) definition(constraint *object) *object {
 	definition := map[string]any{}
 	if err := yaml.Unmarshal(gatekeeperDefinition, &definition); err != nil {
@@ -163,8 +165,8 @@ func (t *gatekeeperTemplate) definition(constraint *object) *object {
 // schemaPath is the path of the parameters' schema in a CustomResourceDefinition.
 const schemaPath = "spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.parameters"
 
-// define adds the CustomResourceDefinition of a constraint, which is the first one of the manifests.
-// Its schema of the parameters derives from the template.
+// define adds the CustomResourceDefinition of a constraint to the manifests, as the first one. The
+// schema of the parameters derives from the template.
 func (g *gatekeeperBuilder) define(t *gatekeeperTemplate, constraint *object) {
 	g.manifest(t.definition(constraint))
 	g.origins["manifests[0]."+schemaPath] = manifest.Origin{Document: t.object.origin, Path: "spec.crd.spec.validation.openAPIV3Schema"}
@@ -188,8 +190,8 @@ func preserveUnknown(schema map[string]any) {
 	}
 }
 
-// enforce adds the constraint, its CustomResourceDefinition, the policy of the template and the
-// binding to the manifests.
+// enforce adds to the manifests what enforces a constraint: its CustomResourceDefinition, the
+// constraint itself, the policy of the template and the binding.
 func (g *gatekeeperBuilder) enforce(t *gatekeeperTemplate, constraint *object) {
 	spec, ok := g.constraintSpec(constraint)
 	if !ok {
@@ -232,10 +234,10 @@ func (g *gatekeeperBuilder) enforce(t *gatekeeperTemplate, constraint *object) {
 	g.manifest(newObject(constraint.origin, admissionv1.SchemeGroupVersion.String(), cluster.ValidatingKind+"Binding", gatekeeperPrefix+constraint.GetName(), binding))
 }
 
-// gatekeeperVariables is the number of variables that Gatekeeper defines.
+// gatekeeperVariables is the number of variables that Gatekeeper adds to each policy.
 const gatekeeperVariables = 2
 
-// policy returns the policy of a template, for the requests that match.
+// policy returns the policy of a template. It matches the requests that the constraint matches.
 func (g *gatekeeperBuilder) policy(t *gatekeeperTemplate, constraint *object, match *gatekeeperMatch) *object {
 	source := t.source
 	operations := source.Operations

@@ -59,13 +59,13 @@ type (
 )
 
 // kaptestExpectations are the decisions by the values of expect.
-var kaptestExpectations = map[string]map[string]suite.RequestDecision{
+var kaptestExpectations = map[string]map[string]suite.Conclusion{
 	cluster.ValidatingKind: {"admit": suite.Allowed, "deny": suite.Denied, "skip": suite.NoMatch, "error": suite.Error},
 	cluster.MutatingKind:   {"mutate": suite.Allowed, "skip": suite.NoMatch, "error": suite.Error},
 }
 
-// kaptestNotes say why kaptest decides otherwise, by the decision of the server.
-var kaptestNotes = map[suite.RequestDecision]string{
+// kaptestNotes are notes about how kaptest differs, by the decision of the server.
+var kaptestNotes = map[suite.Conclusion]string{
 	suite.NoMatch:  "kaptest evaluates the expressions of a policy for any object. On a server, matchConstraints, the binding or match conditions do not match this request",
 	suite.Rejected: "kaptest does not default and validate objects. A server rejects this one before policies see it",
 	suite.Allowed:  "kaptest considers neither failurePolicy nor the actions of bindings. A server allows this request",
@@ -144,7 +144,8 @@ func (k *kaptestBuilder) convert(path string, tests *kaptestSuite, policies, def
 	}
 }
 
-// creates reports whether a test creates a namespace. The cluster must not have it then.
+// creates reports whether a test creates the namespace. The cluster must not contain the namespace
+// then.
 func (k *kaptestBuilder) creates(tests *kaptestSuite, namespace *object) bool {
 	return slices.ContainsFunc(tests.Tests, func(test kaptestTest) bool { return test.OldObject.Name == "" && test.Object.matches(namespace) })
 }
@@ -174,8 +175,8 @@ func (k *kaptestBuilder) test(path string, test *kaptestTest, paramKind schema.G
 	}
 	subject, from := cmp.Or(object, oldObject), ""
 	if operation == "UPDATE" && (object.GetName() != oldObject.GetName() || object.GetNamespace() != oldObject.GetNamespace()) {
-		// The resources of a test differ in their names, but an update changes neither the name nor
-		// the namespace.
+		// Tests tell resources apart by name, so the old and the new object may have different
+		// names. In an update, the name and the namespace stay the same.
 		from = " from " + oldObject.GetName()
 		oldObject = oldObject.clone()
 		oldObject.SetName(object.GetName())

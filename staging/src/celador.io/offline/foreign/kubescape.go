@@ -41,17 +41,16 @@ type kubescapeTest struct {
 	Description any `json:"description"`
 }
 
-// The values of expected. Older runners take any rejection by the server for fail. Here only a
-// denial is, so that no test passes without the policy. An admission with a warning of the policy
-// is warn.
+// The values of the field expected. Older runners accept any rejection by the server as fail. Here,
+// only a denial by the policy counts, so that no test passes without the policy. warn is an
+// admission with a warning of the policy.
 const (
 	kubescapePass = "pass"
 	kubescapeFail = "fail"
 	kubescapeWarn = "warn"
 )
 
-// The files and the directory that the runner of the library reads, apart from those that a test
-// names.
+// The files and the directory that the runner of the library reads without being named in a test.
 const (
 	kubescapeTests      = "tests.json"
 	kubescapePolicy     = "policy.yaml"
@@ -108,8 +107,8 @@ type kubescapeSuite struct {
 	definition string
 	policy     *object
 	hasParams  bool // the policy has a paramKind
-	// shared are the templates whose object is among the manifests of the suite. incomplete is set
-	// if one of them cannot be.
+	// shared holds the templates whose object is among the manifests of the suite. incomplete is
+	// set if one of them could not be added.
 	shared     map[string]bool
 	incomplete bool
 	// definitions are the CustomResourceDefinitions among the templates that are not among the
@@ -219,23 +218,23 @@ func (k *kubescapeSuite) expect(expected string, c *suite.Case) {
 	switch expected {
 	case kubescapePass:
 		c.Expect.Allowed = new(true)
-		c.Notes = map[suite.RequestDecision]string{suite.NoMatch: "no policy applies. The tests of Kubescape's library pass whenever the server performs the request"}
+		c.Notes = map[suite.Conclusion]string{suite.NoMatch: "no policy applies. The tests of Kubescape's library pass whenever the server performs the request"}
 	case kubescapeFail:
-		// With allowed, an object that the server cannot decode is a failure of the case instead of
-		// an error in the suite.
+		// With allowed set, an object that the server cannot decode fails the case. Otherwise it
+		// would be an error in the suite.
 		c.Expect.Decision, c.Expect.Allowed = suite.Denied, new(false)
-		c.Notes = map[suite.RequestDecision]string{
+		c.Notes = map[suite.Conclusion]string{
 			suite.Rejected: "the server rejects the object itself, before policies see it. Older runners of Kubescape's library take any rejection for the expected one",
 			suite.Error:    "the policy cannot be evaluated. The tests of Kubescape's library take any rejection by the policy for the expected one",
 		}
 	case kubescapeWarn:
-		// Any warning of the policy, but at least one.
+		// The policy must give at least one warning, with any text.
 		c.Expect.Decision, c.Expect.MessagePattern = suite.Allowed, anyMessage
 	}
 }
 
-// applied adds the annotation last-applied-configuration to an object, because the runner sends
-// objects by kubectl apply and policies may see the annotation.
+// applied adds the annotation last-applied-configuration to an object. The runner sends objects
+// with kubectl apply, which sets it, and policies may read it.
 func (k *kubescapeSuite) applied(o *object) {
 	metadata, ok := o.Object["metadata"].(map[string]any)
 	if !ok {
@@ -255,20 +254,21 @@ func (k *kubescapeSuite) applied(o *object) {
 	annotations[corev1.LastAppliedConfigAnnotation] = string(configuration) + "\n"
 }
 
-// bind adds the binding and the param of a test, to the suite if they are the default ones and else
-// to the case.
+// bind adds the binding and the param of a test. Those that tests have by default become manifests
+// of the suite, and others manifests of the case.
 func (k *kubescapeSuite) bind(path string, test *kubescapeTest, c *suite.Case) {
 	name := k.policy.GetName()
 	for _, part := range []struct {
 		field, template, standard string
 		required                  bool
-		// own is set if the case needs an object that differs from the one of other cases.
+		// own is set if the object differs from that of other cases, so that it becomes a manifest
+		// of the case.
 		own     bool
 		changes func(*object) []string
 	}{
 		{"binding_template", test.BindingTemplate, kubescapeBinding, true, test.OmitParamRef, func(binding *object) []string {
 			changes := []string{"spec.policyName=" + name, "metadata.name=" + name + "-binding"}
-			// A paramRef has no effect on a policy without paramKind.
+			// A policy without paramKind ignores a paramRef.
 			if _, found, _ := unstructured.NestedMap(binding.Object, "spec", "paramRef"); !test.OmitParamRef && (found || k.hasParams) {
 				changes = append(changes, "spec.paramRef.name="+name+"-params")
 			}

@@ -21,12 +21,12 @@ import (
 	"celador.io/offline/manifest"
 )
 
-// existing are the namespaces of the cluster in which the runner of Kubescape's library applies
-// objects: those of each cluster, and its own.
+// existing are the namespaces of the cluster to which the runner of Kubescape's library applies
+// objects: those of every cluster, and its own.
 var existing = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease, "test-namespace"}
 
-// initial returns the object that the cluster of the runner has before a test applies o, which is
-// then an update. It returns nil if o is new.
+// initial returns the object that exists in the runner's cluster before a test applies o, so that o
+// is an update. It returns nil if o is new.
 func (k *kubescapeSuite) initial(o *object) *object {
 	name := o.GetName()
 	switch kind := o.GroupVersionKind(); {
@@ -42,8 +42,8 @@ func (k *kubescapeSuite) initial(o *object) *object {
 	return initial
 }
 
-// define adds the CustomResourceDefinition of an object's kind to the manifests, if the directory
-// of the templates has it. The runner creates the definitions there before all tests.
+// define adds the CustomResourceDefinition of an object's kind to the manifests, if one of the
+// templates is it. The runner creates the definitions among the templates before all tests.
 func (k *kubescapeSuite) define(o *object) {
 	kind := o.GroupVersionKind().GroupKind()
 	if !strings.Contains(kind.Group, ".") || cluster.IsDefinition(o.Unstructured) {
@@ -78,8 +78,8 @@ func (k *kubescapeSuite) readDefinitions() {
 	}
 }
 
-// definitionsIn returns the CustomResourceDefinitions in the valid documents of a file. Invalid
-// documents are errors where the file is used.
+// definitionsIn returns the CustomResourceDefinitions in a file. It ignores invalid documents,
+// which are reported where the file is used.
 func definitionsIn(file string) []*object {
 	var definitions []*object
 	for document, err := range manifest.Each(file) {
@@ -93,8 +93,8 @@ func definitionsIn(file string) []*object {
 	return definitions
 }
 
-// mayMatch reports whether a rule of the policy has the resource that kinds such as that of an
-// object usually have.
+// mayMatch reports whether a rule of the policy may match an object. It guesses the name of the
+// resource from the kind.
 func (k *kubescapeSuite) mayMatch(o *object) bool {
 	kind := o.GroupVersionKind()
 	resource, _ := meta.UnsafeGuessKindToResource(kind)

@@ -69,7 +69,7 @@ type (
 		GeneratedResource           string            `json:"generatedResource"`
 		CloneSourceResource         string            `json:"cloneSourceResource"`
 	}
-	// kyvernoValues are the parts of a values file that have an effect on native policies.
+	// kyvernoValues holds the parts of a values file that affect native policies.
 	kyvernoValues struct {
 		GlobalValues      map[string]any `json:"globalValues"`
 		NamespaceSelector []struct {
@@ -81,22 +81,22 @@ type (
 	}
 )
 
-// kyvernoExpectations are the decisions by the values of result.
-var kyvernoExpectations = map[string]suite.RequestDecision{"pass": suite.Allowed, "fail": suite.Denied, "skip": suite.NoMatch, "error": suite.Error}
+// kyvernoExpectations maps the values of the field result to decisions.
+var kyvernoExpectations = map[string]suite.Conclusion{"pass": suite.Allowed, "fail": suite.Denied, "skip": suite.NoMatch, "error": suite.Error}
 
 // kyvernoOperations are the operations that the Kyverno CLI simulates.
 var kyvernoOperations = []string{"CREATE", "UPDATE", "DELETE"}
 
 const wantKyvernoOperation = "want CREATE, UPDATE or DELETE: write native cases for other operations"
 
-// kyvernoNotes say why the Kyverno CLI decides otherwise, by the decision of the server.
-var kyvernoNotes = map[suite.RequestDecision]string{
+// kyvernoNotes are notes about how the Kyverno CLI differs, by the decision of the server.
+var kyvernoNotes = map[suite.Conclusion]string{
 	suite.NoMatch:  "the Kyverno CLI takes a policy that does not match for one that passes. On a server, no policy applies to this request",
 	suite.Rejected: "the Kyverno CLI does not default and validate objects. A server rejects this one before policies see it",
 	suite.Allowed:  "a server allows this request: the validations hold, or the binding only warns or audits, which is a failure for the Kyverno CLI",
 }
 
-// Tests of Chainsaw have the kind Test, too, of another group.
+// Tests of Chainsaw also have the kind Test, but another group.
 var (
 	kyvernoGroup = regexp.MustCompile(`(?m)^apiVersion: ["']?(cli\.)?kyverno\.io/`)
 	kyvernoKind  = regexp.MustCompile(`(?m)^kind: ["']?Test["']?\s*$`)
@@ -306,7 +306,7 @@ func cutLast(text string) (before, after string) {
 }
 
 // testCase adds the case of a result about one object.
-func (k *kyvernoSuite) testCase(path, policy, wanted, operation string, o *object, decision suite.RequestDecision, expected []*object, patched bool) {
+func (k *kyvernoSuite) testCase(path, policy, wanted, operation string, o *object, decision suite.Conclusion, expected []*object, patched bool) {
 	_, name := cutLast(policy)
 	c := suite.Case{
 		Name:    fmt.Sprintf("%s %s: %s", name, o, wanted),

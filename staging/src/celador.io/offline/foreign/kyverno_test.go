@@ -85,7 +85,7 @@ func TestOutdatedPolicies(t *testing.T) {
 		if text := string(s.Manifests[0].Inline); !strings.Contains(text, `"admissionregistration.k8s.io/v1"`) {
 			t.Errorf("%s: the policy is %s", version, text)
 		}
-		for _, decision := range suite.Decisions() {
+		for _, decision := range suite.Conclusions() {
 			if got := strings.Contains(s.Cases[0].Notes[decision], "The policy is of version "+version); got != outdated {
 				t.Errorf("%s: note of %s is %q", version, decision, s.Cases[0].Notes[decision])
 			}

@@ -9,7 +9,8 @@ import (
 	"slices"
 )
 
-// A kyvernoClusterResource is a document of the files that clusterResources of a test names.
+// A kyvernoClusterResource is a document in one of the files that the test lists in
+// clusterResources.
 type kyvernoClusterResource struct {
 	APIVersion string         `json:"apiVersion"`
 	Kind       string         `json:"kind"`
@@ -20,8 +21,8 @@ type kyvernoClusterResource struct {
 	} `json:"spec"`
 }
 
-// clusterResources adds the objects of the cluster to the manifests, except for those that requests
-// are about.
+// clusterResources adds these objects to the manifests, except for those that requests create or
+// change.
 func (k *kyvernoSuite) clusterResources() {
 	for i, file := range k.spec.ClusterResources {
 		for _, document := range k.read(fmt.Sprintf("clusterResources[%d]", i), k.path(file)) {
@@ -42,7 +43,7 @@ func (k *kyvernoSuite) clusterResources() {
 	}
 }
 
-// is reports whether the other object has the same kind, namespace and name.
+// is reports whether other has the same kind, namespace and name.
 func (o *object) is(other *object) bool {
 	return o.GroupVersionKind().GroupKind() == other.GroupVersionKind().GroupKind() && o.GetNamespace() == other.GetNamespace() && o.GetName() == other.GetName()
 }

@@ -66,7 +66,7 @@ func (b *builder) only(path string, reference *objectReference, objects []*objec
 	return nil
 }
 
-// files returns the objects of the files and directories that a list of the suite names.
+// files returns the objects in the files and directories that are listed in a field of the suite.
 func (b *builder) files(field string, names []string) []*object {
 	var objects []*object
 	for i, name := range names {
@@ -141,13 +141,13 @@ func newBinding(policy *object, kind string, param *object) *object {
 		}
 		spec["paramRef"] = reference
 	case !paramKindOf(policy).Empty():
-		// Any param.
+		// This selects any param.
 		spec["paramRef"] = map[string]any{"selector": map[string]any{}, "parameterNotFoundAction": "Deny"}
 	}
 	return newObject(policy.origin, policy.GetAPIVersion(), kind+"Binding", name, spec)
 }
 
-// newObject returns an object that derives from a document.
+// newObject returns a new object. Errors about it point to the document origin.
 func newObject(origin *manifest.Document, version, kind, name string, spec any) *object {
 	content := map[string]any{"apiVersion": version, "kind": kind, "metadata": map[string]any{"name": name}, "spec": spec}
 	return &object{&unstructured.Unstructured{Object: content}, origin}

@@ -31,12 +31,12 @@ type Cluster struct {
 }
 
 // New returns a cluster that is reached with the configuration. It sends no request. Warnings of
-// the cluster are dropped, because they are about the requests, which users do not write.
+// the cluster are dropped: they are about requests that no user has written.
 func New(config *rest.Config) (*Cluster, error) {
 	config = rest.CopyConfig(config)
 	config.WarningHandler = rest.NoWarnings{}
 	if config.QPS == 0 {
-		// These are the limits of kubectl. The cluster has limits of its own.
+		// These are the limits of kubectl. The cluster itself limits requests, too.
 		config.QPS, config.Burst = 50, 300
 	}
 	objects, err := dynamic.NewForConfig(config)
@@ -90,7 +90,7 @@ func (c *Cluster) Namespaces(ctx context.Context) ([]*unstructured.Unstructured,
 	return c.read(ctx, namespaces)
 }
 
-// Definitions returns the CustomResourceDefinitions of the cluster that keep reports true for.
+// Definitions returns those CustomResourceDefinitions of the cluster for which keep returns true.
 func (c *Cluster) Definitions(ctx context.Context, keep func(group, kind, plural string) bool) ([]*unstructured.Unstructured, error) {
 	definitions, err := c.read(ctx, crds)
 	return slices.DeleteFunc(definitions, func(d *unstructured.Unstructured) bool {
@@ -148,8 +148,8 @@ func (c *Cluster) resourceOf(kind schema.GroupVersionKind) (*metav1.APIResource,
 	return nil, nil
 }
 
-// stored reports whether clients create objects of the resource, and list them. Subresources have
-// no lists.
+// stored reports whether clients can create and list objects of the resource. Subresources cannot
+// be listed.
 func stored(r *metav1.APIResource) bool {
 	return slices.Contains(r.Verbs, "create") && slices.Contains(r.Verbs, "list")
 }
@@ -168,7 +168,7 @@ type Selection struct {
 
 // A ResourceError is the error of a resource whose objects cannot be read. Others may be readable.
 type ResourceError struct {
-	// Resource lacks the name if the resources of a group version are not known.
+	// Resource has no name if the resources of its group version are not known.
 	Resource schema.GroupVersionResource
 	Err      error
 }

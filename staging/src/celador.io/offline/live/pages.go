@@ -18,9 +18,9 @@ import (
 // pageSize is the number of objects of a request. It is that of kubectl.
 const pageSize = 500
 
-// list yields the objects of a list in pages, of which it holds one at a time. If the server
-// compacted the version of the list meanwhile, it goes on with the token for a newer version that
-// the server offers: objects that were written meanwhile may be those of either version.
+// list yields the objects of a list page by page, and holds one page at a time. If the server has
+// compacted the version of the list meanwhile, list continues with the token that the server offers
+// for a newer version. An object that was written meanwhile may then be yielded in either version.
 func list(ctx context.Context, client dynamic.ResourceInterface, options metav1.ListOptions) iter.Seq2[*unstructured.Unstructured, error] {
 	return func(yield func(*unstructured.Unstructured, error) bool) {
 		options.Limit = pageSize
@@ -46,8 +46,8 @@ func list(ctx context.Context, client dynamic.ResourceInterface, options metav1.
 	}
 }
 
-// newerToken returns the continue token that the server offers in place of an expired one, with
-// which a list goes on at a newer version. It is empty for other errors.
+// newerToken returns the continue token that the server offers with the error for an expired token.
+// With it, a list continues at a newer version. It returns "" for other errors.
 func newerToken(err error) string {
 	var status apierrors.APIStatus
 	if !apierrors.IsResourceExpired(err) || !errors.As(err, &status) {

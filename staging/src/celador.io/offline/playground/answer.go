@@ -23,8 +23,8 @@ import (
 type Answer struct {
 	// Decision is empty if there is no request or the input is not usable. Reason says in words why
 	// the policies decide so.
-	Decision suite.RequestDecision `json:"decision"`
-	Reason   string                `json:"reason,omitempty"`
+	Decision suite.Conclusion `json:"decision"`
+	Reason   string           `json:"reason,omitempty"`
 	// Allowed reports whether the server performs the request.
 	Allowed bool `json:"allowed"`
 	// Status is the error of the server, if it rejects the request.
@@ -65,7 +65,7 @@ const (
 	Ignored cluster.Effect = "Ignored"
 )
 
-// A PolicyResult is what a policy did, through one binding. Its Outcome is Denied or Failed only if
+// A PolicyResult is what a policy did, through one binding. Its Effect is Denied or Failed only if
 // the server rejects the request because of the policy.
 type PolicyResult struct {
 	report.PolicyResult
@@ -140,7 +140,7 @@ func (a *Answer) addReview(found *suite.Answer) {
 	for _, p := range review.Policies {
 		violations := suite.Violations([]cluster.PolicyReview{p})
 		a.Policies = append(a.Policies, PolicyResult{report.PolicyResult{
-			Kind: p.Kind, Policy: p.Policy, Binding: p.Binding, Outcome: effectFor(p.Effect, violations), Reason: p.Reason,
+			Kind: p.Kind, Policy: p.Policy, Binding: p.Binding, Effect: effectFor(p.Effect, violations), Reason: p.Reason,
 		}, violations})
 	}
 	if review.Object == nil {

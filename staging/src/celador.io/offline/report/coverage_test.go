@@ -18,8 +18,8 @@ import (
 // profile has an expression with a missing branch, a covered one and one that no case reached.
 func profile() *coverage.Profile {
 	p := &coverage.Profile{}
-	branch := func(text string, outcome coverage.BranchOutcome, covered bool) coverage.Branch {
-		return coverage.Branch{Text: text, Outcome: outcome, Covered: covered, Missing: text + " was never " + string(outcome)}
+	branch := func(text string, result coverage.BranchResult, covered bool) coverage.Branch {
+		return coverage.Branch{Text: text, Result: result, Covered: covered, Missing: text + " was never " + string(result)}
 	}
 	for i, branches := range [][]coverage.Branch{
 		{branch("x", coverage.True, true), branch("x", coverage.False, false)},

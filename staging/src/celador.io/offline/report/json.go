@@ -48,7 +48,7 @@ type Case struct {
 	// Result is Passed, Failed, Unusable or Skipped.
 	Result string `json:"result"`
 	// Decision is what the policies decided. Empty if the result is Unusable or Skipped.
-	Decision suite.RequestDecision `json:"decision,omitempty"`
+	Decision suite.Conclusion `json:"decision,omitempty"`
 	// Seconds is the time that the answer took.
 	Seconds float64 `json:"seconds"`
 	// Error is why the case could not run.
@@ -75,7 +75,7 @@ type PolicyResult struct {
 	Kind    string         `json:"kind"`
 	Policy  string         `json:"policy"`
 	Binding string         `json:"binding,omitempty"`
-	Outcome cluster.Effect `json:"outcome"`
+	Effect  cluster.Effect `json:"outcome"`
 	Reason  string         `json:"reason,omitempty"`
 }
 
@@ -105,7 +105,7 @@ func writeJSON(w io.Writer, document any) error {
 
 func newCase(result *suite.CaseResult) Case {
 	c := Case{
-		Name: result.Name, Position: result.Position, Result: string(verdictOf(result)), Decision: result.Decision, Seconds: result.Duration.Seconds(),
+		Name: result.Name, Position: result.Position, Result: string(statusOf(result)), Decision: result.Decision, Seconds: result.Duration.Seconds(),
 		Skipped: result.Skipped, Note: result.Note, Mismatches: result.Mismatches,
 	}
 	if result.Err != nil {

@@ -64,7 +64,7 @@ func JUnit(w io.Writer, run *Run) error {
 			if c.Passed() {
 				out.Output = c.Note
 			}
-			switch problems := problems(&c); verdictOf(&c) {
+			switch problems := problems(&c); statusOf(&c) {
 			case skipped:
 				out.Skipped = &junitProblem{Message: c.Skipped}
 			case failed:

@@ -28,7 +28,7 @@ func TestNoControlCharacters(t *testing.T) {
 	expression := suite.Expression{Position: position, Text: hostile, Explanation: &coverage.Explanation{Text: hostile, Part: hostile, Value: hostile}}
 	results := []suite.Result{{Name: hostile, Position: position, Cases: []suite.CaseResult{
 		{Name: hostile, Position: position, Err: errors.New(hostile)}, {Name: hostile, Position: position, Skipped: hostile},
-		{Name: hostile, Position: position, Note: hostile, Decision: suite.RequestDecision(hostile), Mismatches: []suite.Mismatch{
+		{Name: hostile, Position: position, Note: hostile, Decision: suite.Conclusion(hostile), Mismatches: []suite.Mismatch{
 			{Field: hostile, Position: position, Want: hostile, Got: hostile, Expressions: []suite.Expression{expression}},
 		}, Differences: []suite.Difference{{Field: hostile, Want: map[string]any{hostile: hostile}, Got: map[string]any{"a": hostile}}}},
 	}}}

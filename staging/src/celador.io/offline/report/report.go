@@ -67,7 +67,7 @@ var (
 // String returns the names of the formats in lexical order, separated by commas.
 func (f Formats[T]) String() string { return strings.Join(slices.Sorted(maps.Keys(f)), ", ") }
 
-// A Summary has the number of cases by verdict. A problem of the run counts as one unusable case.
+// A Summary has the number of cases by result. A problem of the run counts as one unusable case.
 type Summary struct {
 	Passed int `json:"passed"`
 	Failed int `json:"failed"`
@@ -83,7 +83,7 @@ func Summarize(run *Run) Summary {
 	s := Summary{Unusable: len(run.Problems)}
 	for _, result := range run.Results {
 		for i := range result.Cases {
-			switch verdictOf(&result.Cases[i]) {
+			switch statusOf(&result.Cases[i]) {
 			case passed:
 				s.Passed++
 			case failed:
@@ -110,17 +110,17 @@ func (s Summary) String() string {
 	return text
 }
 
-// A verdict is the result of a case in reports.
-type verdict string
+// A caseStatus is the result of a case in reports.
+type caseStatus string
 
 const (
-	passed   verdict = "Passed"
-	failed   verdict = "Failed"
-	unusable verdict = "Unusable"
-	skipped  verdict = "Skipped"
+	passed   caseStatus = "Passed"
+	failed   caseStatus = "Failed"
+	unusable caseStatus = "Unusable"
+	skipped  caseStatus = "Skipped"
 )
 
-func verdictOf(result *suite.CaseResult) verdict {
+func statusOf(result *suite.CaseResult) caseStatus {
 	switch {
 	case result.Err != nil:
 		return unusable

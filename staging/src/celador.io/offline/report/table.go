@@ -28,7 +28,7 @@ func Table(w io.Writer, run *Run) error {
 	for _, result := range run.Results {
 		shown := map[string]bool{}
 		for _, c := range result.Cases {
-			addRow(table, result.Name, c.Name, string(verdictOf(&c)), orNone(string(c.Decision)))
+			addRow(table, result.Name, c.Name, string(statusOf(&c)), orNone(string(c.Decision)))
 			// All cases of a suite whose manifests are invalid have the same error.
 			if c.Err != nil && !shown[c.Err.Error()] {
 				shown[c.Err.Error()] = true

@@ -44,15 +44,15 @@ func TAP(w io.Writer, run *Run) error {
 	for _, result := range run.Results {
 		for _, c := range result.Cases {
 			number++
-			verdict, directive := "ok", ""
-			switch verdictOf(&c) {
+			line, directive := "ok", ""
+			switch statusOf(&c) {
 			case failed, unusable:
-				verdict = "not ok"
+				line = "not ok"
 			case skipped:
 				directive = " # SKIP " + tapEscapes.Replace(printableLine(c.Skipped))
 			}
-			fmt.Fprintf(&out, "%s %d - %s%s\n", verdict, number, tapEscapes.Replace(printableLine(result.Name+"/"+c.Name)), directive)
-			if verdict == "ok" {
+			fmt.Fprintf(&out, "%s %d - %s%s\n", line, number, tapEscapes.Replace(printableLine(result.Name+"/"+c.Name)), directive)
+			if line == "ok" {
 				continue
 			}
 			if err := diagnose(c.Position, problems(&c)); err != nil {

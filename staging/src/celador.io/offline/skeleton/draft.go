@@ -235,7 +235,7 @@ func (d *draft) cases(ctx context.Context, p *policy, prefix string, guarded, un
 		a, violating := at(0), (*unstructured.Unstructured)(nil)
 		// A validation may hold for all objects of some kinds.
 		for j := range starts {
-			if other := at(j); other.verdict.distance == 0 {
+			if other := at(j); other.trial.distance == 0 {
 				if violating = other.search.violating(ctx, i, other.allowed, other.edits[i]); violating != nil {
 					a = other
 					break
@@ -256,9 +256,9 @@ func (d *draft) cases(ctx context.Context, p *policy, prefix string, guarded, un
 type attempt struct {
 	search *search
 	// allowed is the object that the policy allows, or else the one with the smallest distance.
-	// verdict is the policy's verdict on it.
+	// trial is what the policy does with it.
 	allowed *unstructured.Unstructured
-	verdict verdict
+	trial   trial
 	// edits has, by the index of a validation, the changes of objects that may change its outcome.
 	edits [][]edit
 }
@@ -279,7 +279,7 @@ func (d *draft) attempt(ctx context.Context, p *policy, from start, guarded *clu
 		a.edits[i] = p.edits(&request, validation.Expression)
 		all = append(all, a.edits[i]...)
 	}
-	a.allowed, a.verdict = s.closest(ctx, object, all)
+	a.allowed, a.trial = s.closest(ctx, object, all)
 	return a
 }
 
@@ -290,7 +290,7 @@ func (d *draft) validation(ctx context.Context, p *policy, a *attempt, prefix st
 	// Without violations: 0, a case of a binding that only warns or audits would pass with any
 	// object.
 	satisfied.expect = map[string]any{"decision": suite.Allowed, "policy": a.search.policy, "violations": 0}
-	if a.verdict.distance == 0 {
+	if a.trial.distance == 0 {
 		satisfied.subject = a.search.boundary(ctx, a.allowed, a.edits[i])
 	} else {
 		satisfied.fillIn = "change the request so that the policy allows it"

@@ -23,8 +23,8 @@ type search struct {
 	request request
 }
 
-// A verdict is the outcome of a policy for a request with an object.
-type verdict struct {
+// A trial is what a policy does with a request for an object.
+type trial struct {
 	// distance is 0 if the policy applies and all its validations hold. Otherwise it is the number
 	// of validations that are violated or fail, or a constant such as notMatched, which is larger,
 	// if the policy evaluates none.
@@ -34,7 +34,7 @@ type verdict struct {
 	violated, denied map[int]bool
 }
 
-// Distances of objects about which the policy has no verdict.
+// Distances of objects that the policy does not evaluate.
 const (
 	excluded   = 1000
 	notMatched = 2000
@@ -42,22 +42,22 @@ const (
 	unusable   = 4000
 )
 
-// judge sends the request with an object to the cluster, and returns the verdict of the policy
+// judge sends the request with an object to the cluster, and returns the trial of the policy
 // through the binding with the smallest distance.
-func (s *search) judge(ctx context.Context, object *unstructured.Unstructured) verdict {
+func (s *search) judge(ctx context.Context, object *unstructured.Unstructured) trial {
 	if s.cluster == nil || object == nil {
-		return verdict{distance: unusable}
+		return trial{distance: unusable}
 	}
 	review, err := s.cluster.Admit(ctx, s.request.send(object))
 	if err != nil {
-		return verdict{distance: unusable}
+		return trial{distance: unusable}
 	}
-	best := verdict{distance: rejected}
+	best := trial{distance: rejected}
 	for _, p := range review.Policies {
 		if p.Kind != s.kind || p.Policy != s.policy {
 			continue
 		}
-		v := verdict{violated: map[int]bool{}, denied: map[int]bool{}}
+		v := trial{violated: map[int]bool{}, denied: map[int]bool{}}
 		switch p.Effect {
 		case cluster.NotReached:
 			v.distance = rejected
@@ -88,7 +88,7 @@ const rounds = 8
 
 // closest returns the object that is closest to one that the policy allows, by the edit that helps
 // most in each round.
-func (s *search) closest(ctx context.Context, object *unstructured.Unstructured, edits []edit) (*unstructured.Unstructured, verdict) {
+func (s *search) closest(ctx context.Context, object *unstructured.Unstructured, edits []edit) (*unstructured.Unstructured, trial) {
 	current := s.judge(ctx, object)
 	for range rounds {
 		best, found := current, object

@@ -30,7 +30,7 @@ func (c *checker) fail(field, want, got string) {
 
 // check compares review with the expectation of a case, except for the patch. It returns the
 // decision.
-func (c *checker) check(test *testCase, review *cluster.Review) RequestDecision {
+func (c *checker) check(test *testCase, review *cluster.Review) Conclusion {
 	expect := &test.spec.Expect
 	inScope := scope(review.Policies, expect.Policy, expect.Binding)
 	decision, why := decide(review, inScope)
@@ -99,7 +99,7 @@ func (c *checker) explain(found []Violation) {
 	}
 }
 
-func described(decision RequestDecision, why string) string {
+func described(decision Conclusion, why string) string {
 	if why == "" {
 		return string(decision)
 	}
@@ -154,7 +154,7 @@ func (c *checker) checkViolations(test *testCase, found []Violation) {
 		for _, f := range met {
 			texts = append(texts, f.String())
 		}
-		c.fail("violations", toJSON(want), described(RequestDecision(toJSON(len(met))), strings.Join(texts, "; ")))
+		c.fail("violations", toJSON(want), described(Conclusion(toJSON(len(met))), strings.Join(texts, "; ")))
 		c.explain(met)
 	}
 }

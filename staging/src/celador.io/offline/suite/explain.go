@@ -20,7 +20,7 @@ import (
 type Answer struct {
 	// Decision is what the policies decide, and Reason says why in words. Both are empty without a
 	// Review.
-	Decision RequestDecision
+	Decision Conclusion
 	Reason   string
 	// Review is the answer of the server. It is nil if the case is skipped, or no client can send
 	// its request.

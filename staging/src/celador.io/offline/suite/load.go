@@ -297,8 +297,8 @@ func (l *loader) expectation(path string, spec *Expectation, objects []object) {
 }
 
 // decision reports whether a decision exists, and adds an error if it does not.
-func (l *loader) decision(path string, decision RequestDecision) bool {
-	known := slices.Contains(decisions, decision)
+func (l *loader) decision(path string, decision Conclusion) bool {
+	known := slices.Contains(conclusions, decision)
 	if !known {
 		l.fail(path, "unknown decision %q: want Allowed, Denied, Error, NoMatch or Rejected", decision)
 	}

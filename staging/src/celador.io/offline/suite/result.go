@@ -35,7 +35,7 @@ type CaseResult struct {
 	Manifests []*unstructured.Unstructured
 	Request   *cluster.Request
 	// Decision is what the policies decided. It is empty if Err or Skipped is set.
-	Decision RequestDecision
+	Decision Conclusion
 	// Mismatches are the differences from the expectation. The case passes if there is none and Err
 	// is nil.
 	Mismatches []Mismatch

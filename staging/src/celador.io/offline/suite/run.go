@@ -271,7 +271,7 @@ func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fi
 }
 
 // trace sends the request of a case again to measure coverage and to explain mismatches.
-func (r *Runner) trace(ctx context.Context, c *testCase, shared fixture, check *checker, decision RequestDecision) error {
+func (r *Runner) trace(ctx context.Context, c *testCase, shared fixture, check *checker, decision Conclusion) error {
 	if r.Coverage == nil && len(check.mismatches) == 0 {
 		return nil
 	}

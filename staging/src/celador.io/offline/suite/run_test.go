@@ -57,7 +57,7 @@ func TestExpectations(t *testing.T) {
 		name, policy string // the policy that matches
 		data         string
 		expect       string
-		decision     suite.RequestDecision
+		decision     suite.Conclusion
 		want         []string // the mismatches
 	}{
 		{name: "allowed", policy: "size", data: "{a: b}", expect: "{decision: Allowed, policy: size, binding: size-everywhere}", decision: suite.Allowed},

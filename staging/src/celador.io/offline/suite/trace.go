@@ -60,7 +60,7 @@ func (t *tracing) cover(profile *coverage.Profile, evaluations []cluster.Evaluat
 
 // explainValues adds the values of the parts of expressions to the mismatches of a case. A mismatch
 // of the decision or of the webhooks also gets the expressions that led to it.
-func (c *checker) explainValues(t *tracing, expect *Expectation, decision RequestDecision, evaluations []cluster.Evaluation) {
+func (c *checker) explainValues(t *tracing, expect *Expectation, decision Conclusion, evaluations []cluster.Evaluation) {
 	for i := range c.mismatches {
 		m := &c.mismatches[i]
 		for _, evaluation := range evaluations {
@@ -85,7 +85,7 @@ func (c *checker) explainValues(t *tracing, expect *Expectation, decision Reques
 // leadsTo reports whether an evaluation explains why a field of an expectation has another actual
 // value. Examples are a match condition that is false for the decision NoMatch, and a validation
 // that is false for Denied.
-func leadsTo(field string, decision RequestDecision, expect *Expectation, e *tracedExpression, evaluation *cluster.Evaluation) bool {
+func leadsTo(field string, decision Conclusion, expect *Expectation, e *tracedExpression, evaluation *cluster.Evaluation) bool {
 	value := e.plan.Result(evaluation.Steps)
 	isWebhook := e.Kind == cluster.MutatingWebhookKind || e.Kind == cluster.ValidatingWebhookKind
 	switch {

@@ -93,7 +93,7 @@ type Case struct {
 	Skip string `json:"skip,omitempty"`
 	// Notes are remarks that results show if the decision is the key, whether the case passes or
 	// not.
-	Notes map[RequestDecision]string `json:"notes,omitempty"`
+	Notes map[Conclusion]string `json:"notes,omitempty"`
 }
 
 // A Request is an API request. Its fields are those of an AdmissionRequest of admission.k8s.io.
@@ -134,7 +134,7 @@ type Request struct {
 type Expectation struct {
 	// Decision is what the policies decide. With policy or binding it is what this policy, or this
 	// policy through this binding, decides.
-	Decision RequestDecision `json:"decision,omitempty"`
+	Decision Conclusion `json:"decision,omitempty"`
 	// Allowed states whether the server performs the request, for whatever reason. A body that the
 	// server cannot decode is then a request that it does not perform, and not an error in the
 	// suite.
@@ -204,28 +204,28 @@ type PatchOperation struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// A RequestDecision is what policies decide about a request.
-type RequestDecision string
+// A Conclusion is what policies decide together about a request.
+type Conclusion string
 
 const (
 	// Allowed means that at least one policy applies and none denies the request.
-	Allowed RequestDecision = "Allowed"
+	Allowed Conclusion = "Allowed"
 	// Denied means that a policy denies the request: a validation is violated, or a mutation
 	// refuses the request, and the binding denies.
-	Denied RequestDecision = "Denied"
+	Denied Conclusion = "Denied"
 	// Error means that a policy rejects the request because it cannot be evaluated, and its
 	// failurePolicy is Fail. Examples are an expression that reads a missing field, and params that
 	// do not exist.
-	Error RequestDecision = "Error"
+	Error Conclusion = "Error"
 	// NoMatch means that no policy applies: none matches the request with one of its bindings, or a
 	// match condition is false.
-	NoMatch RequestDecision = "NoMatch"
+	NoMatch Conclusion = "NoMatch"
 	// Rejected means that the server rejects the request for a reason other than policies. An
 	// example is an object that is invalid.
-	Rejected RequestDecision = "Rejected"
+	Rejected Conclusion = "Rejected"
 )
 
-var decisions = []RequestDecision{Allowed, Denied, Error, NoMatch, Rejected}
+var conclusions = []Conclusion{Allowed, Denied, Error, NoMatch, Rejected}
 
-// Decisions returns all decisions. The caller owns the result.
-func Decisions() []RequestDecision { return slices.Clone(decisions) }
+// Conclusions returns all conclusions. The caller owns the result.
+func Conclusions() []Conclusion { return slices.Clone(conclusions) }

@@ -87,10 +87,10 @@ func scope(reviews []cluster.PolicyReview, policy, binding string) []cluster.Pol
 }
 
 // notReached is the decision of a policy that a request did not reach. No suite can expect it.
-const notReached RequestDecision = "NotReached"
+const notReached Conclusion = "NotReached"
 
 // decide returns the decision of the policies in scope, and the reason for it in words.
-func decide(review *cluster.Review, inScope []cluster.PolicyReview) (decision RequestDecision, why string) {
+func decide(review *cluster.Review, inScope []cluster.PolicyReview) (decision Conclusion, why string) {
 	enforced := func(f Violation) bool { return f.Enforced }
 	if !review.Allowed && !slices.ContainsFunc(Violations(review.Policies), enforced) {
 		return Rejected, statusMessage(review)
@@ -103,7 +103,7 @@ func decide(review *cluster.Review, inScope []cluster.PolicyReview) (decision Re
 			}
 		}
 		if len(reasons) > 0 {
-			return map[bool]RequestDecision{false: Denied, true: Error}[failed], strings.Join(reasons, "; ")
+			return map[bool]Conclusion{false: Denied, true: Error}[failed], strings.Join(reasons, "; ")
 		}
 	}
 	var applied, reasons []string

@@ -28,8 +28,8 @@ func CheckKept(t testing.TB) {
 	})
 }
 
-// RunChecked runs all tests of a package as CheckKept checks one and as RunWithoutPanics does. It
-// returns the code to exit with: that of run, or 1 if a value has changed or the evaluator has
+// RunChecked runs all tests of a package with the checks of CheckKept and of RunWithoutPanics. It
+// returns the exit code: the result of run, or 1 if a kept value has changed or the evaluator has
 // panicked.
 func RunChecked(run func() int) int {
 	end := fingerprint.Begin()

@@ -14,16 +14,17 @@ import (
 // expected counts the panics that ExpectPanics has allowed.
 var expected atomic.Uint64
 
-// ExpectPanics allows panics of the evaluator that cel-go does not repeat until the test ends. The
-// test must not run in parallel.
+// ExpectPanics lets the evaluator panic until the test ends, without RunWithoutPanics failing for
+// it. The test must not run in parallel.
 func ExpectPanics(t testing.TB) {
 	before := evaluatorPanics()
 	t.Cleanup(func() { expected.Add(evaluatorPanics() - before) })
 }
 
-// RunWithoutPanics runs all tests of a package. It returns the code to exit with: that of run, or 1
-// if the evaluator has panicked outside of ExpectPanics where cel-go does not. cel-go evaluates an
-// expression again when the evaluator panics, so no result shows the defect.
+// RunWithoutPanics runs all tests of a package, and returns the exit code: the result of run, or 1
+// if the evaluator has panicked. When the evaluator panics, cel-go evaluates the expression
+// instead, so no result of a test shows the defect. Panics that cel-go repeats, and those after
+// ExpectPanics, do not count.
 func RunWithoutPanics(run func() int) int {
 	before := evaluatorPanics()
 	code := run()

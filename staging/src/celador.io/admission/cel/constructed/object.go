@@ -14,15 +14,17 @@ import (
 	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
 )
 
-// An Object has the results of Kubernetes' dynamic.ObjectVal in expressions and conversions. It
-// also returns its fields, which dynamic.ObjectVal keeps to itself: their conversion can take
-// exponential time, so callers measure and merge the fields instead. Immutable.
+// An Object is an object that an expression constructs. In expressions and conversions it behaves
+// as Kubernetes' dynamic.ObjectVal. It also returns its fields as CEL values, which
+// dynamic.ObjectVal does not: converting them can take exponential time, so callers measure and
+// merge the fields instead. Immutable.
 type Object struct {
 	objectType *types.Type
 	fields     map[string]ref.Val
 }
 
-// New returns an object of a type, such as Object.spec. It keeps fields.
+// New returns an object of a type, such as Object.spec. It keeps a reference to fields, which must
+// not change afterwards.
 func New(objectType *types.Type, fields map[string]ref.Val) *Object {
 	return &Object{objectType, fields}
 }
@@ -33,7 +35,7 @@ func (o *Object) Fields() map[string]ref.Val { return o.fields }
 // TypeName returns the name of the object's type, such as Object.spec.
 func (o *Object) TypeName() string { return o.objectType.TypeName() }
 
-// converter returns Kubernetes' form of the object, which converts nested objects with their Value
+// converter returns the object as Kubernetes' type, which converts nested objects with their Value
 // methods.
 func (o *Object) converter() *dynamic.ObjectVal { return dynamic.NewObjectVal(o.objectType, o.fields) }
 
@@ -66,13 +68,13 @@ func (o *Object) Value() any { return o.converter().Value() }
 // IsZeroValue implements traits.Zeroer.
 func (o *Object) IsZeroValue() bool { return len(o.fields) == 0 }
 
-// CheckTypeNames returns an error if the type name of an object in the object is not the path of
-// its field. Lists and maps do not count as parts of the path. The text of the error is
-// Kubernetes'.
+// CheckTypeNames returns an error if a nested object has a type name other than the path of its
+// field: an Object.metadata in the field spec, for example. Lists and maps do not count as parts of
+// the path. The text of the error is Kubernetes'.
 func (o *Object) CheckTypeNames() error { return errors.Join(mismatches(nil, o, o.TypeName())...) }
 
-// mismatches appends to found an error for each object in a value whose type name is not its path.
-// path is that of the value.
+// mismatches appends an error to found for each object within v whose type name is not its path. v
+// is at path.
 func mismatches(found []error, v ref.Val, path string) []error {
 	if object, ok := v.(*Object); ok {
 		if object.TypeName() != path {

@@ -130,7 +130,8 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	// never needs that program.
 	scope := evaluator.Scope{Variables: Variables, Positions: c.positions}
 	if in.Patches {
-		// All compositions resolve the types of patches alike, and permanent is in memory anyway.
+		// Closures keep the provider in memory. The permanent environment's is there anyway, and
+		// resolves the types of patches as that of any composition does.
 		scope.Constructor = permanent.CELTypeProvider()
 	}
 	program := &Program{output: ast.OutputType(), number: lastNumber.Add(1), perRequest: perRequest(ast.NativeRep())}

@@ -25,10 +25,11 @@ import (
 // shared (immutable.Keep); programs with other values are evaluated for each policy. The zero value
 // is ready for use. Results are not safe for concurrent use.
 type Results struct {
-	// entries holds the latest value of those recurring programs whose number has the same
-	// remainder.
+	// entries holds the latest values of recurring programs. The remainder of a program's number is
+	// its index; programs with the same remainder replace one another.
 	entries [64]result
-	// seen holds the numbers of other programs that the request has evaluated, by their remainder.
+	// seen holds the numbers of the programs that the request has evaluated once, at their
+	// remainders, to find out which recur.
 	seen [256]uint32
 }
 
@@ -96,7 +97,8 @@ func (r *variableReads) add(position int) {
 // 'request' must be the same in all series that share them.
 func (s *Series) Share(results *Results) { s.results = results }
 
-// shared returns the result of p, which recurs, from another series if it holds for this one.
+// shared returns the result of p if a series has evaluated p with the same values of variables.
+// Otherwise it evaluates p, and keeps the result for other series. p must recur.
 func (s *Series) shared(p *Program) (ref.Val, programs.Charge, error) {
 	found := &s.results.entries[p.number%uint32(len(s.results.entries))]
 	if found.program == p {

@@ -53,7 +53,8 @@ func (t *tree) logical(operator, function string, term func(*tree) ast.Expr) ast
 	return t.balance(function, terms, ids)
 }
 
-// balance returns a balanced tree of the calls that connect terms.
+// balance connects the terms of && or || with calls, as a balanced tree. ids are the IDs of the
+// calls.
 func (t *tree) balance(function string, terms []ast.Expr, ids []int64) ast.Expr {
 	if len(ids) == 0 {
 		return terms[0]

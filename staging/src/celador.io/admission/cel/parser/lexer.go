@@ -80,8 +80,8 @@ func lex(source string) ([]token, bool) {
 	return append(tokens, token{end, size, size}), true
 }
 
-// quoted returns the offset after the text whose first quote is at an offset, or 0 if it is not
-// supported. A raw text has no escapes.
+// quoted returns the offset after the text literal that begins with a quote at an offset. It
+// returns 0 if the package does not support the literal. A raw literal has no escapes.
 func quoted(source string, at int, raw bool) int {
 	quote := source[at]
 	if strings.HasPrefix(source[at+1:], string([]byte{quote, quote})) {

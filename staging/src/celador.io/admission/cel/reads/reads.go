@@ -33,19 +33,20 @@ type Analysis struct {
 	// Reads holds the parts that the result may depend on, in the order of the expression. There
 	// may be more of them than the expression reads, but not less.
 	Reads []Read
-	// Result holds the paths of the parts that the result is, or is an optional of, or has the same
-	// items as.
+	// Result holds the paths of the parts that the expression passes on: the result is one of them,
+	// an optional of one, or a list or map with the same items.
 	Result [][]string
-	// own are the reads of the expression itself apart from the parts in Result.
+	// own holds the reads that the expression needs to compute its result, without the parts in
+	// Result.
 	own []Read
 	// uses holds the shared expressions that the expression reads, directly or through others.
 	uses []*Analysis
 }
 
 // Of analyzes a checked expression. roots maps the names of the variables of interest to their
-// paths. shared holds the analyses of variables that other expressions define, by name; an
-// expression that reads such a variable reads what that expression reads. Their names contain a
-// dot, so that no other variable has them.
+// paths. shared holds the analyses of variables that other expressions define, by the names of the
+// variables: an expression that reads such a variable reads what its definition reads. These names
+// contain a dot, so that no other variable has them.
 func Of(checked ast.Expr, roots map[string][]string, shared map[string]*Analysis) Analysis {
 	variables := map[string][][]string{}
 	for name, path := range roots {
@@ -115,8 +116,8 @@ func (r *reader) parts(e ast.Expr) [][]string {
 	return nil
 }
 
-// use records that the expression reads a shared one, and returns the parts that its value stands
-// for.
+// use records that the expression reads a shared variable, and returns the parts that the value of
+// the variable stands for.
 func (r *reader) use(shared *Analysis) [][]string {
 	for _, used := range append([]*Analysis{shared}, shared.uses...) {
 		if !slices.Contains(r.uses, used) {
@@ -140,8 +141,8 @@ func (r *reader) call(c ast.CallExpr) [][]string {
 		r.consume(operands[1])
 		return extend(parts, Entry)
 	case "split", "trim", "substring", "upperAscii", "lowerAscii", "charAt":
-		// The results are no longer than the text. The parts say where they come from; the text is
-		// read either way.
+		// Each result is a part of the text, so it stands for the parts of the object that the text
+		// stands for. The text is read as a whole either way.
 		parts := r.parts(operands[0])
 		r.record(parts, true)
 		r.consume(operands[1:]...)
@@ -167,7 +168,7 @@ func (r *reader) call(c ast.CallExpr) [][]string {
 		r.record(parts, true)
 		return parts
 	case "dyn", "optional.of", "optional.ofNonZeroValue", "value", "or", "orValue", "reverse":
-		// The value itself, or the items of a list in another order.
+		// The result is the value itself, or a list of the same items in another order.
 		return r.union(operands)
 	}
 	r.consume(operands...)
@@ -196,7 +197,7 @@ func (r *reader) comprehension(c ast.ComprehensionExpr) [][]string {
 	entries := r.parts(c.IterRange())
 	r.record(entries, false)
 	initial := r.parts(c.AccuInit())
-	// cel.bind evaluates a value that nothing may read.
+	// The value that cel.bind() binds is evaluated even if nothing reads the variable.
 	r.record(initial, false)
 	outer := r.variables
 	r.variables = maps.Clone(outer)

@@ -10,17 +10,16 @@ import (
 	"celador.io/admission/cel/internal/limits"
 )
 
-// An Activation holds the values of the variables of one scope. Programs that share an Activation
-// share what its values cache, and the limits of memory and of comparisons that CEL costs do not
-// bound. It is not safe for concurrent use.
+// An Activation holds the values of the variables of one scope. Evaluations with the same
+// Activation share what its values have cached, and count together towards the limits of memory and
+// of comparisons, which CEL costs do not bound. It is not safe for concurrent use.
 type Activation struct {
 	// Self is the value of self.
 	Self ref.Val
 	// OldSelf is the value of oldSelf. Nil if the scope does not declare it.
 	OldSelf ref.Val
 	// Values resolves the other variables that the scope declares, and the shared ones by names
-	// such as variables.a. A value may be a ref.Val that is an error. Nil if there are no such
-	// variables.
+	// such as variables.a. A value may be a CEL error. Nil if there are no such variables.
 	Values interface {
 		ResolveName(name string) (any, bool)
 	}

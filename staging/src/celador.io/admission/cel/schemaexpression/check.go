@@ -12,9 +12,10 @@ import (
 	"celador.io/admission/cel/internal/syntax"
 )
 
-// A FieldChecker is a resolver of types that also checks the values of fields. cel-go compares the
-// types of objects by their names, so a resolver whose fields may be set to objects of self
-// declares them as dynamic and compares by structure.
+// A FieldChecker is a type resolver that checks the fields of constructed objects itself. cel-go
+// compares object types by name, so it would not let an expression assign an object of self to a
+// field of the same structure. The resolver declares such fields as dynamic and compares the
+// structure here.
 type FieldChecker interface {
 	// CheckField returns an error, which says what to do, if a value of a static type cannot be the
 	// value of a field of a constructed object. self is the type of self, or of Root if the scope
@@ -37,7 +38,8 @@ func (e *Environment) check(source string) (*cel.Ast, *apiservercel.Error) {
 		if tooLarge != nil {
 			issues = tooLarge
 		} else if expanded && issues != nil {
-			// The errors of what is repeated would be, too.
+			// Expanding presence repeats subexpressions, and an issue of one with them. If the
+			// expression has issues as it is written, these are returned instead.
 			if _, unexpanded, again := checkNullResults(e.builtins, env, source, func(*cel.Ast) {}); again == nil && unexpanded != nil {
 				issues = unexpanded
 			}

@@ -58,18 +58,19 @@ func (x *Expression) constructed() (constructed, error) {
 	return c, nil
 }
 
-// constructed finds the objects that a checked expression constructs as its results.
+// constructed analyzes the objects that a checked expression constructs as its results.
 type constructed struct {
 	*ast.AST
 	scope *Scope
-	// names are the names of the types of the objects.
+	// names holds the type names of these objects.
 	names map[string]bool
 	// readsShared is set if the expression reads a shared variable of dynamic type.
 	readsShared bool
 }
 
-// every reports whether every result of an expression determines the field at a path in it or, if
-// set is false, whether every result is a constructed object that leaves the field as it is.
+// every analyzes all results of an expression. If set is true, it reports whether each of them
+// determines the field at a path. Otherwise it reports whether each is a constructed object that
+// leaves the field as it is.
 func (c constructed) every(e ast.Expr, path []string, set bool) bool {
 	switch {
 	case len(path) == 0:
@@ -112,8 +113,8 @@ func fieldOf(object ast.StructExpr, name string) ast.Expr {
 	return nil
 }
 
-// resultsOf returns the expressions whose values an expression passes on, or none if it makes a
-// value of its own.
+// resultsOf returns the subexpressions whose values an expression passes on, such as the branches
+// of a conditional. It returns none if the expression makes a value of its own.
 func resultsOf(e ast.Expr) []ast.Expr {
 	switch e.Kind() {
 	case ast.CallKind:

@@ -12,13 +12,14 @@ import (
 // An ObjectSize bounds the size of an object.
 type ObjectSize = costbound.Limits
 
-// MaxCost returns what the expression costs at most for all values of self in an object of a size,
-// in CEL cost units. It is infinite if the expression is too complex for an estimate. repetitions
-// holds the limits that the schema declares for the lists and maps that self is in, outermost
-// first; a negative number is no limit.
+// MaxCost returns an upper bound of the expression's cost for one object of the given size, in CEL
+// cost units: the sum over all values of self in the object. It is infinite if the expression is
+// too complex for an estimate. repetitions holds the limits that the schema declares for the lists
+// and maps around self, outermost first; a negative number is no limit.
 //
-// Unlike Kubernetes' estimate, MaxCost counts the entries of all lists in a list, and the
-// characters of all texts in it, together.
+// Kubernetes' estimate multiplies the limits of nested lists. MaxCost counts the entries of all
+// lists at one path together, and so the characters of all texts, because an object of that size
+// has no more.
 func (x *Expression) MaxCost(size ObjectSize, repetitions ...int64) (float64, error) {
 	checked, err := x.ast()
 	if err != nil {

@@ -21,7 +21,8 @@ import (
 )
 
 const (
-	// Root is the name of a Declaration of the object that self is, or is in.
+	// Root is the name of the variable for the whole object. self is the same object, or a value in
+	// it.
 	Root = "root"
 	// Variables is the name of the object whose fields are the variables that expressions share.
 	Variables = expression.Variables
@@ -33,7 +34,8 @@ type Declaration struct {
 	// Type is the type of the variable. Object types should have names that expressions cannot
 	// contain.
 	Type *apiservercel.DeclType
-	// IsNamespace is set for an object that is no value: expressions can only select its fields.
+	// IsNamespace is set for a variable that only groups fields: expressions can select its fields,
+	// and use it in no other way.
 	IsNamespace bool
 }
 
@@ -41,7 +43,8 @@ type Declaration struct {
 // not safe for concurrent use while variables are declared, and must not change afterwards.
 type Shared struct {
 	fields map[string]*types.FieldType
-	// analyses holds what the expressions of the variables read, by names with sharedPrefix.
+	// analyses holds what the expressions of the variables read, by the names of the variables with
+	// sharedPrefix.
 	analyses map[string]*reads.Analysis
 	// definitions holds the expressions of the variables by the same names.
 	definitions map[string]costbound.Variable
@@ -163,7 +166,8 @@ func (s *Scope) declared(name string) *apiservercel.DeclType {
 	return nil
 }
 
-// outermost returns the type in which the types of all values that expressions read are.
+// outermost returns the type of the whole object, in which the types of self and of all other
+// values that expressions read are found.
 func (s *Scope) outermost() *apiservercel.DeclType {
 	if root := s.declared(Root); root != nil {
 		return root
@@ -171,10 +175,10 @@ func (s *Scope) outermost() *apiservercel.DeclType {
 	return s.Self
 }
 
-// resolveNamespaces makes a variable of each selection from variables, and reports what an
-// expression does with namespaces other than to select a field. cel-go does not look into an
-// optional that a selection returns, so that variables.a.?b would never have a value; it does for
-// variables.
+// resolveNamespaces replaces each selection from a variable with IsNamespace by a variable of its
+// own, such as variables.a, and reports other uses of the variable as issues. Without that,
+// variables.a.?b would never have a value: cel-go does not look into an optional that a selection
+// returns, but does look into one that is the value of a variable.
 func (e *Environment) resolveNamespaces(checked *cel.Ast) *cel.Issues {
 	namespaces := map[string]string{}
 	if e.scope.Shared != nil {

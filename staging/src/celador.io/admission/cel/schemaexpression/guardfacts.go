@@ -18,11 +18,11 @@ import (
 	"celador.io/admission/cel/internal/syntax"
 )
 
-// facts are the keys of places that are set, or impossible alone if nothing is ever evaluated under
-// the facts.
+// facts are what is known where a subexpression is evaluated: the keys of the places that are set.
+// They hold only the key impossible if the subexpression is never evaluated.
 type facts map[string]bool
 
-// impossible is no key of a place: those of fields start with a separator.
+// impossible is not the key of a place, since those of fields start with a separator.
 const impossible = "impossible"
 
 const separator = "\x00"
@@ -30,7 +30,8 @@ const separator = "\x00"
 // key identifies a place.
 func (p *place) key() string { return p.keyWith(0) }
 
-// keyWith identifies a place, with the last n entries on the way to it replaced by all entries.
+// keyWith identifies a place. The last n entries of lists and maps on the way to it are replaced by
+// a mark for all entries, so that a fact about all entries has a key, too.
 func (p *place) keyWith(n int) string {
 	if p.parent == nil {
 		return ""
@@ -57,7 +58,7 @@ func (p *place) entries() int {
 	return n
 }
 
-// present returns the facts that follow from a place being set.
+// present returns the facts that follow if a place is set: everything on the way to it is set, too.
 func present(p *place) facts {
 	if p == nil {
 		return nil
@@ -111,7 +112,8 @@ func (f facts) or(other facts) facts {
 	return common
 }
 
-// relative returns the facts about the parts of a place, relative to it.
+// relative returns those of the facts that are about parts of the place to, as facts about a place
+// that begins at to.
 func (f facts) relative(to *place) facts {
 	inside := facts{}
 	if to == nil {
@@ -125,7 +127,8 @@ func (f facts) relative(to *place) facts {
 	return inside
 }
 
-// at returns relative facts as facts about the parts of a place.
+// at is the opposite of relative: it returns facts about a place relative to p as facts about the
+// parts of p.
 func (f facts) at(p *place) facts {
 	absolute := make(facts, len(f))
 	for rest := range f {
@@ -134,7 +137,7 @@ func (f facts) at(p *place) facts {
 	return absolute
 }
 
-// An outcome holds the facts that follow from a boolean value.
+// An outcome holds the facts that follow from each of the two values of a boolean expression.
 type outcome struct{ whenTrue, whenFalse facts }
 
 func (o outcome) not() outcome { return outcome{o.whenFalse, o.whenTrue} }
@@ -166,8 +169,8 @@ func (g *guards) outcome(e ast.Expr) outcome {
 	return outcome{}
 }
 
-// decided returns the outcome of an expression from whose value, if it is the given one, facts
-// follow.
+// decided returns the outcome of an expression: the facts known follow if it has the given value,
+// and none if it has the other one.
 func decided(value bool, known facts) outcome {
 	if value {
 		return outcome{whenTrue: known}
@@ -209,21 +212,22 @@ func (g *guards) outcomeOfCall(call ast.CallExpr, e ast.Expr) outcome {
 		}
 	}
 	if of := g.fallback(e); of.place != nil {
-		// The other value is not the one of the fallback.
+		// The comparison has a value that the fallback would not give, so the part is set.
 		return decided(of.value != types.True, present(of.place))
 	}
 	return outcome{}
 }
 
-// A fallback is a value that an expression has if a part of the object is unset.
+// A fallback describes an expression such as self.?a.orValue(0): its value if the part of the
+// object at place is unset.
 type fallback struct {
-	// place is nil for a constant. Both are nil if there is no such value.
+	// place is nil for a constant. place and value are nil for an expression of another form.
 	place *place
 	value ref.Val
 }
 
-// fallback returns the value of a constant, or the constant that an expression falls back to, as in
-// self.?a.orValue(0).
+// fallback returns the fallback of an expression such as self.?a.orValue(0). For a constant, the
+// fallback has no place.
 func (g *guards) fallback(e ast.Expr) fallback {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -281,8 +285,8 @@ func (g *guards) outcomeOfComparison(operator string, a, b ast.Expr) outcome {
 	if !ok {
 		return outcome{}
 	}
-	// If the part is unset, the fallback is compared and this is the result. So the part is set if
-	// the comparison has the other result.
+	// If the part is unset, the comparison of the two constants has this result. So the part is set
+	// if the comparison has the other one.
 	return decided(!result, present(cmp.Or(x.place, y.place)))
 }
 

@@ -15,17 +15,18 @@ import (
 	"celador.io/admission/cel/internal/syntax"
 )
 
-// checkNullResults parses and checks an expression with the literal null replaced by
-// optional.none() where it is the result, or a branch of the conditionals that form the result. The
-// other branches of these conditionals become optionals, too, unless they are: 'c ? x : null'
-// becomes 'c ? optional.of(x) : optional.none()'. New nodes have the positions of those that they
-// replace, so errors point into the author's text.
+// checkNullResults parses and checks an expression in which results may be null. It replaces the
+// literal null by optional.none() where it is the result, or a branch of the conditionals that form
+// the result. The other branches of these conditionals become optionals, too, unless they are: 'c ?
+// x : null' becomes 'c ? optional.of(x) : optional.none()'. New nodes have the positions of those
+// that they replace, so errors point into the author's text.
 //
-// prepare is called before, and changes each parsed expression in the same way.
+// prepare is called with each parsed expression before that, and must change all of them in the
+// same way.
 func checkNullResults(builtins *programs.Builtins, env *cel.Env, source string, prepare func(parsed *cel.Ast)) (*cel.Ast, *cel.Issues, error) {
 	found := false
-	// Whether a branch is an optional is known after type checking only. With dyn(null), the
-	// conditionals pass it.
+	// Only the type check tells whether a branch is an optional already. For this first check,
+	// dyn(null) replaces null, which conditionals accept beside any type.
 	dynamic, issues, err := builtins.Check(env, source, func(parsed *cel.Ast) {
 		prepare(parsed)
 		if found = hasNullResult(parsed.NativeRep().Expr()); found {
@@ -37,7 +38,8 @@ func checkNullResults(builtins *programs.Builtins, env *cel.Env, source string, 
 	if !found || issues != nil || err != nil {
 		return dynamic, issues, err
 	}
-	// The expression is parsed again, because checking changes nodes. They have the same IDs.
+	// The first check has changed the nodes, so the expression is parsed again. Its nodes have the
+	// same IDs.
 	return builtins.Check(env, source, func(parsed *cel.Ast) {
 		prepare(parsed)
 		rewriteResults(parsed, func(r *rewriter, null ast.Expr) {
@@ -57,15 +59,15 @@ func hasNullResult(e ast.Expr) bool {
 	return syntax.IsNull(e) || branches != nil && slices.ContainsFunc(branches[1:], hasNullResult)
 }
 
-// A rewriter replaces, in the syntax tree, the subexpressions whose value may be the value of the
-// whole expression: the expression itself, or the branches of its conditionals.
+// A rewriter replaces the results of an expression in its syntax tree: the expression itself, or
+// the branches of its conditionals.
 type rewriter struct {
 	*ast.AST
 	ast.ExprFactory
 	lastID int64
-	// null turns a result that is the literal null into another expression, in place.
+	// null replaces a result that is the literal null, in place.
 	null func(r *rewriter, null ast.Expr)
-	// value returns what replaces a result that is not the literal null.
+	// value returns the replacement of a result that is not the literal null.
 	value func(r *rewriter, value ast.Expr) ast.Expr
 }
 
@@ -76,8 +78,7 @@ func rewriteResults(parsed *cel.Ast, null func(*rewriter, ast.Expr), value func(
 	r.result(tree.Expr())
 }
 
-// result rewrites e, whose value may be the value of the whole expression, and returns what
-// replaces it.
+// result replaces the results of e and returns the replacement of e.
 func (r *rewriter) result(e ast.Expr) ast.Expr {
 	switch branches := syntax.Branches(e); {
 	case syntax.IsNull(e):

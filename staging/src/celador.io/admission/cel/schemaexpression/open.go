@@ -76,8 +76,9 @@ func withTypeAndMetadata(s common.Schema) common.Schema {
 	return s.WithTypeAndObjectMeta()
 }
 
-// openSchema shows a schema to common.SchemaDeclType, for which only x-kubernetes-int-or-string has
-// dynamic type.
+// openSchema wraps a schema for common.SchemaDeclType so that open values get the dynamic type.
+// That function gives the dynamic type only to schemas with x-kubernetes-int-or-string, so
+// openSchema claims to be one of those.
 type openSchema struct{ common.Schema }
 
 // IsXIntOrString implements common.Schema.

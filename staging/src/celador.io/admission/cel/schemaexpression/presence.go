@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// maxPresenceDepth bounds the selections in has(), and maxPresenceCopies the nodes that all
-	// has() of an expression copy. The copies grow with the square of the depth, and the time to
-	// check them with its cube: two seconds for 120 selections.
+	// maxPresenceDepth bounds the selections in one has(), and maxPresenceCopies the nodes that
+	// expandPresence copies for an expression. The copies grow with the square of the depth, and
+	// the time to check them with its cube: 120 selections take two seconds.
 	maxPresenceDepth  = 32
 	maxPresenceCopies = 1 << 13
 )
@@ -80,8 +80,8 @@ func rootOf(e ast.Expr) string {
 	return e.AsIdent()
 }
 
-// isSet returns an expression that tests whether a selected field is set, with all fields on the
-// way to it.
+// isSet returns an expression that is true if a selected field and all fields on the way to it are
+// set.
 func (r *rewriter) isSet(selected ast.Expr) ast.Expr {
 	s := selected.AsSelect()
 	test := r.NewPresenceTest(r.newID(selected), r.copy(s.Operand()), s.FieldName())
@@ -91,7 +91,7 @@ func (r *rewriter) isSet(selected ast.Expr) ast.Expr {
 	return r.NewCall(r.newID(selected), operators.LogicalAnd, r.isSet(s.Operand()), test)
 }
 
-// copy returns a copy of selections with IDs of their own.
+// copy returns a copy of the selections in e. The copied nodes have new IDs.
 func (r *rewriter) copy(e ast.Expr) ast.Expr {
 	if e.Kind() == ast.IdentKind {
 		return r.NewIdent(r.newID(e), e.AsIdent())

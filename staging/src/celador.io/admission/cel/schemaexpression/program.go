@@ -18,7 +18,8 @@ import (
 type Program struct {
 	output       *cel.Type
 	readsOldSelf bool
-	// names is the digest of the names of object types, if the expression depends on them.
+	// names is the digest of the names of object types. It is set only if the expression depends on
+	// the names.
 	names programs.Digest
 	programs.Program
 	// err is set if the expression cannot be planned.
@@ -60,8 +61,8 @@ func (p *Program) Evaluate(ctx context.Context, in *Activation) Evaluation {
 	return Evaluation{value, charge.Cost, charge.Known, err}
 }
 
-// EvaluateShared evaluates the program of a shared variable, as Evaluate does. The Activation may
-// be that of an evaluation which reads the variable, and has not ended.
+// EvaluateShared evaluates the program of a shared variable, as Evaluate does. It may be called
+// during another evaluation with the same Activation, for the expression that reads the variable.
 func (p *Program) EvaluateShared(ctx context.Context, in *Activation) Evaluation {
 	before := in.meter.Mark()
 	evaluation := p.Evaluate(ctx, in)

@@ -14,8 +14,8 @@ import (
 	"celador.io/admission/cel/internal/syntax"
 )
 
-// A ResultPart is a part of a result that the expression spells out: the result itself, or a field,
-// item or entry in it.
+// A ResultPart is a part of a result that is visible in the text of the expression: the result
+// itself, or a field, item or entry of a literal in it.
 type ResultPart struct {
 	// Path leads from the result to the part: names of fields as schemas spell them, keys of maps,
 	// and Entry for items.
@@ -25,8 +25,8 @@ type ResultPart struct {
 	Constant ref.Val
 }
 
-// ResultParts returns the innermost parts of the results of the expression that it spells out, in
-// the order of the expression, those of all branches of conditionals included. There are none if
+// ResultParts returns the innermost parts of the results that are visible in the text of the
+// expression, in its order. It includes those of all branches of conditionals. There are none if
 // the expression cannot be checked.
 func (x *Expression) ResultParts() []ResultPart {
 	checked, err := x.ast()

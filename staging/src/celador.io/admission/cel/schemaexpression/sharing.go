@@ -15,7 +15,8 @@ import (
 	"celador.io/admission/cel/internal/syntax"
 )
 
-// digests identify the types that the expressions of a scope read.
+// digests identify the types of a scope. Expressions of scopes with equal digests can share
+// programs.
 type digests struct {
 	// structure is the digest of everything but the names of object types, which few expressions
 	// depend on.
@@ -54,9 +55,9 @@ func digestType(t *apiservercel.DeclType, structure, names programs.Digester) {
 	}
 }
 
-// key returns the digest of everything that a program depends on but the names of object types. It
-// returns false for scopes whose programs are not shared: the constructors and variables of two
-// scopes cannot be compared.
+// key returns the digest of everything that a program depends on, except for the names of object
+// types. It returns false for scopes whose programs are not shared: constructors and variables of
+// two scopes cannot be compared.
 func (e *Environment) key(source string) (programs.Digest, bool) {
 	if e.scope.Types != nil || e.scope.Shared != nil || len(e.scope.Others) > 0 || e.scope.CostLimit > 0 {
 		return programs.Digest{}, false

@@ -29,13 +29,14 @@ type UnguardedRead struct {
 }
 
 // UnguardedReads returns the unguarded reads of self, of root and of the shared variables, in the
-// order of the expression. A shared variable counts where it is used: what guards its use guards
-// the reads in it, too. scope is the path from root to self.
+// order of the expression. A read in the expression of a shared variable counts where the variable
+// is used: a condition that guards the use guards the read, too. scope is the path from root to
+// self.
 //
-// Questions are has(), 'key in map', hasValue() and comparisons of orValue(), in the operands of
-// &&, || and conditionals, and in filter() and all(). UnguardedReads does not follow values through
-// computed lists and maps: it may return less, but nothing that a question guards in one of these
-// ways.
+// The conditions that guard reads are has(), 'key in map', hasValue() and comparisons of orValue(),
+// in the operands of &&, || and conditionals, and in filter() and all(). UnguardedReads does not
+// follow values through computed lists and maps, so it may miss reads. It returns none that one of
+// these conditions guards.
 func (x *Expression) UnguardedReads(scope ...string) []UnguardedRead {
 	checked, err := x.ast()
 	if err != nil {
@@ -54,7 +55,7 @@ func (x *Expression) UnguardedReads(scope ...string) []UnguardedRead {
 // maxVisits bounds the work for an expression whose macros copy their operands.
 const maxVisits = 100_000
 
-// guards finds the reads of an expression that no question guards.
+// guards finds the reads of an expression that no condition guards.
 type guards struct {
 	*ast.AST
 	*guardState
@@ -67,14 +68,15 @@ type guards struct {
 	scope map[string]origin
 }
 
-// guardState is what an expression and the shared variables that it reads have in common.
+// guardState is shared by the analysis of an expression and the analyses of the shared variables
+// that it reads.
 type guardState struct {
 	// definitions holds the expressions of the shared variables, and variables the origins of those
 	// that have been read.
 	definitions map[string]costbound.Variable
 	variables   map[string]origin
-	// bindings counts the iterations, so that entries of the same list have different places in
-	// nested ones.
+	// bindings counts the loops over entries that have been analyzed. It tells apart the entries
+	// that two nested loops over the same list stand for.
 	bindings int
 	visits   int
 	seen     map[string]bool
@@ -121,7 +123,8 @@ func (g *guards) variable(name string) origin {
 	return of
 }
 
-// visit records the unguarded reads in an expression that is evaluated if the facts hold.
+// visit records the unguarded reads in an expression. known holds the facts under which the
+// expression is evaluated.
 func (g *guards) visit(e ast.Expr, known facts) {
 	if g.visits++; g.visits > maxVisits {
 		return
@@ -161,8 +164,8 @@ func (g *guards) visitCall(e ast.Expr, known facts) {
 	args := call.Args()
 	switch call.FunctionName() {
 	case operators.LogicalAnd:
-		// CEL evaluates the operands in any order: an error of one is none if the other one
-		// decides.
+		// CEL may evaluate either operand first, and drops an error of one if the other decides. So
+		// each operand guards the other.
 		g.visit(args[0], known.and(g.outcome(args[1]).whenTrue))
 		g.visit(args[1], known.and(g.outcome(args[0]).whenTrue))
 		return
@@ -211,8 +214,8 @@ func (g *guards) read(p *place, known facts) {
 	g.reads = append(g.reads, read)
 }
 
-// in binds the variables of a comprehension while it calls f, with what is known about the entry
-// that it iterates over.
+// in calls f with the variables of a comprehension in scope, and with the facts that are known
+// about the entry of an iteration.
 func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 	bound := map[string]origin{c.AccuVar(): {}}
 	var entry facts
@@ -240,7 +243,7 @@ func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 			case kind == types.MapKind:
 				bound[c.IterVar()] = key
 			}
-			// What has an entry is set.
+			// An entry is only set if something is in it.
 			entry = iterated.entries.at(value.place).and(present(value.place))
 		}
 	}
@@ -256,13 +259,13 @@ type origin struct {
 	// computed.
 	place    *place
 	optional bool
-	// entries holds what is known about all entries, relative to them.
+	// entries holds facts about every entry of the value. Their keys are relative to the entry.
 	entries facts
-	// key is the entry that a value is the key of.
+	// key is the entry whose key the value is, in a loop over a map.
 	key *place
-	// keysOf is the map that a list has keys of, so that the map is set if the list has items.
+	// keysOf is the map whose keys the value lists. If the list has items, the map is set.
 	keysOf *place
-	// outcome is that of a variable.
+	// outcome is the outcome of a variable with a boolean value.
 	outcome outcome
 }
 

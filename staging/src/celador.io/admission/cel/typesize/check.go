@@ -19,8 +19,8 @@ const (
 	// 50,000 subexpressions, each with a Work between one and twenty. 220 nested lists exceed the
 	// limit.
 	maxWork = 100_000_000
-	// maxSteps is the maximum number of inference steps, a hundred times what the longest
-	// expressions need.
+	// maxSteps is the maximum number of inference steps. The longest ordinary expressions need a
+	// hundredth of it.
 	maxSteps = 1 << 22
 )
 

@@ -70,7 +70,7 @@ func (i *inference) call(function string, member bool, arguments []*shape) *shap
 }
 
 // fits reports whether an argument can have the declared type of a parameter. It binds the type
-// parameters of the function, and joins the shapes that one type parameter is bound to.
+// parameters of the function. If one is bound to several shapes, it joins them.
 func (i *inference) fits(declared *types.Type, argument *shape, parameters map[string]*shape) bool {
 	argument = argument.resolve()
 	if i.exhausted() {

@@ -38,8 +38,8 @@ func checkOptionalEntries(env *cel.Env, parsed *cel.Ast) *cel.Issues {
 	return syntax.AnyIssues(issues)
 }
 
-// checkWithoutValidators checks the types of a copy of an expression. It returns nil if they are
-// invalid. cel.Env checks types and calls validators at once.
+// checkWithoutValidators returns a copy of an expression with its types, or nil if the expression
+// is not well-typed. cel.Env's own check also calls the validators, one of which may panic.
 func checkWithoutValidators(env *cel.Env, parsed *cel.Ast) *ast.AST {
 	declared, err := checker.NewEnv(env.Container, env.CELTypeProvider(), checker.CrossTypeNumericComparisons(true))
 	if err != nil || declared.AddIdents(env.Variables()...) != nil || declared.AddFunctions(slices.Collect(maps.Values(env.Functions()))...) != nil {

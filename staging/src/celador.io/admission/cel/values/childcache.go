@@ -21,8 +21,8 @@ type childCache struct {
 	rest  *cacheRest
 }
 
-// A cacheRest holds what few structs and maps need: the children after first, those in overflow
-// once next is full, and the keys.
+// A cacheRest extends a childCache for the few structs and maps of which more is read. It holds the
+// children after first, in overflow once next is full, and the keys.
 type cacheRest struct {
 	next     [6]child
 	overflow map[string]ref.Val
@@ -66,7 +66,7 @@ func (c *childCache) add(name string, v ref.Val) {
 	rest.overflow[name] = v
 }
 
-// keys returns what list returned when keys was first called.
+// keys returns the result of list, which it calls the first time only.
 func (c *childCache) keys(list func() []ref.Val) []ref.Val {
 	rest := c.allocatedRest()
 	if rest.keys == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// Only strings are keys of structs and maps. An error or unknown in place of a key is returned as
-// it is.
+// The keys of structs and maps are strings. Where a lookup gets an error or an unknown for a key,
+// that is its result.
 
 func unsupportedKey(key ref.Val) ref.Val {
 	return types.ValOrErr(key, "unsupported map key type: %T", key)

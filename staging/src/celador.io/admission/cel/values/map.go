@@ -42,8 +42,8 @@ func newMap(elem *plan, object reflect.Value) *mapValue {
 	return m
 }
 
-// Find implements traits.Mapper. For a key that is not a string, it returns an error as not found,
-// as Kubernetes' conversion does.
+// Find implements traits.Mapper. For a key that is not a string, it returns an error and false, as
+// Kubernetes' conversion does.
 func (m *mapValue) Find(key ref.Val) (ref.Val, bool) {
 	k, ok := key.(types.String)
 	if !ok {

@@ -60,7 +60,8 @@ const (
 	schemaInteger
 	schemaBoolean
 	schemaPreserved
-	// schemaDynamic is schemaPreserved of an open schema.
+	// schemaDynamic is the form that schemaPreserved has in an open schema, whose expressions can
+	// read the value.
 	schemaDynamic
 )
 
@@ -70,7 +71,7 @@ func NewSchema(source common.Schema) *Schema { return &Schema{source: source} }
 func (s *Schema) analyzed() *layout {
 	s.once.Do(func() {
 		s.layout = analyze(s.source, s.open)
-		// The schemas of the parts keep what they need.
+		// The schemas of the parts refer to what they need of source.
 		s.source = nil
 	})
 	return &s.layout

@@ -35,7 +35,7 @@ func (m *schemaMap) property(name string) *Schema {
 	return m.elem
 }
 
-// Find implements traits.Mapper. For a key that is not a string, it returns an error as found, as
+// Find implements traits.Mapper. For a key that is not a string, it returns an error and true, as
 // Kubernetes' conversion does.
 func (m *schemaMap) Find(key ref.Val) (ref.Val, bool) {
 	k, ok := key.(types.String)

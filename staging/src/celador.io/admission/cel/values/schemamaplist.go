@@ -13,8 +13,8 @@ import (
 )
 
 // A schemaMapList is the view of a list with x-kubernetes-list-type map. Two such lists are equal
-// if they have equal elements for the same keys in any order. In a sum, elements of the second list
-// replace those of the first with the same keys.
+// if they have equal elements for the same keys, in any order. The sum of two lists has the
+// elements of both; of two elements with the same keys it has the second.
 type schemaMapList struct {
 	schemaList
 	// byKey holds the positions of the elements. It is nil before it is needed.
@@ -35,9 +35,9 @@ func newListKey(name string) listKey {
 	return listKey{name, name}
 }
 
-// Equal implements ref.Val. Kubernetes' conversion looks up unstructured elements by the escaped
-// names of the keys, and finds no element if the escaped name is another one, so that no list of
-// several elements equals itself.
+// Equal implements ref.Val. It copies a defect of Kubernetes' conversion, which looks up keys in
+// unstructured elements by their escaped names. If a name changes when it is escaped, no element is
+// found, and a list of several elements does not even equal itself.
 func (l *schemaMapList) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Lister)
 	if !ok {
@@ -77,7 +77,8 @@ func equalByKey(byKey map[any]int, at func(int) ref.Val, other traits.Lister, ke
 // Add implements traits.Adder.
 func (l *schemaMapList) Add(other ref.Val) ref.Val { return addMapLists(l, other, l.keys) }
 
-// contentKey returns the key of an unstructured element. Elements that are not objects have no key.
+// contentKey returns the key by which a map holds an unstructured element: the values of the list's
+// keys in it. Elements that are not objects have none.
 func (l *schemaMapList) contentKey(element any) any {
 	object, ok := element.(map[string]any)
 	if !ok {
@@ -168,7 +169,7 @@ func fieldOf(of ref.Val, key listKey) ref.Val {
 	return nil
 }
 
-// compositeKey returns a Go value that can be a key of a Go map and equals those of elements whose
+// compositeKey returns a value that can be a key of a Go map. It is equal for two elements whose
 // keys have the same values.
 func compositeKey(keys []listKey, value func(listKey) any) any {
 	switch len(keys) {

@@ -16,7 +16,8 @@ import (
 // have the same elements in any order, and their sum has each element once.
 type schemaSet struct {
 	schemaList
-	// members holds the keys of the elements, or err why they have none, once either is needed.
+	// members holds the elements as keys of a Go map, or err the reason why an element cannot be
+	// one. Both are computed when the first is needed.
 	members map[any]struct{}
 	err     ref.Val
 }
@@ -104,7 +105,8 @@ func equalSets(members map[any]struct{}, other traits.Lister) ref.Val {
 	return types.Bool(len(seen) == len(members))
 }
 
-// membersOf returns the keys of the elements of a set in a new map.
+// membersOf returns the elements of a set as keys of a new map, or a CEL error if an element cannot
+// be a key.
 func membersOf(list traits.Lister) (map[any]struct{}, ref.Val) {
 	members := map[any]struct{}{}
 	for it := list.Iterator(); it.HasNext() == types.True; {
@@ -117,8 +119,8 @@ func membersOf(list traits.Lister) (map[any]struct{}, ref.Val) {
 	return members, nil
 }
 
-// memberKey returns a Go value that equals those of equal elements. It returns a CEL error for
-// lists and maps.
+// memberKey returns the key of an element in the map of a set. Equal elements have equal keys. It
+// returns a CEL error for lists and maps.
 func memberKey(element ref.Val) (any, ref.Val) {
 	switch element.(type) {
 	case traits.Lister, traits.Mapper:
@@ -127,8 +129,9 @@ func memberKey(element ref.Val) (any, ref.Val) {
 	return hashable(element.Value()), nil
 }
 
-// hashable returns a value that can be a key of a Go map. Byte slices, for example, cannot. Their
-// texts name their types, so they differ from those of all strings.
+// hashable returns a value that can be a key of a Go map, in place of one that cannot, such as a
+// byte slice. That is a text with the name of the type in it, so that it differs from all strings
+// of the set.
 func hashable(content any) any {
 	if content != nil && !reflect.TypeOf(content).Comparable() {
 		return fmt.Sprintf("%#v", content)

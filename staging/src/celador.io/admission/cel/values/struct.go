@@ -18,8 +18,8 @@ var (
 	_ traits.FieldTester = (*structValue)(nil)
 )
 
-// Struct is the type of views of Go structs, for type switches. The name of the type itself is part
-// of error messages.
+// Struct is the type of the views of Go structs, for type switches. It is an alias of structValue,
+// because error messages of CEL contain the name of the type itself.
 type Struct = structValue
 
 // A structValue is the view of a struct, which CEL reads as a map.
@@ -29,7 +29,7 @@ type structValue struct {
 	cache  childCache
 }
 
-// Find implements traits.Mapper. For a key that is not a string, it returns an error as found, as
+// Find implements traits.Mapper. For a key that is not a string, it returns an error and true, as
 // Kubernetes' conversion does.
 func (s *structValue) Find(key ref.Val) (ref.Val, bool) {
 	k, ok := key.(types.String)
@@ -48,8 +48,8 @@ func (s *structValue) Find(key ref.Val) (ref.Val, bool) {
 	if field := f.GetFrom(s.object); !f.CanOmit(field) {
 		v = f.plan.value(field)
 	}
-	// The same expression looks the field up with the same string, which then compares by its
-	// address.
+	// The cache is keyed by the string of the expression. When the same expression looks up the
+	// field again, comparing the strings compares their addresses only.
 	s.cache.add(name, v)
 	return v, v != nil
 }

@@ -22,7 +22,8 @@ type unstructuredMap struct {
 	conversion[traits.Mapper]
 }
 
-// noEntries is looked up for keys that are not strings, to get cel-go's result for such keys.
+// noEntries is a map of cel-go. Keys that are not strings are looked up in it, which gives cel-go's
+// result for such keys.
 var noEntries = types.NewStringInterfaceMap(types.DefaultTypeAdapter, map[string]any{})
 
 func newUnstructuredMap(elem *plan, object reflect.Value) *unstructuredMap {

@@ -82,7 +82,7 @@ func subjectOf(a admission.Attributes, authz authorizer.UnconditionalAuthorizer)
 // It returns the last value, or the text of the error.
 func evaluate(t *testing.T, s activation.Subject, role policyspec.Role, sources ...string) any {
 	t.Helper()
-	series := new(activation.Series).Begin(t.Context(), s, role, nil, 1000000)
+	series := new(activation.Memory).Begin(t.Context(), s, role, nil, 1000000)
 	var result any
 	for _, source := range sources {
 		program, err := expression.Default().Compile(source, expression.Declarations{Params: true, Authorizer: true}, environment.StoredExpressions, cel.AnyType)

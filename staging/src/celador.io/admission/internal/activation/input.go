@@ -37,7 +37,8 @@ type Input struct {
 	// results is nil until a second series begins. Free returns its memory.
 	results *expression.Results
 	series  int
-	// changes is set once Show was called: series may then read different objects.
+	// changes is set once Show was called. Series may then see different objects, so they share no
+	// results.
 	changes bool
 }
 
@@ -90,8 +91,8 @@ func (in *Input) requestValue() ref.Val {
 	return in.request
 }
 
-// conditionRequestValue returns the value of 'request' for match conditions: with the input's kind,
-// but with the resource of the original request.
+// conditionRequestValue returns the value of 'request' for match conditions. Its kind is that of
+// the input, and its resource is that of the request before conversion.
 func (in *Input) conditionRequestValue() ref.Val {
 	if in.conditionRequest == nil {
 		if original := in.originalResource(); in.Target.Resource == original {

@@ -52,8 +52,8 @@ func (p *ParamValue) value() ref.Val {
 	return p.cached
 }
 
-// formed returns the param in its form. The form Typed is the Go type that client-go has for the
-// kind, if there is one and the param can be converted to it.
+// formed returns the param in its form. For Typed, that is client-go's Go type of the kind. A param
+// of another kind, or one that does not convert, stays unstructured.
 func (p *ParamValue) formed() runtime.Object {
 	if p.form != Typed {
 		return p.object

@@ -29,7 +29,7 @@ func series(ctx context.Context, budget int64) *expression.Series {
 	kind, resource := pod.GroupVersionKind(), corev1.SchemeGroupVersion.WithResource("pods")
 	a := admission.NewAttributesRecord(pod, nil, kind, "blue", "web", resource, "", admission.Create, nil, false, &user.DefaultInfo{Name: "jane"})
 	input := activation.NewInput(a, &matching.Target{Resource: resource, Kind: kind}, pod, nil, nil)
-	return new(activation.Series).Begin(ctx, activation.Subject{Input: input}, policyspec.MatchCondition, nil, budget)
+	return new(activation.Memory).Begin(ctx, activation.Subject{Input: input}, policyspec.MatchCondition, nil, budget)
 }
 
 func TestCheck(t *testing.T) {

@@ -15,14 +15,14 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 )
 
-// State records which webhooks, or mutations of policies, an admission plugin must call again in
-// the second run of admission. K identifies a webhook or mutation, which the methods call a member.
-// Not safe for concurrent use.
+// State records which webhooks or mutations an admission plugin must call again in the second run
+// of admission. K identifies one of them, which the methods call a member. Not safe for concurrent
+// use.
 type State[K comparable] struct {
-	// candidates holds the members that have seen the object as it is now. They become due when it
-	// changes.
+	// candidates holds the members that were invoked with the object as it is now. A change of the
+	// object makes them due.
 	candidates sets.Set[K]
-	// due holds the members that have not seen a later change of the object.
+	// due holds the members that were invoked before the object changed.
 	due sets.Set[K]
 	// output is the object at the end of the last run. Nil if there are no candidates.
 	output runtime.Object
@@ -50,8 +50,8 @@ func (s *State[K]) Resume(object runtime.Object) {
 // Due reports whether a member is invoked again.
 func (s *State[K]) Due(member K) bool { return s.due.Has(member) }
 
-// Asked reports whether Add was called for the member, that is, whether it has reinvocationPolicy
-// IfNeeded and was invoked.
+// Asked reports whether Add was called for the member: it has reinvocationPolicy IfNeeded, and was
+// invoked.
 func (s *State[K]) Asked(member K) bool { return s.due.Has(member) || s.candidates.Has(member) }
 
 // Changed records that the object has changed, which makes all candidates due.

@@ -13,11 +13,11 @@ import (
 	"celador.io/admission/cel/constructed"
 )
 
-// mergeList merges a list of the configuration into a list with keys or into a set. It appends new
-// elements. It does not support lists that have existing elements in another order, or after new
-// ones, because structured-merge-diff then reorders them. An empty list changes nothing, but merge
-// does not support it if the existing list is empty, because structured-merge-diff then sets an
-// empty one.
+// mergeList merges a list of the configuration into a list with keys or into a set, and appends new
+// elements. It returns false where structured-merge-diff would reorder the result: if the
+// configuration has existing elements in another order, or after new ones. An empty list changes
+// nothing; it returns false if the existing list is empty, too, because structured-merge-diff then
+// sets an empty list in place of none.
 func (m *merger) mergeList(s *listShape, into reflect.Value, list traits.Lister, at place) bool {
 	m.bytes += ScalarBytes
 	_, literal := list.Value().([]ref.Val)
@@ -52,10 +52,10 @@ func (m *merger) mergeList(s *listShape, into reflect.Value, list traits.Lister,
 	return true
 }
 
-// find returns the position of the list element that equals a scalar, or that has the keys of an
-// object. It returns the length of the list if there is none. ok is false if several elements do,
-// and for values without keys. It is also false if a key is absent or zero, because its default in
-// the schema may apply.
+// find returns the position of the list element that equals a scalar, or that has the same keys as
+// an object. It returns the length of the list if there is none. ok is false if the result is not
+// certain: several elements match, the element has no keys, or a key is absent or zero, so that a
+// default of the schema may apply.
 func (s *listShape) find(list reflect.Value, element ref.Val) (position int, ok bool) {
 	object, isObject := element.(*constructed.Object)
 	if isObject != (len(s.keys) > 0) {

@@ -44,12 +44,13 @@ type Result struct {
 	Object runtime.Object
 	// Changed reports whether Object differs from the original.
 	Changed bool
-	// Bytes is about the size of the configuration in JSON: ScalarBytes for each value other than
-	// text, and SeparatorBytes for each name and element.
+	// Bytes estimates the size of the configuration in JSON. It counts the length of texts,
+	// ScalarBytes for each other value, and SeparatorBytes for each name and element.
 	Bytes int
 }
 
-// The sizes that Result.Bytes counts for values other than text, and for punctuation.
+// ScalarBytes is what Result.Bytes counts for a value other than text, and SeparatorBytes what it
+// counts for the punctuation of a name or an element.
 const (
 	ScalarBytes    = 4
 	SeparatorBytes = 3
@@ -63,12 +64,12 @@ type merger struct {
 	bytes, maxBytes int
 }
 
-// A place is where a value is in a configuration: in the field of an object of the named type, in
-// lists or maps there, or in one of both.
+// A place describes where a value is in a configuration: in a field of an object with the type name
+// owner, directly or in lists and maps below the field.
 type place struct {
 	owner, field string
-	// literal is set below a list or map literal, in which objects are the only supported values
-	// that are not scalar. Objects convert others to values that no schema has.
+	// literal is set inside a list or map literal. Only scalars and objects are supported there:
+	// the objects of Kubernetes convert other values in literals to values that no schema has.
 	literal bool
 }
 
@@ -100,7 +101,7 @@ func scalarSize(v ref.Val) int {
 	return ScalarBytes
 }
 
-// merge merges v into a field of the copy.
+// merge merges a value of the configuration into a field of the copied object.
 func (m *merger) merge(s *shape, into reflect.Value, v ref.Val, at place) bool {
 	if s.pointed != nil {
 		return m.mergePointer(s.pointed, into, v, at)
@@ -182,9 +183,9 @@ func (m *merger) mergeEntries(s *shape, into reflect.Value, entries traits.Mappe
 	return true
 }
 
-// open copies a map, so that mergeField may write to it. A struct is a part of the copied object
-// and needs no copy. Callers do not merge empty configurations into either, because
-// structured-merge-diff keeps some of them and drops others.
+// open prepares a struct or map of the copied object for writes by mergeField. It copies a map,
+// which the original still refers to; a struct is a part of the copy. Callers do not merge empty
+// configurations, because structured-merge-diff keeps some of them and drops others.
 func (m *merger) open(s *shape, into reflect.Value) bool {
 	m.bytes += ScalarBytes
 	if s.entries != nil {

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 )
 
-// setScalar sets a field to a scalar. It reports whether the schema has such scalars and the Go
-// type can hold v.
+// setScalar sets a field to the scalar v. It returns false if the schema does not allow the type of
+// v, or the Go type cannot hold it.
 func (m *merger) setScalar(s *scalarShape, into reflect.Value, v ref.Val) bool {
 	switch v := v.(type) {
 	case types.String:

@@ -54,7 +54,8 @@ type keyShape struct {
 // A scalarShape is the shape of a scalar.
 type scalarShape struct {
 	schema.Scalar
-	// plain is set if the JSON of the Go type is that of its kind.
+	// plain is set if the Go type has no JSON encoding of its own, but that of its kind, such as a
+	// string.
 	plain bool
 }
 
@@ -101,7 +102,8 @@ type shapeBuilder struct {
 	known  map[shapeKey]*shape
 }
 
-// A shapeKey identifies a named type of a schema that is not overridden where it is used.
+// A shapeKey identifies a Go type with a named type of the schema. Shapes are cached by it, unless
+// the reference to the named type overrides parts of it.
 type shapeKey struct {
 	reflect.Type
 	name string

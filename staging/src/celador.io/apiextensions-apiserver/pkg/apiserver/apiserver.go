@@ -102,7 +102,7 @@ func newResources(generic *genericapiserver.GenericAPIServer, config *upstream.C
 	}
 	return &resources{
 		lister: lister, expressions: expressions, build: builder.Build,
-		// Requests end after the request timeout. Upstream waits twice as long, too.
+		// A request may take as long as the request timeout. Upstream waits twice as long, too.
 		drainTimeout: 2 * config.GenericConfig.RequestTimeout,
 		stopped:      make(chan struct{}),
 	}, nil

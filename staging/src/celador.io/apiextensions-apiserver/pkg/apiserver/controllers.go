@@ -30,7 +30,8 @@ import (
 type controllers struct {
 	generic *genericapiserver.GenericAPIServer
 	crds    crdinformers.CustomResourceDefinitionInformer
-	// described is crds with the default rules in descriptions.
+	// described is the informer crds whose CustomResourceDefinitions have their default rules in
+	// the descriptions of fields.
 	described described
 	discovery *discovery.Controller
 	run       []func(context.Context)
@@ -97,8 +98,8 @@ func (c *controllers) publishOpenAPI(ctx context.Context) {
 // GetCustomResourceListerCollectionDeleter implements finalizer.CRClientGetter. It returns
 // errDeleted if the CustomResourceDefinition has been deleted or replaced.
 func (r *resources) GetCustomResourceListerCollectionDeleter(crd *apiextensionsv1.CustomResourceDefinition) (finalizer.ListerCollectionDeleter, error) {
-	// The finalizing controller changes crd, and a Resource keeps the object that it was found
-	// with.
+	// The controller changes its copy of the CustomResourceDefinition. The Resource may keep the
+	// object, so it gets that of the informer's cache.
 	cached, err := r.lister.Get(crd.Name)
 	if apierrors.IsNotFound(err) || err == nil && cached.UID != crd.UID {
 		return nil, errDeleted

@@ -54,7 +54,8 @@ func (l describedLister) Get(name string) (*apiextensionsv1.CustomResourceDefini
 	return l.describe(crd), nil
 }
 
-// describe returns the CustomResourceDefinition, or a copy if it has default rules.
+// describe returns the CustomResourceDefinition itself or, if it has default rules, a copy with
+// descriptions of them.
 func (l describedLister) describe(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
 	expressions := l.expressions.Of(crd)
 	if !expressions.HasDefaults() {

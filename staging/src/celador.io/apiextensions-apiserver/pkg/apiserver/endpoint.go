@@ -55,8 +55,8 @@ func (h *handler) endpoint(ctx context.Context, version *serving.Version, info *
 	return serve, nil
 }
 
-// patch returns the handler of a patch request. A server-side apply is served by what apply
-// returns.
+// patch returns the handler of a patch request. A server-side apply uses the storage and the scope
+// that apply returns.
 func patch(storage rest.Patcher, scope *handlers.RequestScope, admit admission.Interface, apply func() (rest.Patcher, *handlers.RequestScope, error), info *request.RequestInfo) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		if isApply(req) {

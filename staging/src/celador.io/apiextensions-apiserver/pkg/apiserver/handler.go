@@ -95,7 +95,7 @@ func (h *handler) find(ctx context.Context, info *request.RequestInfo) (*apiexte
 		}
 		resource, err := h.resources.get(ctx, crd)
 		if errors.Is(err, errDeleted) {
-			// There may be a new CustomResourceDefinition of the name.
+			// A new CustomResourceDefinition may have the name.
 			continue
 		}
 		if err != nil {
@@ -108,7 +108,7 @@ func (h *handler) find(ctx context.Context, info *request.RequestInfo) (*apiexte
 		if info.Verb == "watch" || resource.Acquire() {
 			return crd, resource, nil
 		}
-		// Since get returned, the Resource was retired and drained. The next get returns another
+		// The Resource was retired and drained after get returned it. The next get returns another
 		// one.
 	}
 }

@@ -35,7 +35,7 @@ func markMetadataOnly(scope *handlers.RequestScope, serve http.HandlerFunc) http
 // wantsMetadata reports whether the response of a request is PartialObjectMetadata or a list of it,
 // as for requests of the namespace controller and the garbage collector.
 func wantsMetadata(req *http.Request, scope *handlers.RequestScope) bool {
-	// The handlers return the errors of negotiation.
+	// If negotiation fails, the handler returns the error to the client.
 	mediaType, _, err := negotiation.NegotiateOutputMediaType(req, scope.Serializer, scope)
 	return err == nil && mediaType.Convert != nil && mediaType.Convert.Group == metav1.GroupName &&
 		(mediaType.Convert.Kind == "PartialObjectMetadata" || mediaType.Convert.Kind == "PartialObjectMetadataList")
@@ -57,7 +57,7 @@ func patchMain(version *serving.Version, admit admission.Interface, info *reques
 	}
 }
 
-// recordedBody keeps what has been read.
+// recordedBody is a request body that keeps what has been read of it.
 type recordedBody struct {
 	io.ReadCloser
 	read bytes.Buffer
@@ -70,8 +70,8 @@ func (r *recordedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// patchesOnlyMetadata reports whether a merge patch or JSON patch names metadata alone. apiVersion
-// and kind of a merge patch cannot change an object.
+// patchesOnlyMetadata reports whether a merge patch or JSON patch changes nothing but metadata. A
+// merge patch may contain apiVersion and kind, which cannot change an object.
 func patchesOnlyMetadata(patchType types.PatchType, patch []byte) bool {
 	switch patchType {
 	case types.MergePatchType:

@@ -35,7 +35,7 @@ var (
 type resources struct {
 	lister      listers.CustomResourceDefinitionLister
 	expressions expressionsOf
-	build       func(context.Context, *apiextensionsv1.CustomResourceDefinition, *apiextensions.Expressions) (*serving.Resource, error)
+	build       func(context.Context, *apiextensionsv1.CustomResourceDefinition, *apiextensions.ExpressionFields) (*serving.Resource, error)
 	// drainTimeout limits how long an outdated Resource stays open for its requests.
 	drainTimeout time.Duration
 
@@ -49,11 +49,11 @@ type resources struct {
 // It returns the same pointer for all objects of one generation. *crdinformer.ExpressionCache
 // implements it.
 type expressionsOf interface {
-	Of(*apiextensionsv1.CustomResourceDefinition) *apiextensions.Expressions
+	Of(*apiextensionsv1.CustomResourceDefinition) *apiextensions.ExpressionFields
 }
 
-// A slot holds the Resource that serves one CustomResourceDefinition now, or nil. mu serializes
-// changes; current is read without it.
+// A slot holds the Resource that serves one CustomResourceDefinition now, or nil. Changes hold mu;
+// readers need only load current.
 type slot struct {
 	mu      sync.Mutex
 	current atomic.Pointer[serving.Resource]
@@ -73,8 +73,8 @@ func (r *resources) get(ctx context.Context, crd *apiextensionsv1.CustomResource
 
 	s := r.lock(crd.UID)
 	defer s.mu.Unlock()
-	// destroy has closed the Resource of this slot, or has not seen the slot. It would not close a
-	// Resource that is built now.
+	// A Resource that is built after destroy would never be closed: destroy has looked at this slot
+	// already, or before it was added.
 	if r.hasStopped() {
 		return nil, errStopped
 	}
@@ -121,7 +121,8 @@ func (r *resources) lock(uid types.UID) *slot {
 // watches end and clients resume them with the new one.
 func (r *resources) update(crd *apiextensionsv1.CustomResourceDefinition) {
 	r.withSlot(crd.UID, func(s *slot) {
-		// A request may have built a newer Resource than the one of this event.
+		// The event may be older than the Resource that a request has built, so the newest
+		// CustomResourceDefinition is compared.
 		latest, err := r.lister.Get(crd.Name)
 		if err != nil || latest.UID != crd.UID {
 			latest = crd

@@ -27,9 +27,9 @@ import (
 )
 
 // expressions holds the expressions of a CustomResourceDefinition by UID.
-type expressions map[types.UID]*apiextensions.Expressions
+type expressions map[types.UID]*apiextensions.ExpressionFields
 
-func (e expressions) Of(crd *apiextensionsv1.CustomResourceDefinition) *apiextensions.Expressions {
+func (e expressions) Of(crd *apiextensionsv1.CustomResourceDefinition) *apiextensions.ExpressionFields {
 	return e[crd.UID]
 }
 
@@ -55,7 +55,7 @@ func newFixture(t *testing.T) *fixture {
 	f.resources = &resources{
 		lister:      listers.NewCustomResourceDefinitionLister(f.crds),
 		expressions: f.expressions,
-		build: func(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions) (*serving.Resource, error) {
+		build: func(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.ExpressionFields) (*serving.Resource, error) {
 			if f.building != nil {
 				if err := f.building(crd); err != nil {
 					return nil, err
@@ -298,7 +298,7 @@ func TestSameGeneration(t *testing.T) {
 	}
 
 	// The expressions are not in the spec.
-	f.expressions[restored.UID] = &apiextensions.Expressions{}
+	f.expressions[restored.UID] = &apiextensions.ExpressionFields{}
 	again := restored.DeepCopy()
 	f.set(again)
 	if got := f.mustGet(t, again).Expressions(); got != f.expressions[restored.UID] {

@@ -36,7 +36,7 @@ type unreadable struct {
 	queue  workqueue.TypedRateLimitingInterface[string]
 
 	mu sync.Mutex
-	// latest holds the counts by version that the condition of a CustomResourceDefinition must
+	// latest holds, by the name of the CustomResourceDefinition, the counts that its condition must
 	// show.
 	latest map[string]unreadableCounts
 }
@@ -56,7 +56,8 @@ func newUnreadable(lister listers.CustomResourceDefinitionLister, client clientv
 	}
 }
 
-// report records the counts of one generation. Counts of an earlier one are ignored.
+// report records the counts for a generation of a CustomResourceDefinition. It ignores counts of an
+// earlier generation.
 func (u *unreadable) report(crd *apiextensionsv1.CustomResourceDefinition, versions map[string]int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

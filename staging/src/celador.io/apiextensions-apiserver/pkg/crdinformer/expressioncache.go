@@ -24,18 +24,20 @@ type ExpressionCache struct {
 	entries map[revision]*entry
 }
 
-// A revision identifies the spec of a CustomResourceDefinition: every change of it increments the
-// generation, except for writes of Kubernetes' servers on the same etcd, which drop the
-// expressions, and a restored backup of etcd.
+// A revision identifies a spec: every change of the spec increments the generation. There are two
+// exceptions, after which a revision has other expressions: Kubernetes' servers on the same etcd
+// drop expressions and leave the generation as it is, and a restored backup may have another spec
+// in the same generation.
 type revision struct {
 	uid        types.UID
 	generation int64
 }
 
-// An entry holds the expressions of a revision, and counts the objects of Kubernetes' type that it
-// is kept for: the informer delivers one for each change of metadata or status.
+// An entry holds the expressions of a revision. crds counts the objects that the informer has
+// delivered for the revision and that are still reachable: there is one for each change of metadata
+// or status.
 type entry struct {
-	expressions *apiextensions.Expressions
+	expressions *apiextensions.ExpressionFields
 	crds        int
 }
 
@@ -50,7 +52,7 @@ func revisionOf(crd *upstreamv1.CustomResourceDefinition) revision {
 // Of returns the expressions of a CustomResourceDefinition that the informer delivered, or nil if
 // it has none. Callers must not modify them. A deep copy does not keep the entry: the caller must
 // hold the original.
-func (e *ExpressionCache) Of(crd *upstreamv1.CustomResourceDefinition) *apiextensions.Expressions {
+func (e *ExpressionCache) Of(crd *upstreamv1.CustomResourceDefinition) *apiextensions.ExpressionFields {
 	e.lock.RLock()
 	defer e.lock.RUnlock()
 	if found, ok := e.entries[revisionOf(crd)]; ok {
@@ -61,7 +63,7 @@ func (e *ExpressionCache) Of(crd *upstreamv1.CustomResourceDefinition) *apiexten
 
 // record adds the expressions of a CustomResourceDefinition, or none if they are nil, until the
 // garbage collector finds the CustomResourceDefinition unreachable.
-func (e *ExpressionCache) record(crd *upstreamv1.CustomResourceDefinition, expressions *apiextensions.Expressions) {
+func (e *ExpressionCache) record(crd *upstreamv1.CustomResourceDefinition, expressions *apiextensions.ExpressionFields) {
 	at := revisionOf(crd)
 	e.lock.Lock()
 	defer e.lock.Unlock()
@@ -79,7 +81,8 @@ func (e *ExpressionCache) record(crd *upstreamv1.CustomResourceDefinition, expre
 	runtime.AddCleanup(crd, func(recorded *entry) { e.release(at, recorded) }, current)
 }
 
-// release removes the entry after its last CustomResourceDefinition.
+// release is called when a CustomResourceDefinition has become unreachable. It removes the entry
+// with the last one.
 func (e *ExpressionCache) release(at revision, recorded *entry) {
 	e.lock.Lock()
 	defer e.lock.Unlock()

@@ -123,7 +123,7 @@ func definition(name string, generation int64, rule string) *v1.CustomResourceDe
 }
 
 // ruleOf returns the rule of a CustomResourceDefinition's default expression.
-func ruleOf(expressions *apiextensions.Expressions) string {
+func ruleOf(expressions *apiextensions.ExpressionFields) string {
 	if expressions.IsEmpty() {
 		return ""
 	}

@@ -23,7 +23,8 @@ type Storage struct {
 	// Object, if set, is the object under every key.
 	Object *unstructured.Unstructured
 
-	// Fail, if set, is returned instead of a storage whenever as many are open as Capacity.
+	// Fail, if set, is the error with which opening a storage fails while Capacity storages are
+	// open.
 	Fail     error
 	Capacity int64
 
@@ -60,7 +61,8 @@ func (s *Storage) decorate(*storagebackend.ConfigForResource, string, func(runti
 	}, nil
 }
 
-// stored implements what opening a storage, reading and dry runs call.
+// stored implements the methods of a storage that the registry calls to open it, to read and to
+// perform dry runs.
 type stored struct {
 	storage.Interface
 	object *unstructured.Unstructured

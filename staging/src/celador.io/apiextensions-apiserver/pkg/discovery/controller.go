@@ -28,7 +28,7 @@ const (
 	// byGroup is the index of CRDs by spec.group.
 	byGroup = "group"
 
-	// The priorities are those of Kubernetes' CRDs.
+	// The priorities of groups and versions are those that Kubernetes gives to CRDs.
 	groupPriority   = 1000
 	versionPriority = 100
 )
@@ -81,7 +81,8 @@ func (c *Controller) enqueue(crd *apiextensionsv1.CustomResourceDefinition) {
 }
 
 func (c *Controller) enqueueDeleted(deleted informers.DeletedCustomResourceDefinition) {
-	// Only the name is always known. CRDs are named <plural>.<group>, and the plural has no dot.
+	// An event of a deletion may lack the object, but not its name, which is <plural>.<group>. The
+	// plural contains no dot.
 	_, group, _ := strings.Cut(deleted.GetName(), ".")
 	c.queue.Add(group)
 }
@@ -152,9 +153,9 @@ func (c *Controller) sync(ctx context.Context, group string) error {
 	return nil
 }
 
-// aggregate makes the aggregated documents of a group the current ones. Each change makes the
-// resource manager encode the documents of all groups again, so that it only gets versions that
-// differ. Most updates of CRDs differ in conditions that discovery does not show.
+// aggregate updates the aggregated documents of a group. Each call of the resource manager encodes
+// the documents of all groups again, so it is called only for versions that differ. Most updates of
+// CRDs change conditions, which discovery does not show.
 func (c *Controller) aggregate(group string, previous, current *Group) {
 	switch {
 	case previous == nil && current == nil:
@@ -172,7 +173,8 @@ func (c *Controller) aggregate(group string, previous, current *Group) {
 			c.manager.SetGroupVersionPriority(metav1.GroupVersion{Group: group, Version: v.Version}, groupPriority, versionPriority)
 		}
 	}
-	// Removed last: a group that loses its only version is absent until it gets another.
+	// Old versions are removed after new ones are added. If a group lost its only version first, it
+	// would be absent until it got another.
 	for _, v := range previous.APIGroup.Versions {
 		if _, kept := current.Versions[v.Version]; !kept {
 			c.manager.RemoveGroupVersion(metav1.GroupVersion{Group: group, Version: v.Version})

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/discovery"
 )
 
-// The order of verbs is part of the documents.
+// These are the verbs in Kubernetes' order, which is part of the documents.
 var (
 	verbs            = metav1.Verbs{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
 	terminatingVerbs = metav1.Verbs{"delete", "deletecollection", "get", "list", "watch"}
@@ -21,8 +21,8 @@ var (
 	scaleKind = metav1.GroupVersionKind(autoscalingv1.SchemeGroupVersion.WithKind("Scale"))
 )
 
-// with returns the version with the resource and the subresources of a CRD appended. version is one
-// of the CRD's versions.
+// with returns the version with the discovery of a CRD's resource and subresources appended.
+// version is the version of the CRD.
 func (v Version) with(crd *apiextensionsv1.CustomResourceDefinition, version *apiextensionsv1.CustomResourceDefinitionVersion) Version {
 	names := &crd.Status.AcceptedNames
 	kind := metav1.GroupVersionKind{Group: crd.Spec.Group, Version: version.Name, Kind: names.Kind}
@@ -49,7 +49,7 @@ func (v Version) with(crd *apiextensionsv1.CustomResourceDefinition, version *ap
 	})
 	for _, s := range subresources {
 		resource := metav1.APIResource{Name: names.Plural + "/" + s.Subresource, Kind: s.ResponseKind.Kind, Namespaced: namespaced, Verbs: s.Verbs}
-		// A resource without group and version has those of the list.
+		// Without a group and version, the entry would have those of the list.
 		if *s.ResponseKind != kind {
 			resource.Group, resource.Version = s.ResponseKind.Group, s.ResponseKind.Version
 		}
@@ -74,8 +74,9 @@ func subresourcesOf(s *apiextensionsv1.CustomResourceSubresources, kind *metav1.
 	return enabled
 }
 
-// storageVersionHash returns the hash of the version that the CRD's objects are stored in, with the
-// requested kind, not the accepted kind. It is empty if that version is not served.
+// storageVersionHash returns the hash of the version in which the CRD's objects are stored. As in
+// Kubernetes, it is a hash of the requested kind and not of the accepted one. It is empty if that
+// version is not served.
 func storageVersionHash(spec *apiextensionsv1.CustomResourceDefinitionSpec) string {
 	for _, v := range spec.Versions {
 		if v.Storage && v.Served {

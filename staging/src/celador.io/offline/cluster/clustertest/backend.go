@@ -31,7 +31,7 @@ var Backend cluster.Backend = &backend{}
 
 type backend struct {
 	groups
-	// lock is held while features are those of a caller of EnableFeatures.
+	// lock is held while a caller of EnableFeatures has set features.
 	lock     sync.Mutex
 	features atomic.Pointer[policyspec.Features]
 }

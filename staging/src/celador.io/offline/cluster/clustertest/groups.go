@@ -50,7 +50,7 @@ var served = map[string][]resource{
 		{"secrets", true, &corev1.Secret{}, &corev1.SecretList{}},
 		{"services", true, &corev1.Service{}, &corev1.ServiceList{}},
 	},
-	// Clusters open this group together with the core group.
+	// Clusters open this group whenever they open the core group, because both serve events.
 	eventsv1.GroupName: {{"events", true, &eventsv1.Event{}, &eventsv1.EventList{}}},
 	appsv1.GroupName:   {{"deployments", true, &appsv1.Deployment{}, &appsv1.DeploymentList{}}},
 	v1.GroupName: {
@@ -63,8 +63,8 @@ var served = map[string][]resource{
 	},
 }
 
-// newScheme returns the scheme of all resources. The types of v1 are those of the internal version,
-// too, so that no conversion is needed.
+// newScheme returns the scheme of all resources. It has the types of v1 as the internal version,
+// too, so nothing needs converting.
 var newScheme = sync.OnceValue(func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})

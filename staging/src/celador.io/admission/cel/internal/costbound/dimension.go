@@ -33,14 +33,16 @@ func within(parent *dimension, bound int64, size float64) *dimension {
 	return d
 }
 
-// A move replaces the dimension from with to. It copies each descendant of from once, so that two
-// values with the same dimension have the same copy afterwards.
+// A move replaces a dimension, from, by another one, to. Dimensions whose ancestor is from are
+// copied to have the ancestor to. Each is copied once, so that values that had a dimension in
+// common still do.
 type move struct {
 	from, to *dimension
 	moved    map[*dimension]*dimension
 }
 
-// of returns to for from, the copy for a descendant of from, and all other dimensions unchanged.
+// of returns what the move makes of a dimension: to for from, the copy for a descendant of from,
+// and otherwise d itself.
 func (m *move) of(d *dimension) *dimension {
 	switch d {
 	case nil:

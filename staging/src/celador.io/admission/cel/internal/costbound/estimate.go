@@ -107,7 +107,8 @@ type estimate struct {
 	steps   int
 }
 
-// each returns the cost of evaluations that cost a constant each.
+// each returns the total cost of a subexpression that costs a constant number of units each time:
+// once for each iteration of the loops around it.
 func (e *estimate) each(units float64) float64 { return units * e.context.count() }
 
 // visit returns the value of a subexpression and its cost.

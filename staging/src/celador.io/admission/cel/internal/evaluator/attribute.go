@@ -21,7 +21,7 @@ import (
 // as object.spec.containers[0]. Like cel-go's attributes, it is resolved in one step and charged at
 // once.
 type attribute struct {
-	base step
+	base closure
 	// item is set if base is the iteration variable of a comprehension, whose value is in slot.
 	item bool
 	slot int
@@ -42,7 +42,7 @@ type attribute struct {
 // A qualifier is a selection or an index. If constant is nil, index evaluates the key.
 type qualifier struct {
 	constant ref.Val
-	index    step
+	index    closure
 	optional bool
 }
 
@@ -54,9 +54,9 @@ func (a *attribute) with(q qualifier) *attribute {
 	return &extended
 }
 
-// resolve returns the step for an attribute, which adds a cost for reading base: own for an
-// expression of its own, and 0 for a part of another attribute.
-func (a *attribute) resolve(cost uint64) step {
+// resolve returns the closure that evaluates the attribute. cost is what it charges for reading base:
+// own for an attribute that is evaluated by itself, and 0 for a part of another attribute.
+func (a *attribute) resolve(cost uint64) closure {
 	if a.chained {
 		return a.chain(cost)
 	}
@@ -75,10 +75,10 @@ func (a *attribute) resolve(cost uint64) step {
 	}
 }
 
-// follow returns a step that adds a cost, evaluates base and applies qualifiers in order. It
+// follow returns a closure that adds a cost, evaluates base and applies qualifiers in order. It
 // evaluates the index of a qualifier only if the operand has a value, because the index may read
 // variables of the policy.
-func (a *attribute) follow(qualifiers []qualifier, cost uint64) step {
+func (a *attribute) follow(qualifiers []qualifier, cost uint64) closure {
 	base := a.base
 	if cost == 0 && len(qualifiers) == 0 {
 		return base
@@ -203,10 +203,10 @@ func (p *planner) selection(e ast.Expr) node {
 	return node{attribute: a}
 }
 
-// readVariable returns a step that reads a variable of the policy. It declines once the expression
+// readVariable returns a closure that reads a variable of the policy. It declines once the expression
 // has exceeded its cost limit: the first read evaluates the variable and charges the budget, and
 // cel-go has ended the evaluation by then.
-func readVariable(i int) step {
+func readVariable(i int) closure {
 	return func(f *frame) ref.Val {
 		if f.exhausted() {
 			return nil

@@ -139,7 +139,7 @@ func (c *invocation) node(args []node) node {
 }
 
 // operands evaluates both operands of an operator. r is nil if either declines.
-func operands(f *frame, left, right step) (l, r ref.Val) {
+func operands(f *frame, left, right closure) (l, r ref.Val) {
 	if l = left(f); l == nil {
 		return nil, nil
 	}

@@ -15,7 +15,7 @@ import (
 // Closures evaluate a planned expression. The zero Closures decline every evaluation. Closures are
 // safe for concurrent use.
 type Closures struct {
-	eval  step
+	eval  closure
 	slots int
 	// plans keeps the shared plans of subexpressions alive, so that other expressions find them.
 	plans []*sharedPlan
@@ -115,8 +115,8 @@ func (p *Closures) Planned() int {
 	return 1
 }
 
-// A step evaluates a subexpression and adds its cost to the frame. It returns nil to decline.
-type step func(*frame) ref.Val
+// A closure evaluates a subexpression and adds its cost to the frame. It returns nil to decline.
+type closure func(*frame) ref.Val
 
 // frame is the state of one evaluation.
 type frame struct {

@@ -14,11 +14,11 @@ import (
 
 // A loop is a planned comprehension that is not the expansion of a known macro.
 type loop struct {
-	elements step
+	elements closure
 	// item and accumulator are the slots of the comprehension's variables. The slot mutable is set
 	// if the accumulator started as an empty list or map, which the steps of the loop append to.
 	item, accumulator, mutable int
-	condition, next, finish    step
+	condition, next, finish    closure
 	// pairs is set for a comprehension of two variables. The slot second follows item.
 	pairs   bool
 	second  int
@@ -57,9 +57,9 @@ func (p *planner) comprehension(c ast.ComprehensionExpr) node {
 	return node{eval: planned.eval}
 }
 
-// start returns a step for the initial value of the accumulator. It replaces an empty list or map
+// start returns a closure for the initial value of the accumulator. It replaces an empty list or map
 // with a mutable one, as cel-go does, and sets the slot mutable.
-func (p *planner) start(init node, mutable int) step {
+func (p *planner) start(init node, mutable int) closure {
 	adapter := p.library.adapter
 	return func(f *frame) ref.Val {
 		value := init.eval(f)

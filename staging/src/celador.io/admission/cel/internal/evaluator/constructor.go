@@ -94,7 +94,7 @@ func (p *planner) object(o ast.StructExpr) node {
 		panic(unsupported("unknown type %s", name))
 	}
 	fields := o.Fields()
-	names, values, optionals := make([]string, len(fields)), make([]step, len(fields)), make([]bool, len(fields))
+	names, values, optionals := make([]string, len(fields)), make([]closure, len(fields)), make([]bool, len(fields))
 	for i, e := range fields {
 		field := e.AsStructField()
 		names[i], values[i], optionals[i] = field.Name(), p.plan(field.Value()).eval, field.IsOptional()

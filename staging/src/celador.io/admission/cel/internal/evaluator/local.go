@@ -14,7 +14,7 @@ type local struct {
 	name string
 	slot int
 	// init returns the first value of an accumulator. It is evaluated on the first read.
-	init step
+	init closure
 }
 
 // local returns the innermost variable of the enclosing comprehensions with the given name.
@@ -27,16 +27,16 @@ func (p *planner) local(name string) (local, bool) {
 	return local{}, false
 }
 
-func (p *planner) push(name string, init step) local {
+func (p *planner) push(name string, init closure) local {
 	l := local{name, p.slots, init}
 	p.slots++
 	p.locals = append(p.locals, l)
 	return l
 }
 
-// read returns a step for the value of the variable. Loops put neither errors nor unknowns into the
+// read returns a closure for the value of the variable. Loops put neither errors nor unknowns into the
 // slots of items.
-func (l local) read() step {
+func (l local) read() closure {
 	slot, init := l.slot, l.init
 	if init == nil {
 		return func(f *frame) ref.Val { return f.slots[slot] }

@@ -50,7 +50,8 @@ func boolean(v ref.Val) ref.Val {
 	return v
 }
 
-// conditional returns an attribute, because cel-go selects fields of a conditional from the branch.
+// conditional plans 'condition ? yes : no'. It returns an attribute, because cel-go applies the
+// selections and indexes that follow a conditional to the branch that it chooses.
 func conditional(condition, yes, no node) node {
 	decide, truthy, falsy := condition.eval, yes.nested(), no.nested()
 	return node{attribute: &attribute{base: func(f *frame) ref.Val {
@@ -65,8 +66,8 @@ func conditional(condition, yes, no node) node {
 	}}}
 }
 
-// nested returns the step for a node that is a branch of a conditional or an index.
-func (n node) nested() step {
+// nested returns the closure for a node that is a branch of a conditional or an index.
+func (n node) nested() closure {
 	if n.attribute != nil {
 		return n.attribute.resolve(0)
 	}

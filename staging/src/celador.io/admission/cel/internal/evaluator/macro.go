@@ -16,7 +16,7 @@ import (
 // macroExpansion plans comprehensions that are the expansions of all, exists, map and filter. Those
 // macros need no intermediate value of the accumulator, so the loop does not evaluate the expanded
 // condition and step; it adds their costs as constants. It returns false for other comprehensions.
-func (p *planner) macroExpansion(c ast.ComprehensionExpr, elements step, item int, condition node) (node, bool) {
+func (p *planner) macroExpansion(c ast.ComprehensionExpr, elements closure, item int, condition node) (node, bool) {
 	if !syntax.IsIdent(c.Result(), c.AccuVar()) {
 		return node{}, false
 	}
@@ -28,7 +28,7 @@ func (p *planner) macroExpansion(c ast.ComprehensionExpr, elements step, item in
 
 // quantifier plans the expansions of all and exists. For all, the decisive value of the predicate
 // is false, for exists it is true.
-func (p *planner) quantifier(c ast.ComprehensionExpr, elements step, item int) (node, bool) {
+func (p *planner) quantifier(c ast.ComprehensionExpr, elements closure, item int) (node, bool) {
 	undecided := syntax.Args(c.LoopCondition(), operators.NotStrictlyFalse, 1)
 	if undecided == nil || c.AccuInit().Kind() != ast.LiteralKind {
 		return node{}, false
@@ -55,7 +55,7 @@ func (p *planner) quantifier(c ast.ComprehensionExpr, elements step, item int) (
 	return node{eval: quantify(elements, item, predicate.eval, decisive, condition)}, true
 }
 
-func quantify(elements step, slot int, predicate step, decisive types.Bool, condition uint64) step {
+func quantify(elements closure, slot int, predicate closure, decisive types.Bool, condition uint64) closure {
 	return func(f *frame) ref.Val {
 		var c cursor
 		if !c.begin(elements(f)) {
@@ -82,7 +82,7 @@ func quantify(elements step, slot int, predicate step, decisive types.Bool, cond
 }
 
 // collection plans the expansions of map and filter.
-func (p *planner) collection(c ast.ComprehensionExpr, elements step, slot int) (node, bool) {
+func (p *planner) collection(c ast.ComprehensionExpr, elements closure, slot int) (node, bool) {
 	if init := c.AccuInit(); init.Kind() != ast.ListKind || init.AsList().Size() != 0 {
 		return node{}, false
 	}
@@ -90,7 +90,7 @@ func (p *planner) collection(c ast.ComprehensionExpr, elements step, slot int) (
 	if !ok {
 		return node{}, false
 	}
-	var accept step
+	var accept closure
 	if test != nil {
 		accept = p.plan(test).eval
 	}
@@ -104,9 +104,9 @@ func (p *planner) collection(c ast.ComprehensionExpr, elements step, slot int) (
 	return node{eval: collect(elements, slot, accept, element.eval, cost, p.library.adapter)}, true
 }
 
-// collect returns a step that evaluates element for each item that accept accepts. If accept is
+// collect returns a closure that evaluates element for each item that accept accepts. If accept is
 // nil, it accepts all items.
-func collect(elements step, slot int, accept, element step, cost uint64, adapter types.Adapter) step {
+func collect(elements closure, slot int, accept, element closure, cost uint64, adapter types.Adapter) closure {
 	return func(f *frame) ref.Val {
 		var c cursor
 		if !c.begin(elements(f)) {

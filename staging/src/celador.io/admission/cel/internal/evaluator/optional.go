@@ -9,11 +9,11 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// chain returns the step for an attribute whose result is an optional. Once a qualifier is
+// chain returns the closure for an attribute whose result is an optional. Once a qualifier is
 // optional, or if the base is an optional, qualifiers that find nothing end the chain with
 // optional.none() instead of an error. cel-go charges the attribute itself at the end, and
 // qualifiers that find a value.
-func (a *attribute) chain(own uint64) step {
+func (a *attribute) chain(own uint64) closure {
 	base, selected, qualifiers := a.base, a.selected, a.qualifiers
 	return func(f *frame) ref.Val {
 		f.cost += selected

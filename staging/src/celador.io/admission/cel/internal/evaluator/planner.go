@@ -78,12 +78,12 @@ func (p *planner) ids() (count int, repeated bool) {
 // A node is a planned subexpression.
 type node struct {
 	// eval is nil for an attribute that a further selection may extend.
-	eval step
+	eval closure
 	// constant is the value of a constant expression, or nil.
 	constant ref.Val
 	// attribute is set for variables, selections, indexes and conditionals. A further selection
 	// extends the attribute instead of selecting from its value, so a path of many selections gets
-	// one step instead of one for each prefix.
+	// one closure instead of one for each prefix.
 	attribute *attribute
 }
 
@@ -195,8 +195,8 @@ func (p *planner) resolved(e ast.Expr, reference *ast.ReferenceInfo) node {
 	return node{attribute: &attribute{base: p.variable(name), own: 1}}
 }
 
-// variable returns a step that reads a variable of the environment, such as object.
-func (p *planner) variable(name string) step {
+// variable returns a closure that reads a variable of the environment, such as object.
+func (p *planner) variable(name string) closure {
 	adapter := p.library.adapter
 	return func(f *frame) ref.Val {
 		resolved, ok := f.input.ResolveName(name)

@@ -69,7 +69,8 @@ func (t *tracker) cost(args []ref.Val, result ref.Val) uint64 {
 	return math.MaxUint32 // more than any limit, so that cel-go evaluates the expression
 }
 
-// called is the activation of a tracker.
+// called is the activation with which a tracker evaluates its call: the arguments, and the known
+// result.
 type called struct {
 	args   []ref.Val
 	result ref.Val

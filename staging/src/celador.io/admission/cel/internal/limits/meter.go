@@ -117,9 +117,9 @@ func (m *Meter) step(steps int) error {
 	return m.checkDone(steps * bytesPerElement)
 }
 
-// charge counts the steps of a comparison. Each measure returns an upper bound of them, or false if
-// its bound exceeds limit; the first bound counts. If all measures return false, the series has
-// exceeded MaxSteps and ends.
+// charge counts the steps of a comparison. It calls the measures in order, and counts the first
+// upper bound of the steps that one returns. A measure returns false if its bound exceeds limit; if
+// all do, the series has exceeded MaxSteps and ends.
 func (m *Meter) charge(measures ...func(limit int) (steps int, ok bool)) error {
 	if m.err != nil {
 		return m.err

@@ -37,7 +37,7 @@ func Compiled(call interpreter.InterpretableCall, n int, pattern *interpreter.Re
 	return &functions.Overload{Function: func(values ...ref.Val) ref.Val { return optimized.Eval(evaluatedArgs(values)) }}, nil
 }
 
-// callOf is a call with other arguments.
+// callOf is a call whose arguments are replaced.
 type callOf struct {
 	interpreter.InterpretableCall
 	args []interpreter.InterpretableV2
@@ -50,8 +50,8 @@ func (c *callOf) Args() []interpreter.InterpretableV2 { return c.args }
 // pattern and replace the guarded call.
 type opaqueArg struct{ interpreter.InterpretableV2 }
 
-// evaluatedArgs holds the values of a call's arguments. It is the activation of the optimized
-// call.
+// evaluatedArgs holds the values of a call's arguments. It is the activation with which the call
+// with the compiled pattern is evaluated.
 type evaluatedArgs []ref.Val
 
 // ResolveName implements interpreter.Activation.

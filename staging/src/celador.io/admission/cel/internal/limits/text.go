@@ -49,8 +49,9 @@ func checkReplace(_ MeterResolver, args []ref.Val) error {
 }
 
 // checkRegexReplace checks regex.replace(text, pattern, replacement) and regex.replace(text,
-// pattern, replacement, limit) of cel-go. A pattern matches at most once at each position. A group
-// of it, which takes two bytes of the replacement, is a part of the match.
+// pattern, replacement, limit) of cel-go, by an upper bound of the result's size: the pattern
+// matches at most once at each position of the text, and each two bytes of the replacement may
+// stand for a group, which is at most as long as the match.
 func checkRegexReplace(from MeterResolver, args []ref.Val) error {
 	if err := checkCost("find")(from, args); err != nil {
 		return err

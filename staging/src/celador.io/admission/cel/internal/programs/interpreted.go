@@ -22,10 +22,11 @@ import (
 // concurrent use.
 type interpreted struct {
 	planned atomic.Pointer[cel.Program]
-	// later is not nil for a postponed program. For others it serves reports of panics.
+	// later returns the checked expression for a program that is planned on first use. It is also
+	// set for programs that are planned at once, for reports of panics.
 	later   Later
 	library *evaluator.Library
-	// costLimit is the highest cost of an evaluation, or 0 for that of the environment.
+	// costLimit is the highest cost of an evaluation. 0 means the limit of the environment.
 	costLimit uint64
 }
 

@@ -19,9 +19,9 @@ import (
 // recovered begins the errors into which cel-go turns panics.
 const recovered = "internal error: "
 
-// recordPanics records the panic behind an error of cel-go, if there was one. Otherwise it records
-// the panic of the closures that evaluated the expression before. That one is a defect of the
-// evaluator, which cel-go's result hides.
+// recordPanics records a panic during the evaluation of an expression. If cel-go's error stands for
+// a panic, it records that one. Otherwise it records the panic of the closures that evaluated the
+// expression first: a defect of the evaluator, which the result of cel-go hides.
 func (p *Program) recordPanics(ctx context.Context, input evaluator.Input, panicked *evaluator.Panic, err error) {
 	if err != nil {
 		if text, ok := strings.CutPrefix(err.Error(), recovered); ok && !errors.As(err, new(interpreter.EvalCancelledError)) {

@@ -45,10 +45,10 @@ func (b *Builtins) checkTraced(env *cel.Env, source string) (checked *cel.Ast, e
 	return checked, issues.Err()
 }
 
-// PlanTraced makes program, of which only the source and the cost limit are set, the plan of an
-// expression for cel-go. The expression compiles in declared, and env serves evaluations. Each
-// evaluation calls observe with the steps of the evaluation, in order, and its cost. It evaluates
-// the expression twice: cel-go cannot trace and tell the cost at once.
+// PlanTraced plans an expression for cel-go, and sets program to the plan. Only the source and the
+// cost limit of program may be set before. The expression compiles in declared; evaluations use
+// env. Each evaluation calls observe with its steps, in order, and its cost. It evaluates the
+// expression twice, because cel-go cannot trace and tell the cost at once.
 func (b *Builtins) PlanTraced(declared, env *cel.Env, observe func(context.Context, []Step, uint64), program *Program) error {
 	compiled, err := b.checkTraced(declared, program.Panics.Source)
 	if err != nil {
@@ -98,7 +98,7 @@ func (t *tracedProgram) ContextEval(ctx context.Context, input any) (ref.Val, *c
 	}
 	var cancelled interpreter.EvalCancelledError
 	if errors.As(err, &cancelled) {
-		// To trace an evaluation that was cut short would take as long again.
+		// A second evaluation for the steps would take as long as the one that exceeded the limit.
 		t.observe(ctx, []Step{{t.checked.Expr().ID(), types.WrapErr(err)}}, cost)
 	} else {
 		t.observe(ctx, t.steps(ctx, input), cost)
@@ -106,8 +106,7 @@ func (t *tracedProgram) ContextEval(ctx context.Context, input any) (ref.Val, *c
 	return value, details, err
 }
 
-// steps returns the steps of an evaluation up to the first panic, which has its cause in a
-// function.
+// steps returns the steps of an evaluation. If a function panics, they end before its call.
 func (t *tracedProgram) steps(ctx context.Context, input any) []Step {
 	taken := &steps{}
 	repeat(ctx, input, func(frame *interpreter.ExecutionFrame) {
@@ -117,8 +116,8 @@ func (t *tracedProgram) steps(ctx context.Context, input any) []Step {
 	return taken.taken
 }
 
-// repeat calls evaluate with a frame in which cel-go evaluates an expression once more. The series
-// pays only for the evaluation before.
+// repeat calls evaluate with a frame for another evaluation of an expression. The series does not
+// pay for it: it has paid for the first one.
 func repeat(ctx context.Context, input any, evaluate func(*interpreter.ExecutionFrame)) {
 	frame, err := interpreter.NewExecutionFrame(input)
 	if err != nil {
@@ -133,7 +132,7 @@ func repeat(ctx context.Context, input any, evaluate func(*interpreter.Execution
 	}
 }
 
-// observable plans an expression such that the state of an evaluation are steps.
+// observable plans an expression. With the plan, the state of an evaluation is a *steps.
 func observable(env *cel.Env, checked *ast.AST, decorator interpreter.InterpretableDecoratorV2) (planned *interpreter.ObservableInterpretable, err error) {
 	defer rescue(&err)
 	dispatcher := interpreter.NewDispatcher()
@@ -157,8 +156,8 @@ func observable(env *cel.Env, checked *ast.AST, decorator interpreter.Interpreta
 	return observed.(*interpreter.ObservableInterpretable), nil
 }
 
-// steps are the steps of one evaluation. Unlike other states, they keep all values of a node. An
-// evaluation only calls SetValue.
+// steps is the state of one evaluation: cel-go calls SetValue for each node. Other implementations
+// of the interface keep the last value of a node only.
 type steps struct {
 	interpreter.EvalState
 	taken []Step

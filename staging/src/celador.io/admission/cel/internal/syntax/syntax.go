@@ -66,15 +66,14 @@ func Parts(e ast.Expr) (parts []ast.Expr) {
 	return parts
 }
 
-// IsBinding reports whether a comprehension only evaluates its result with a variable, as those of
-// cel.bind() and optMap() do.
+// IsBinding reports whether a comprehension does not loop, but evaluates its result once with a
+// variable, as the expansions of cel.bind() and optMap() do.
 func IsBinding(c ast.ComprehensionExpr) bool {
 	return c.IterRange().Kind() == ast.ListKind && c.IterRange().AsList().Size() == 0
 }
 
-// Collected returns the item that each iteration of map() or filter() adds to their result, and the
-// condition on which it does, which is nil if there is none. It returns false for other
-// comprehensions.
+// Collected returns the item that each iteration of map() or filter() adds to the result. condition
+// says for which elements it does; nil means all. Collected returns false for other comprehensions.
 func Collected(c ast.ComprehensionExpr) (item, condition ast.Expr, ok bool) {
 	sum := c.LoopStep()
 	if branches := Branches(sum); branches != nil && IsIdent(branches[2], c.AccuVar()) {

@@ -5,39 +5,41 @@ package apiextensions
 
 import v1 "celador.io/api/apiextensions/v1"
 
-// Expressions holds the fields of a CustomResourceDefinition's spec that Kubernetes does not have.
-type Expressions struct {
+// ExpressionFields holds the fields of a CustomResourceDefinition's spec that Kubernetes does not
+// have: those with expressions, and the tables that expressions read.
+type ExpressionFields struct {
 	// Defaults holds x-kubernetes-default of all schemas, by the name of the version.
 	Defaults map[string]SchemaDefaults
 
 	// ConversionRules reports whether spec.conversion.strategy is ConversionRules.
 	ConversionRules bool
 
-	// Converters is spec.conversion.converters. It may be set without ConversionRules, until
-	// validation.
+	// Converters is spec.conversion.converters. Before validation, it may be set although
+	// ConversionRules is not.
 	Converters []v1.Converter
 
-	// Tables is spec.conversion.tables. It may be set without ConversionRules, until validation.
+	// Tables is spec.conversion.tables. Before validation, it may be set although ConversionRules
+	// is not.
 	Tables []v1.ConversionTable
 }
 
-// SchemaDefaults holds the values of x-kubernetes-default in the schema of one version. No value
-// is empty.
+// SchemaDefaults holds the values of x-kubernetes-default in the schema of one version, by the
+// schema that has them. No value is empty.
 type SchemaDefaults map[SchemaPath][]v1.DefaultRule
 
 // IsEmpty reports whether the CustomResourceDefinition has only fields of Kubernetes. A nil
 // receiver is empty.
-func (e *Expressions) IsEmpty() bool {
+func (e *ExpressionFields) IsEmpty() bool {
 	return e == nil || !e.HasDefaults() && !e.HasConversion()
 }
 
 // HasDefaults reports whether a schema has x-kubernetes-default. A nil receiver has none.
-func (e *Expressions) HasDefaults() bool {
+func (e *ExpressionFields) HasDefaults() bool {
 	return e != nil && len(e.Defaults) > 0
 }
 
 // HasConversion reports whether the strategy is ConversionRules, or there are converters or tables.
 // A nil receiver has none of them.
-func (e *Expressions) HasConversion() bool {
+func (e *ExpressionFields) HasConversion() bool {
 	return e != nil && (e.ConversionRules || len(e.Converters) > 0 || len(e.Tables) > 0)
 }

@@ -43,8 +43,8 @@ func (p SchemaPath) Tokens() []string {
 	return tokens
 }
 
-// Field returns the field path of the schema, where root is the one of openAPIV3Schema. It is
-// written as in Kubernetes' validation errors: properties[spec].anyOf[0].items.
+// Field returns the field path of the schema. root is the field path of openAPIV3Schema. The path
+// is written as in Kubernetes' validation errors: properties[spec].anyOf[0].items.
 func (p SchemaPath) Field(root *field.Path) *field.Path {
 	path := root
 	rest := strings.TrimPrefix(string(p), "/")
@@ -57,7 +57,7 @@ func (p SchemaPath) Field(root *field.Path) *field.Path {
 		case "properties", "patternProperties", "definitions", "dependencies":
 			path, rest = path.Key(unescaper.Replace(token)), after
 		case "allOf", "anyOf", "oneOf", "items":
-			// items holds either one schema or a list.
+			// The field items holds either one schema or a list of schemas.
 			if index, err := strconv.Atoi(token); err == nil {
 				path, rest = path.Index(index), after
 			}

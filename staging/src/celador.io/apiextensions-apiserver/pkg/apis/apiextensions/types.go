@@ -19,7 +19,7 @@ type CustomResourceDefinition struct {
 
 	// Expressions is the rest of the spec. Nil if the CustomResourceDefinition has only fields of
 	// Kubernetes.
-	Expressions *Expressions
+	Expressions *ExpressionFields
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object

@@ -16,9 +16,9 @@ import (
 )
 
 // AsStored is a RESTOptionsGetter for custom resources in the versions in which they are stored.
-// Its codec coerces and defaults an object that it decodes, in the object's own version, and
-// encodes objects in the version that they have. Objects of watches, from which the watch cache
-// takes its objects, share texts and managed fields.
+// Its codec does not convert: it coerces and defaults a decoded object in the object's own version,
+// and encodes an object in the version that it has. The objects of watch events, with which the
+// watch cache is filled, share equal texts and managed fields.
 type AsStored struct {
 	// RESTOptionsGetter provides options with a codec of unstructured objects.
 	generic.RESTOptionsGetter
@@ -37,15 +37,16 @@ func (s AsStored) GetRESTOptions(resource schema.GroupResource, _ runtime.Object
 	return options, nil
 }
 
-// interned is a decoder of objects that share what is equal, if they come from a watch. Sharing
-// takes a twentieth of the time of a read, and pays only for objects that are kept.
+// interned is a decoder that lets the objects of watch events share equal texts and managed fields
+// (package interning). That takes a twentieth of the time of a read, and pays only for objects that
+// stay in the watch cache.
 type interned struct{ runtime.Decoder }
 
 // Decode implements runtime.Decoder.
 func (i interned) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	object, gvk, err := i.Decoder.Decode(data, defaults, into)
-	// The storage layer passes the object or list of a request as into, and nil for the events of a
-	// watch.
+	// To decode a watch event, the storage layer passes nil as into. For a request, it passes the
+	// object or list.
 	if u, ok := object.(*unstructured.Unstructured); ok && err == nil && into == nil {
 		interning.Intern(u.Object)
 	}

@@ -55,12 +55,12 @@ func (s Serializer) EncoderForVersion(encoder runtime.Encoder, gv runtime.GroupV
 // if the given one is strict.
 func (s Serializer) DecoderToVersion(decoder runtime.Decoder, gv runtime.GroupVersioner) runtime.Decoder {
 	// As in Kubernetes, field validation does not apply to CBOR: unknown fields are dropped without
-	// an error or warning.
+	// an error or warning. Only the JSON decoder tells whether it is strict.
 	jsonDecoder, ok := decoder.(*json.Serializer)
 	coercion := schemas.Coercion{ReportUnknownFields: ok && jsonDecoder.IsStrict()}
 
-	// The scheme converts and defaults the options of a request. It does not change custom
-	// resources.
+	// The codec converts and defaults the options of a request with the scheme, and leaves custom
+	// resources alone.
 	return versioning.NewCodec(nil, s.schemas.Decoder(decoder, coercion), runtime.UnsafeObjectConvertor(scheme.Scheme),
 		scheme.Scheme, scheme.Scheme, s.schemas.Defaulter(scheme.Scheme), nil, gv, "customResourceRequest")
 }

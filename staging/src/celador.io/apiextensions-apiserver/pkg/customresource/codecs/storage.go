@@ -24,7 +24,8 @@ type StorageOptionsGetter struct {
 	// not change its input. Decoding may, because no one else has an object that was just decoded.
 	Encoding, Decoding runtime.ObjectConvertor
 	Schemas            *schemas.Schemas
-	// Served is the version of objects in memory, Stored the storage version.
+	// Served is the version that decoded objects have, and Stored the version in which they are
+	// encoded.
 	Served, Stored schema.GroupVersion
 }
 

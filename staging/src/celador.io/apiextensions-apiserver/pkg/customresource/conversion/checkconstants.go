@@ -12,8 +12,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// checkConstants returns a problem if the rule sets a field, in all objects or in some, to a
-// constant that the target's schema or the API does not accept.
+// checkConstants returns a problem if the rule sets a field to a constant that the target's schema
+// or the API does not accept. The expression may have the constant as its result in some cases
+// only.
 func (e *edge) checkConstants(r *compiledRule) *problem {
 	if p := e.checkMetadataKeys(r); p != nil {
 		return p

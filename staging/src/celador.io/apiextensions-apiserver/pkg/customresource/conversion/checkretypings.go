@@ -16,7 +16,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// checkRetypings checks that rules set the fields of the same name whose types differ.
+// checkRetypings returns an error for each field that both versions have with types that do not
+// agree, unless a rule sets it.
 func (c *checkedRules) checkRetypings() field.ErrorList {
 	var errs field.ErrorList
 	for _, r := range compareIdentity(c.edge.from.schema, c.edge.to.schema).retypings {
@@ -33,16 +34,16 @@ func (c *checkedRules) checkRetypings() field.ErrorList {
 	return errs
 }
 
-// determines reports whether the rule sets the retyped field. An object that the rule constructs
-// above the field sets it if it names the field: otherwise the object is merged, and the field,
-// which cannot keep its value, is lost.
+// determines reports whether the rule sets the retyped field whatever the source is. If the rule
+// constructs an object above the field, the object must name the field: a constructed object is
+// merged into the existing one, and the field could not keep its value there.
 func (r *compiledRule) determines(retyped *retyping) bool {
 	path := r.path()
 	return retyped.covers(path) && (len(path) >= len(retyped.path) || r.expression.SetsField(names(retyped.path[len(path):])))
 }
 
-// names returns the names of the steps of a path. [*] has none, and constructed objects have no
-// such field.
+// names returns the names of the segments of a path. The name of [*] is empty, which no field of a
+// constructed object is.
 func names(path rulepath.Path) []string {
 	names := make([]string, len(path))
 	for i, step := range path {

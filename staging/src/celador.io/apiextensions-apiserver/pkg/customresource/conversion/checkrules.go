@@ -21,8 +21,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// checkedRules holds those rules and variables of a converter that are valid each by itself, for
-// the checks that look at all of them together.
+// checkedRules holds the rules and variables of a converter that have no error by themselves.
+// Further checks compare them with one another.
 type checkedRules struct {
 	edge *edge
 	// path is the path of the converter's rules.
@@ -35,8 +35,8 @@ type checkedRules struct {
 	estimates []estimate
 }
 
-// An estimate is the estimated cost of a rule or variable, for all values that one object has at
-// the scope.
+// An estimate is the estimated cost of a rule or variable, for all values of one object at its
+// scope together.
 type estimate struct {
 	path *field.Path
 	// what names the cost in errors.
@@ -46,8 +46,8 @@ type estimate struct {
 	expression *schemaexpression.Expression
 }
 
-// estimate estimates the cost of an expression that has a scope, within lists and maps of the given
-// limits.
+// estimate adds the estimated cost of an expression. The limits of the lists and maps on the way to
+// its scope are repetitions.
 func (c *checkedRules) estimate(path *field.Path, what string, scope rulepath.Path, repetitions []int64, expression *schemaexpression.Expression) field.ErrorList {
 	cost, err := rulelimit.Estimate(expression, repetitions)
 	if err != nil {
@@ -155,8 +155,8 @@ type sourceRead struct {
 	inSelf bool
 }
 
-// sourceReads returns what an expression with a scope reads of objects in a version: through self,
-// root and variables.
+// sourceReads returns the parts of an object in a version that an expression reads through self,
+// root and variables. scope is the path from the object to self.
 func sourceReads(version *typedVersion, scope rulepath.Path, expression *schemaexpression.Expression) []sourceRead {
 	var all []sourceRead
 	add := func(start rulepath.Path, inSelf bool, reads []schemaexpression.Read) {
@@ -174,14 +174,15 @@ func sourceReads(version *typedVersion, scope rulepath.Path, expression *schemae
 	return all
 }
 
-// absolute returns the path in the source of what an expression reads below a path with a schema,
-// and false if it reads a value that the schema does not describe; the path ends before it then.
+// absolute returns the path, from the whole object, of a part that an expression reads below start.
+// schema is the schema at start. If the expression reads a value that the schema does not describe,
+// the path ends before that value, and absolute returns false.
 func absolute(start rulepath.Path, schema *structuralschema.Structural, read []string) (rulepath.Path, bool) {
 	path := slices.Clone(start)
 	for _, step := range read {
 		next := rulepath.Segment{Name: step}
 		if schema.Items != nil || rulepath.Values(schema) != nil {
-			// Costs and losses do not depend on the key.
+			// For the checks of costs and losses, all entries of a map are alike.
 			next = rulepath.Segment{Each: true}
 		} else if name, ok := apiservercel.Unescape(step); ok {
 			next.Name = name

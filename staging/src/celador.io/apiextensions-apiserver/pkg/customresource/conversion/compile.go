@@ -31,10 +31,10 @@ var compiler = sync.OnceValues(func() (*schemaexpression.Compiler, error) {
 
 // A compiledRule is a rule that has been checked against the schemas of both versions.
 type compiledRule struct {
-	// scope leads to the source's values that the rule is evaluated for, field from there to the
-	// target's field.
+	// scope leads from the source object to the values that the rule is evaluated for. field leads
+	// from the same place in the target to the field that the rule sets.
 	scope, field rulepath.Path
-	// source is the schema of the values at scope, self their type.
+	// source is the schema of the values at scope, and self their type.
 	source *structuralschema.Structural
 	self   *apiservercel.DeclType
 	// repetitions holds the declared limits of the lists and maps that the scope leads through.
@@ -44,7 +44,7 @@ type compiledRule struct {
 	expression *schemaexpression.Expression
 }
 
-// path returns the pattern of the target's fields that the rule sets.
+// path returns the pattern of the target's fields that the rule sets, which may contain [*].
 func (r *compiledRule) path() rulepath.Path { return r.scope.Join(r.field) }
 
 // A problem is an error in one field of a rule.
@@ -58,9 +58,9 @@ type problem struct {
 type edge struct {
 	from, to *typedVersion
 	tables   *tables
-	// shared holds the variables of the converter, as far as they have been declared.
+	// shared holds the variables of the converter that have been declared so far.
 	shared *schemaexpression.Shared
-	// environments holds the environments of the scopes, which rules share.
+	// environments holds the environments of the scopes. Rules with the same scope share one.
 	environments map[environmentKey]*schemaexpression.Environment
 	// types returns the types that rules construct.
 	types func() *ruleresult.Types

@@ -35,16 +35,16 @@ type conversion struct {
 	// target is the converted object.
 	target     map[string]any
 	apiVersion string
-	// partial is set if the source may lack fields that rules read.
+	// partial is set if the source is a part of an object, which may lack fields that rules read.
 	partial bool
-	// defaults is the conversion of the source with its defaults. Nil if they are not known.
+	// defaults converts the source with its defaults. Nil if the defaults are not known.
 	defaults *conversion
 	// budget is the cost that the remaining rules may have.
 	budget uint64
 	// results converts the results of all rules of the chain.
 	results *ruleresult.Results
-	// values holds, for each scope of the plan, the values of the source to which it leads. They
-	// are found when the first rule of the scope needs them.
+	// values holds the values of the source to which each scope of the plan leads. The values of a
+	// scope are found when its first rule is evaluated.
 	values []scopeValues
 	shared sharedValues
 }
@@ -53,12 +53,13 @@ type scopeValues struct {
 	known   bool
 	matches []rulepath.Location
 	scope   *plannedScope
-	// activations holds self for each match that a rule has been evaluated for, or for the last one
-	// if only one rule has the scope, so that large lists take little memory.
+	// activations holds the variables for each of the matches. If only one rule has the scope,
+	// there is a single activation, which serves one match after the other, so that large lists
+	// take little memory.
 	activations []schemaexpression.Activation
 }
 
-// newConversion returns the conversion of an object. part is nil if the object is whole.
+// newConversion returns the conversion of an object. part is nil for a whole object.
 func newConversion(plan *plan, source map[string]any, apiVersion string, budget uint64, results *ruleresult.Results, part *part) *conversion {
 	c := &conversion{plan: plan, source: source, apiVersion: apiVersion, budget: budget, results: results, partial: part != nil}
 	if c.partial && part.defaulted != nil {
@@ -158,7 +159,7 @@ func causeOf(evaluation schemaexpression.Evaluation, readsTable bool) (Reason, e
 	}
 }
 
-// valuesAt returns the source's values at a scope.
+// valuesAt returns the values of the source at the scope with an index.
 func (c *conversion) valuesAt(scope int) (*scopeValues, error) {
 	if c.values == nil {
 		c.values = make([]scopeValues, len(c.plan.scopes))
@@ -180,8 +181,8 @@ func (c *conversion) valuesAt(scope int) (*scopeValues, error) {
 	return values, nil
 }
 
-// activation returns the variables of rules for a match. The next call may change them if only one
-// rule has the scope.
+// activation returns the variables with which rules are evaluated for a match. If only one rule has
+// the scope, the next call changes them.
 func (c *conversion) activation(v *scopeValues, match int) *schemaexpression.Activation {
 	isShared := len(v.activations) == len(v.matches)
 	a := &v.activations[0]

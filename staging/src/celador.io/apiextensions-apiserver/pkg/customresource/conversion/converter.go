@@ -18,24 +18,26 @@ import (
 )
 
 // A Converter converts custom resources of one kind. It is immutable and safe for concurrent use.
-// It plans the rules of a converter when it converts the first object with them; later conversions
-// take no locks.
+// When an entry of spec.conversion.converters is first used, its rules are compiled; later
+// conversions take no locks.
 type Converter struct {
 	kind schema.GroupKind
-	// chains holds the steps from one version to another.
+	// chains holds, for each pair of versions, the plans that lead from one to the other.
 	chains map[pair]route
 	// effects says what the chains may change in metadata.
 	effects map[pair]effects
-	// metadata converts metadata alone, for the chains that may change it.
+	// metadata converts metadata alone. It has the chains that may change metadata.
 	metadata *Converter
 }
 
-// A step returns the plan of a converter. It is safe for concurrent use.
-type step func() (*plan, *Error)
+// A lazyPlan returns the plan of an entry of spec.conversion.converters, which it makes on the
+// first call. It is safe for concurrent use.
+type lazyPlan func() (*plan, *Error)
 
-// A route holds the steps of a chain of converters.
+// A route holds the plans of the entries of spec.conversion.converters that lead from one version
+// to another.
 type route struct {
-	steps []step
+	plans []lazyPlan
 	// err says why there is no chain.
 	err error
 }
@@ -54,14 +56,14 @@ func New(spec *Spec) *Converter {
 	}
 	tables := newTables(spec.Tables)
 	g := newGraph(spec)
-	steps, metadataSteps, each := map[pair]step{}, map[pair]step{}, map[pair]effects{}
+	plans, metadataPlans, each := map[pair]lazyPlan{}, map[pair]lazyPlan{}, map[pair]effects{}
 	for p, index := range g.converters {
-		planned := func(onlyMetadata bool) step {
+		planned := func(onlyMetadata bool) lazyPlan {
 			return sync.OnceValues(func() (*plan, *Error) {
 				return newPlan(versions[p.from], versions[p.to], tables, &spec.Converters[index], index, onlyMetadata)
 			})
 		}
-		steps[p], metadataSteps[p], each[p] = planned(false), planned(true), effectsOf(&spec.Converters[index])
+		plans[p], metadataPlans[p], each[p] = planned(false), planned(true), effectsOf(&spec.Converters[index])
 	}
 	c := &Converter{kind: spec.Kind, chains: map[pair]route{}, effects: map[pair]effects{}}
 	c.metadata = &Converter{kind: spec.Kind, chains: map[pair]route{}}
@@ -72,10 +74,10 @@ func New(spec *Spec) *Converter {
 				continue
 			}
 			p := pair{from, to}
-			c.chains[p] = newRoute(found[to], steps)
+			c.chains[p] = newRoute(found[to], plans)
 			if c.chains[p].err == nil {
 				var metadata route
-				c.effects[p], metadata.steps = effectsAlong(found[to][0], each, steps, metadataSteps)
+				c.effects[p], metadata.plans = effectsAlong(found[to][0], each, plans, metadataPlans)
 				c.metadata.chains[p] = metadata
 			}
 		}
@@ -83,15 +85,15 @@ func New(spec *Spec) *Converter {
 	return c
 }
 
-// newRoute returns the route along the only chain.
-func newRoute(chains []chain, steps map[pair]step) route {
+// newRoute returns the route along a chain. If there is none, or several, the route has an error.
+func newRoute(chains []chain, plans map[pair]lazyPlan) route {
 	switch len(chains) {
 	case 0:
 		return route{err: errors.New("spec.conversion.converters has no converter, and no chain of converters, for these versions")}
 	case 1:
 		var r route
 		for i, from := range chains[0][:len(chains[0])-1] {
-			r.steps = append(r.steps, steps[pair{from, chains[0][i+1]}])
+			r.plans = append(r.plans, plans[pair{from, chains[0][i+1]}])
 		}
 		return r
 	default:
@@ -110,7 +112,7 @@ func (c *Converter) Convert(ctx context.Context, in *unstructured.Unstructured, 
 	return c.convert(ctx, in, toVersion, nil)
 }
 
-// convert converts an object. part is nil if the object is whole.
+// convert converts an object. part is nil for a whole object.
 func (c *Converter) convert(ctx context.Context, in *unstructured.Unstructured, toVersion string, part *part) (_ *unstructured.Unstructured, err error) {
 	gvk := in.GroupVersionKind()
 	if gvk.Version == toVersion {
@@ -140,19 +142,19 @@ func (c *Converter) convert(ctx context.Context, in *unstructured.Unstructured, 
 	object := in.Object
 	budget := uint64(maxObjectCost)
 	var results ruleresult.Results
-	for i, step := range chain.steps {
-		plan, planErr := step()
+	for i, lazy := range chain.plans {
+		plan, planErr := lazy()
 		if planErr != nil {
 			copied := *planErr
 			return nil, fail(&copied)
 		}
 		conversion := newConversion(plan, object, c.gv(plan.to.name), budget, &results, part)
-		converted, stepErr := conversion.run(ctx)
-		if stepErr != nil {
-			stepErr.From, stepErr.To = plan.from.name, plan.to.name
-			return nil, fail(stepErr)
+		converted, ruleErr := conversion.run(ctx)
+		if ruleErr != nil {
+			ruleErr.From, ruleErr.To = plan.from.name, plan.to.name
+			return nil, fail(ruleErr)
 		}
-		if i < len(chain.steps)-1 {
+		if i < len(chain.plans)-1 {
 			converted = plan.prune(converted)
 			part.next(ctx, conversion)
 		}

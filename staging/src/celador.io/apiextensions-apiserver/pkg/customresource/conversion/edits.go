@@ -12,24 +12,24 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// edits are the places of an object that the rules of a converter change. They have the shape of
-// the object: one edits for each object, list and map on the way. Making a copy of an object copies
-// only what the edits lead through and shares the rest, so that a few rules on a large object cost
-// little.
+// edits describe which places of an object the rules of a converter change. They form a tree like
+// the object: one edits for each object, list and map on the way to such a place. The conversion
+// copies only the values that have edits, and shares all others with the source, so that a few
+// rules on a large object cost little.
 type edits struct {
 	fields map[string]*edits
-	// entries are the edits in every list item and map value.
+	// entries are the edits of all items of a list, or of all values of a map.
 	entries *edits
 	// merged is set if a rule may merge an object into the value, in place.
 	merged bool
-	// discard is set if the value does not have a type that the target version accepts.
+	// discard is set if the value must not be copied, because the target version does not accept
+	// its type.
 	discard bool
 	// blank returns the value that takes the place of a discarded list item or map value.
 	blank func() any
 }
 
-// at returns the edits of the value at a path. It adds them, and those on the way, if they are
-// missing.
+// at returns the edits of the value at a path. It adds edits that are missing on the way.
 func (e *edits) at(path rulepath.Path) *edits {
 	for _, step := range path {
 		var next *edits
@@ -52,8 +52,8 @@ func (e *edits) at(path rulepath.Path) *edits {
 	return e
 }
 
-// copy returns the value with copies of everything that the edits change, and without discarded
-// values.
+// copy returns a copy of a value, without the discarded values in it. The copy shares all values
+// that have no edits.
 func (e *edits) copy(value any) any {
 	if e.merged {
 		value = runtime.DeepCopyJSONValue(value)

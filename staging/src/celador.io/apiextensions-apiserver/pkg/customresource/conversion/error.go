@@ -38,10 +38,10 @@ type Error struct {
 	Reason Reason
 	// Kind, Namespace and Name identify the object.
 	Kind, Namespace, Name string
-	// From and To are the versions of the converter that failed: one step, if a chain of converters
-	// was used.
+	// From and To are the versions of the entry of spec.conversion.converters that failed. In a
+	// chain, they are not the versions of the conversion as a whole.
 	From, To string
-	// Rule identifies the rule that failed. Nil if the error is not one of a rule.
+	// Rule identifies the rule that failed. Nil if no rule failed.
 	Rule *Rule
 	// Err is the cause.
 	Err error

@@ -21,9 +21,10 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// hints says what to write instead of names that the type checker does not know.
+// hints makes suggestions for the errors of the type checker: what to write instead of a name that
+// it does not know.
 type hints struct {
-	// scope is the text of the rule's scope, self the type there.
+	// scope is the text of the rule's scope, and self the type of the values there.
 	scope string
 	self  *apiservercel.DeclType
 	// root is the type of the object.
@@ -31,12 +32,13 @@ type hints struct {
 	// target is the schema of the fields that constructors have, in the version to.
 	target *structuralschema.Structural
 	to     string
-	// shared and tables are what the rule reads as variables, tables and inverted.
+	// shared and tables hold the fields of the objects variables, tables and inverted, which the
+	// rule can read.
 	shared *schemaexpression.Shared
 	tables *tables
 }
 
-// of returns the hints for the errors that the type checker has about an expression.
+// of returns suggestions for the errors in detail, which the type checker has about an expression.
 func (h hints) of(detail, expression string) []string {
 	names := ruleerror.Names{Variable: h.variable, Field: func(name string) string { return h.field(name, detail) }}
 	if h.scope != "" {
@@ -98,8 +100,8 @@ func (h hints) notRoot() string {
 	return fmt.Sprintf("self is the value at the scope %s, not the whole object, which is root", h.scope)
 }
 
-// namespaced returns a hint for a field of variables, tables or inverted that does not exist, and
-// false if the expression in the error does not read one of that name.
+// namespaced returns a hint for a field of variables, tables or inverted that does not exist. It
+// returns false if the expression reads no field of that name from one of them.
 func (h hints) namespaced(name, detail string) (string, bool) {
 	for _, namespace := range []struct {
 		name, what string
@@ -148,8 +150,8 @@ var hiddenMetadata = map[string]bool{
 	"deletionGracePeriodSeconds": true, "finalizers": true, "ownerReferences": true, "managedFields": true, "selfLink": true,
 }
 
-// nearest returns the name of a field anywhere in self, or of a field that a constructor may have,
-// that the given name was probably meant to be. It returns "" if there is none.
+// nearest returns the name that the given one was probably meant to be: that of a field anywhere in
+// self or, if constructors is set, of a field of a constructor. It returns "" if there is none.
 func (h hints) nearest(name string, constructors bool) string {
 	fields := ruleerror.FieldNames(h.self)
 	if constructors {

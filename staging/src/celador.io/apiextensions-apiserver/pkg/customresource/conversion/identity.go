@@ -23,9 +23,9 @@ type retyping struct {
 	source, target *structuralschema.Structural
 }
 
-// compareIdentity finds the fields that conversion without rules could not copy from objects of the
-// source's schema to those of the target's. Conversion itself handles the type and the metadata of
-// the object.
+// compareIdentity finds the fields that a conversion cannot simply copy from objects of the
+// source's schema to objects of the target's. It ignores apiVersion, kind and metadata, which the
+// conversion itself sets.
 func compareIdentity(source, target *structuralschema.Structural) identity {
 	var c identity
 	for _, name := range fieldNames(source, target) {
@@ -37,15 +37,15 @@ func compareIdentity(source, target *structuralschema.Structural) identity {
 	return c
 }
 
-// identity holds the fields that both versions have, and whose values a conversion cannot copy in
-// all objects: their types differ, or only the target declares one.
+// identity holds the fields of both versions whose values cannot be copied in all objects:
+// retypings, if the types differ, and openings, if only the target declares a type.
 type identity struct {
 	retypings []retyping
 	openings  []opening
 }
 
-// fieldNames returns the fields that an object of the source may have and the target's schema may
-// describe: the declared ones and, if the source allows undeclared fields, all of the target.
+// fieldNames returns the names of the fields that are compared: those that the source declares and,
+// if the source also allows undeclared fields, those that the target declares.
 func fieldNames(source, target *structuralschema.Structural) []string {
 	names := maps.Clone(source.Properties)
 	if names == nil {
@@ -128,9 +128,9 @@ func (r *retyping) covers(path rulepath.Path) bool {
 	return slices.Equal(path[:n], r.path[:n])
 }
 
-// discarded returns the path of the values that a conversion must not copy, because the target does
-// not accept their type. For items of a list, these are the items if a rule sets each of them.
-// Otherwise the whole list is left out, because a list cannot lack single items.
+// discarded returns the path of the values that a conversion must leave out, because the target
+// does not accept their type. For items of a list, these are the items if a rule sets each of them.
+// Otherwise it is the whole list, because a list cannot lack single items.
 func (r *retyping) discarded(rules []rulepath.Path) rulepath.Path {
 	path := r.path
 	for len(path) > 0 && path[len(path)-1].Each {
@@ -142,8 +142,8 @@ func (r *retyping) discarded(rules []rulepath.Path) rulepath.Path {
 	return path
 }
 
-// blank returns a function that makes the value without content that takes the place of a discarded
-// item.
+// blank returns a function that makes an empty value of a schema's type, to stand for a discarded
+// item until a rule sets it.
 func blank(target *structuralschema.Structural) func() any {
 	switch target.Type {
 	case "object":

@@ -24,10 +24,10 @@ func (c *Converter) ChangesLabels(from, to string) bool { return c.effects[pair{
 // labels or annotations.
 func (c *Converter) ChangesMetadata(from, to string) bool { return c.effects[pair{from, to}].metadata }
 
-// ConvertMetadata returns an object in another version that has apiVersion, kind and metadata, but
-// no other fields. It evaluates only the rules that may write metadata, and all rules of the
-// converters that come before those in a chain, because they may read what these converters return.
-// It does not change in, with which the result shares values. Errors have the type *Error.
+// ConvertMetadata returns an object in another version with only apiVersion, kind and metadata. It
+// evaluates the rules that may write metadata. In a chain, it also evaluates all rules of earlier
+// converters, because later ones may read what these set. It does not change in, and the result
+// shares values with it. Errors have the type *Error.
 func (c *Converter) ConvertMetadata(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
 	source := in
 	if c.effects[pair{in.GroupVersionKind().Version, toVersion}].metadata {
@@ -54,33 +54,34 @@ func effectsOf(converter *v1.Converter) effects {
 	return e
 }
 
-// effectsAlong returns the effects of a chain, and the steps that convert metadata along it: steps
-// before the last converter that may change metadata, and the one of metadataSteps for this
-// converter. each holds the effects of the converters.
-func effectsAlong(c chain, each map[pair]effects, steps, metadataSteps map[pair]step) (effects, []step) {
+// effectsAlong returns the effects of a chain, and the plans with which metadata is converted along
+// it. These end with the last converter that may change metadata: its plan is the one of
+// metadataPlans, and those before it are the ones of plans. each holds the effects of the
+// converters.
+func effectsAlong(c chain, each map[pair]effects, plans, metadataPlans map[pair]lazyPlan) (effects, []lazyPlan) {
 	var e effects
-	var all, metadata []step
+	var all, metadata []lazyPlan
 	for i, from := range c[:len(c)-1] {
 		p := pair{from, c[i+1]}
 		if own := each[p]; own.metadata {
 			e.labels, e.metadata = e.labels || own.labels, true
-			metadata = append(slices.Clone(all), metadataSteps[p])
+			metadata = append(slices.Clone(all), metadataPlans[p])
 		}
-		all = append(all, steps[p])
+		all = append(all, plans[p])
 	}
 	return e, metadata
 }
 
 // writesMetadata reports whether a rule may write labels, and whether it may write metadata at all.
-// A rule for the whole object may.
+// A rule that sets the whole object may write both.
 func writesMetadata(rule *v1.ConversionRule) (labels, metadata bool) {
 	path := pathOf(rule)
 	metadata = len(path) == 0 || path[0].Name == "metadata"
 	return metadata && (len(path) < 2 || path[1].Name == "labels"), metadata
 }
 
-// pathOf returns the path of the field that a rule sets. It is empty, as for the whole object, if
-// the rule is invalid.
+// pathOf returns the path of the field that a rule sets. It is empty for the whole object, and for
+// an invalid rule, which may do anything.
 func pathOf(rule *v1.ConversionRule) rulepath.Path {
 	scope, scopeErr := rulepath.ParseScope(rule.Scope)
 	field, fieldErr := rulepath.ParseField(rule.Field)

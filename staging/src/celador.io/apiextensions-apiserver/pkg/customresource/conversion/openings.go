@@ -22,9 +22,8 @@ type opening struct {
 	target *structuralschema.Structural
 }
 
-// checkOpenings returns an error if the converted object has a value of another type than the
-// target's schema declares, where the source's schema leaves the type open. Results of rules have
-// been checked; values that the conversion copies have not.
+// checkOpenings returns an error if the converted object has a copied value in an opening that is
+// not of the type which the target declares. The values that rules set have been checked before.
 func (c *conversion) checkOpenings() *Error {
 	var results ruleresult.Results // not those of the rules, whose limits must not count copied values
 	for _, opening := range c.plan.openings {

@@ -39,8 +39,8 @@ type part struct {
 	defaulted map[string]any
 }
 
-// next replaces defaulted by its conversion with the converter of c, for the next converter of the
-// chain. It becomes nil if a rule fails for it.
+// next converts defaulted with the converter of c, for the next converter of a chain. It sets
+// defaulted to nil if a rule fails for it.
 func (p *part) next(ctx context.Context, c *conversion) {
 	if c.defaults == nil {
 		return
@@ -51,9 +51,9 @@ func (p *part) next(ctx context.Context, c *conversion) {
 	}
 }
 
-// applyDefaulted evaluates a rule that has failed for the value at a path with the defaults of the
-// source. It leaves the field of the rule unset if the rule fails again or reads nothing but
-// defaults.
+// applyDefaulted evaluates a rule once more, with the defaults of the source, after it has failed
+// for the value at a path. It leaves the field of the rule unset if the rule fails again, or reads
+// nothing but defaults.
 func (c *conversion) applyDefaulted(ctx context.Context, rule *plannedRule, at rulepath.Path) {
 	if c.defaults != nil && rule.readsAny(c.source, at) {
 		if value, found, err := at.Get(c.defaults.source); found && err == nil {
@@ -67,8 +67,8 @@ func (c *conversion) applyDefaulted(ctx context.Context, rule *plannedRule, at r
 	c.unset(rule, at)
 }
 
-// readsAny reports whether an object has one of the values that the rule reads for the value at a
-// path, apart from those that every object has.
+// readsAny reports whether an object has one of the values that a rule reads for the value at a
+// path. Values that every object has do not count.
 func (r *plannedRule) readsAny(object map[string]any, at rulepath.Path) bool {
 	return slices.ContainsFunc(r.reads(), func(read sourceRead) bool {
 		path := read.path
@@ -80,8 +80,8 @@ func (r *plannedRule) readsAny(object map[string]any, at rulepath.Path) bool {
 	})
 }
 
-// innermostReads returns what a rule reads of the source. It leaves out objects of which the rule
-// reads parts, and the type and the name, which every object has.
+// innermostReads returns the parts of the source that a rule reads. It leaves out an object if the
+// rule reads parts of it, and the type and the name, which every object has.
 func innermostReads(from *typedVersion, rule *compiledRule) []sourceRead {
 	reads := sourceReads(from, rule.scope, rule.expression)
 	return slices.DeleteFunc(slices.Clone(reads), func(read sourceRead) bool {

@@ -32,7 +32,8 @@ type plan struct {
 	positions map[string]int
 	// root is the schema of the objects in the version that they are converted from.
 	root *schemaexpression.Schema
-	// scopes holds the distinct scopes of the rules, which share the values there.
+	// scopes holds the distinct scopes of the rules. Rules with the same scope share the values
+	// that it leads to.
 	scopes []plannedScope
 	// edits are the places that the rules change.
 	edits edits
@@ -66,16 +67,16 @@ type plannedRule struct {
 	readsTable bool
 	// scopeIndex is the index of the rule's scope in the scopes of the plan.
 	scopeIndex int
-	// existing is the length of the part of the scope that must exist in the target: up to the last
-	// [*].
+	// existing is the length of the beginning of the scope that must exist in the target for the
+	// rule to set its field. It ends with the last [*].
 	existing int
 	// reads returns what the rule reads of the source; see innermostReads.
 	reads func() []sourceRead
 }
 
-// newPlan compiles and plans the rules of a converter, which has an index in
-// spec.conversion.converters. With onlyMetadata, it leaves out the rules and checks of other
-// fields. An error has the reason ReasonCompilation.
+// newPlan compiles and plans the rules of an entry of spec.conversion.converters, which is at an
+// index. With onlyMetadata, it leaves out rules and checks of fields other than metadata. An error
+// has the reason ReasonCompilation.
 func newPlan(from, to *typedVersion, tables *tables, converter *v1.Converter, index int, onlyMetadata bool) (*plan, *Error) {
 	p := &plan{from: from, to: to, converter: index, tables: tables, positions: map[string]int{}}
 	fail := func(rule *Rule, err error) *Error {

@@ -12,9 +12,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// checkReplacedLists checks that no rule sets the items of a list that an earlier rule replaces. A
-// rule reads an item of the source and sets the item with the same index in the target, which is
-// another one if the earlier rule sorts or filters.
+// checkReplacedLists returns an error for a rule that sets items of a list which an earlier rule
+// replaces. The later rule reads an item of the source and sets the item with the same index in the
+// target. If the earlier rule sorts or filters the list, that is another item.
 func (c *checkedRules) checkReplacedLists() field.ErrorList {
 	var errs field.ErrorList
 	for j, rule := range c.rules {
@@ -31,8 +31,8 @@ func (c *checkedRules) checkReplacedLists() field.ErrorList {
 	return errs
 }
 
-// replacedList returns the path of the first list that the scope leads through and that a rule
-// replaces, or nil.
+// replacedList returns the path of the first list on the way to the scope of a rule that another
+// rule replaces, or nil.
 func (c *checkedRules) replacedList(rule *compiledRule, scope rulepath.Path) rulepath.Path {
 	path := rule.path()
 	for n, step := range scope {

@@ -16,11 +16,12 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// sharedValues holds the values of one object that its rules share, as far as rules have read them.
+// sharedValues holds the values that all rules read for one object, such as root and the variables.
+// They are computed when a rule first reads them.
 type sharedValues struct {
 	ctx  context.Context
 	root ref.Val
-	// activation has what the expressions of variables read.
+	// activation is the activation of the variables' expressions.
 	activation schemaexpression.Activation
 	// variables holds the values or errors of the variables, by position.
 	variables []ref.Val
@@ -34,8 +35,8 @@ func (c *conversion) root() ref.Val {
 	return c.shared.root
 }
 
-// ResolveName returns the value of a variable other than self, for rules whose scope has no [*] and
-// for variables.
+// ResolveName returns the value of a variable other than self. It serves variables, and rules whose
+// scope contains no [*].
 func (c *conversion) ResolveName(name string) (any, bool) {
 	switch name {
 	case schemaexpression.Root:
@@ -82,7 +83,7 @@ func (c *conversion) evaluate(i int) ref.Val {
 	return evaluation.Value
 }
 
-// A variableError says why a variable has no value.
+// A variableError is the reason why a variable has no value.
 type variableError struct {
 	reason           Reason
 	converter, index int
@@ -90,8 +91,8 @@ type variableError struct {
 	err              error
 }
 
-// Error implements error. Of the variables that read each other, it names the first and the one
-// that fails.
+// Error implements error. If variables read one another, it names the one that the rule reads and
+// the one that fails.
 func (e *variableError) Error() string {
 	var last *variableError
 	for cause := e; errors.As(cause.err, &cause); {
@@ -110,7 +111,8 @@ func (e *variableError) variable() string {
 // Unwrap returns the cause.
 func (e *variableError) Unwrap() error { return e.err }
 
-// entryValues resolves the variables of a rule whose scope contains [*].
+// entryValues resolves the variables of a rule whose scope contains [*]. These also read the index
+// or key of the entry.
 type entryValues struct {
 	*conversion
 	// entry is the list item or map entry that the last [*] stands for.

@@ -35,9 +35,9 @@ type Version struct {
 	Schema *structuralschema.Structural
 }
 
-// Identical reports whether objects differ in their apiVersion alone between two versions: the
-// schemas are equal, also those in the middle of the chain, and no converter of the chain has a
-// rule. Such a conversion cannot fail.
+// Identical reports whether objects of two versions differ in their apiVersion only. All versions
+// of the chain between them must have equal schemas, and its converters no rules. Such a conversion
+// cannot fail.
 func (spec *Spec) Identical(from, to string) bool {
 	if from == to {
 		return true

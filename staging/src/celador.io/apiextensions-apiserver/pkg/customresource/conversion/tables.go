@@ -21,7 +21,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 )
 
-// Names of the objects whose fields are the tables, and the tables with keys and values exchanged.
+// Names of the objects whose fields are the tables. Those of the second have keys and values
+// exchanged.
 const (
 	tablesName   = "tables"
 	invertedName = "inverted"
@@ -33,7 +34,7 @@ type tables struct {
 	forward, inverted *apiservercel.DeclType
 	// values holds the objects by their names in expressions.
 	values map[string]ref.Val
-	// shared holds two keys that have the same value, for the tables that cannot be inverted.
+	// shared holds, for each table that cannot be inverted, two keys that have the same value.
 	shared map[string][2]string
 }
 
@@ -72,7 +73,7 @@ func newTables(all []v1.ConversionTable) *tables {
 	return t
 }
 
-// tableType returns the type of a table, with the sizes of its texts.
+// tableType returns the type of a table, which states how long its texts are.
 func tableType(entries map[string]string) *apiservercel.DeclType {
 	text := func(texts func(yield func(string) bool)) *apiservercel.DeclType {
 		t := *apiservercel.StringType
@@ -120,8 +121,8 @@ func readsTable(x *schemaexpression.Expression) bool {
 	return x.ReadsNamespace(tablesName) || x.ReadsNamespace(invertedName)
 }
 
-// explainFailure returns the error of an evaluation, and what to write instead if the mistake is a
-// common one. It wraps err.
+// explainFailure returns the error of an evaluation with advice if the mistake is a common one. The
+// result wraps err.
 func explainFailure(err error, readsTable bool) error {
 	if readsTable && strings.HasPrefix(err.Error(), "no such key") {
 		return fmt.Errorf("%w (the table has no such key, or the field is unset in this object; add the key to the table, or read it with [?...] and orValue(...))", err)

@@ -13,8 +13,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// unguarded returns a warning that names the rules that fail if a value is unset that objects need
-// not have.
+// unguarded returns a warning about the rules that fail for valid objects: they read a value that
+// may be unset, and do not ask for it before.
 func (c *checkedRules) unguarded() []string {
 	var failing []string
 	var example *rulepath.UnsetValue
@@ -35,7 +35,7 @@ func (c *checkedRules) unguarded() []string {
 		c.path, c.edge.from.name, ruleerror.List(failing, maxWarned, ", ", " rules"), ruleerror.GuardAdvice(*example))}
 }
 
-// spelled returns the steps of a scope in the spelling of expressions.
+// spelled returns the segments of a scope as expressions spell them.
 func spelled(scope rulepath.Path) []string {
 	steps := make([]string, len(scope))
 	for i, step := range scope {

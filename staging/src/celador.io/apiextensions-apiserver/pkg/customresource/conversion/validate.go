@@ -16,14 +16,16 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 )
 
-// Validate checks the converters of a Spec. path is the path of spec.conversion. old is the Spec
-// before an update, and nil on creation. A converter is not checked again if old has it and its
-// schemas; otherwise, rules that old has in the converter of the same versions may use functions
-// that the compatibility version does not have.
+// Validate checks the converters of a Spec. path is the field path of spec.conversion. old is the
+// Spec before an update, and nil on creation.
 //
-// Call it for the strategy ConversionRules only. The schemas must be valid; converters of versions
-// without one are not compiled. Warnings are about data that conversion loses, objects that it
-// fails for, and rules without effect.
+// A converter that has not changed, with unchanged schemas, is not checked again. The rules of a
+// changed one may use functions that the compatibility version does not have if the stored
+// converter of the same versions has these rules.
+//
+// Call Validate for the strategy ConversionRules only. The schemas must be valid; converters of
+// versions without one are not compiled. Warnings are about data that conversion loses, objects for
+// which it fails, and rules without effect.
 func Validate(path *field.Path, spec, old *Spec) (errs field.ErrorList, warnings []string) {
 	v := validator{path: path.Child("converters"), spec: spec, old: old, versions: map[string]*typedVersion{}}
 	for _, version := range spec.Versions {
@@ -113,8 +115,8 @@ func (v *validator) checkVersions(i int) bool {
 // String returns the versions with an arrow.
 func (p pair) String() string { return chain{p.from, p.to}.String() }
 
-// oldConverter returns the converter of the same versions before the update, or nil if there was
-// none.
+// oldConverter returns the converter of the same versions that was stored before the update, or
+// nil.
 func (v *validator) oldConverter(converter *v1.Converter) *v1.Converter {
 	if v.old == nil {
 		return nil

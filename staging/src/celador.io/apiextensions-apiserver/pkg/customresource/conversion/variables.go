@@ -82,7 +82,7 @@ func (c *checkedRules) checkVariables(variables []v1.ConversionVariable, isStore
 
 // checkName checks the name of a variable or table. seen holds the names before it.
 func checkName(path *field.Path, name string, seen map[string]bool, what string) field.ErrorList {
-	// Other names are escaped in expressions.
+	// Expressions would have to escape other names.
 	escaped, ok := apiservercel.Escape(name)
 	switch {
 	case name == "":

@@ -23,17 +23,17 @@ type typedVersion struct {
 	// schema is the version's own schema.
 	schema *structuralschema.Structural
 	// source returns the schema and the type of objects that rules read.
-	source func() source
+	source func() sourceTypes
 	// target returns the schema and the types of objects that rules write.
-	target func() target
+	target func() targetTypes
 }
 
-type source struct {
+type sourceTypes struct {
 	schema *structuralschema.Structural
 	self   *apiservercel.DeclType
 }
 
-type target struct {
+type targetTypes struct {
 	schema *structuralschema.Structural
 	types  *ruleresult.Types
 }
@@ -44,23 +44,23 @@ func newTypedVersion(v Version, clusterScoped bool) *typedVersion {
 	return &typedVersion{
 		name:   v.Name,
 		schema: v.Schema,
-		source: sync.OnceValue(func() source {
+		source: sync.OnceValue(func() sourceTypes {
 			s := sourceSchema(v.Schema, clusterScoped)
 			// The name appears in the errors of the type checker. An expression cannot contain it,
 			// so it does not take the place of a variable.
 			self := ruleresult.NameTypes(schemaexpression.OpenDeclType(&model.Structural{Structural: s}, true), "object("+v.Name+")")
-			return source{schema: s, self: self}
+			return sourceTypes{schema: s, self: self}
 		}),
-		target: sync.OnceValue(func() target {
+		target: sync.OnceValue(func() targetTypes {
 			s := ruleresult.Target(v.Schema)
-			return target{schema: s, types: ruleresult.NewTypes(s)}
+			return targetTypes{schema: s, types: ruleresult.NewTypes(s)}
 		}),
 	}
 }
 
 // selfAt returns the type of the value that a scope leads to, and the declared limits of the lists
 // and maps on the way. The type is nil if expressions cannot read the value.
-func (s source) selfAt(scope rulepath.Path) (self *apiservercel.DeclType, repetitions []int64) {
+func (s sourceTypes) selfAt(scope rulepath.Path) (self *apiservercel.DeclType, repetitions []int64) {
 	self = s.self
 	for _, step := range scope {
 		switch {

@@ -11,7 +11,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 )
 
-// A correlation finds the old value of a value in an update. The zero correlation has none.
+// A correlation finds the old value of a value in an update. The zero correlation is that of a
+// value without one.
 type correlation struct {
 	// nearest is the value itself, or the innermost value around it that has an old value.
 	nearest *common.CorrelatedObject
@@ -51,8 +52,8 @@ func (c correlation) below(next *common.CorrelatedObject) correlation {
 	return correlation{nearest: next, exact: true}
 }
 
-// failedBefore reports whether the rule failed for the old object as well: its field was unset, and
-// it read the same values. Items of lists that are not maps have no old values, so for them it
+// failedBefore reports whether the rule also failed for the old object: its field was unset there,
+// and it read the same values. Items have old values only in lists of type map; for other items, it
 // reports whether their list is unchanged.
 func (c correlation) failedBefore(r *rule) bool {
 	if c.nearest == nil {
@@ -78,7 +79,8 @@ func (c correlation) failedBefore(r *rule) bool {
 	return true
 }
 
-// unchanged reports whether the update has left what expressions can read of the value.
+// unchanged reports whether everything that expressions can read of the value is the same as before
+// the update.
 func (c correlation) unchanged() bool {
 	value, ok := c.nearest.Value.(map[string]any)
 	old, okOld := c.nearest.OldValue.(map[string]any)

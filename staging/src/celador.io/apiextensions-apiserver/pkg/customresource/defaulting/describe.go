@@ -17,8 +17,8 @@ import (
 )
 
 // Describe appends a sentence about each rule to the description of its field, for the OpenAPI
-// documents that clients read. It changes the schema in place. It ignores rules that are not where
-// the schema has fields.
+// documents that clients read. It changes the schema in place. It ignores rules in parts of the
+// schema that declare no fields, such as anyOf.
 func Describe(schema *apiextensionsv1.JSONSchemaProps, defaults apiextensions.SchemaDefaults) {
 	for _, path := range slices.Sorted(maps.Keys(defaults)) {
 		tokens := path.Tokens()

@@ -7,11 +7,11 @@ import "slices"
 
 const statusProperty = "status"
 
-// crossing returns why a rule is not allowed in a version with a status subresource, or nothing. A
-// request writes either the status or everything else, and the server takes the other half from the
-// stored object, after the rules have run once: a rule that sets a field of one half must not read
-// what the request says about the other, which is ignored. The type and the names of an object are
-// the same in both.
+// crossing returns why a rule is not allowed in a version with a status subresource, or "". A
+// request writes either the status or everything else. Rules run on the whole request; then the
+// server replaces the other half by that of the stored object. So a rule that sets a field in one
+// half must not read the other one: it would read what the client sent there, which is not stored.
+// The type and the names of an object are the same in both halves.
 func crossing(r *rule) string {
 	if r.scope.parent != nil {
 		return ""

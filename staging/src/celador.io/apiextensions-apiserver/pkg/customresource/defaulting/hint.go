@@ -21,11 +21,11 @@ import (
 
 var index = regexp.MustCompile(`\[[0-9]+\]`)
 
-// explain returns the text for a field that is not a path in the schema of the rule. err is the
-// error of rulepath, whose advice may be for conversion rules.
+// explain returns the error text for a rule whose field is not a path in its schema. err is the
+// error of rulepath; its advice may apply to conversion rules only.
 func explain(at *place, text string, err error) string {
-	// ParseScope reads [*], which fields must not have, so that the path shows which list or map it
-	// leads into. An index leads into a list, too.
+	// A field must not contain [*] or an index. To find the list or map that the author means, the
+	// field is parsed as a scope, which may contain [*].
 	path, malformed := rulepath.ParseScope(index.ReplaceAllString(text, "[*]"))
 	if malformed != nil {
 		return err.Error()
@@ -71,7 +71,7 @@ func hints(detail, source string, scope *place) string {
 	return strings.Join(append([]string{""}, ruleerror.Hints(detail, source, names)...), "\n")
 }
 
-// variableHint returns the hint for a variable or type that does not exist, or nothing.
+// variableHint returns the hint for a variable or type that does not exist, or "".
 func variableHint(name string, scope *place) string {
 	self := scope.selfType()
 	if path, ok := strings.CutPrefix(name, ruleresult.ObjectType+"."); ok {
@@ -95,7 +95,7 @@ func variableHint(name string, scope *place) string {
 	return ""
 }
 
-// fieldHint returns the hint for a field that does not exist, or nothing.
+// fieldHint returns the hint for a field that does not exist, or "".
 func fieldHint(name string, scope *place) string {
 	switch {
 	case name == scope.property && name != "":

@@ -43,8 +43,9 @@ type place struct {
 
 	declared *apiservercel.DeclType // see selfType
 
-	// rules and own are the compiled sources: rules name a field in a value of the schema, which is
-	// their self, and own set the value itself. The self of own is the object around the value.
+	// rules and own are the compiled sources. A rule with a field sets that field in a value of the
+	// schema, and is in rules: the value is its self. A rule without a field sets the value itself,
+	// and is in own: its self is the object around the value.
 	rules, own []*rule
 	// self is the schema by which rules read their self.
 	self *schemaexpression.Schema
@@ -69,8 +70,9 @@ func newPlaces(root *structuralschema.Structural, defaults apiextensions.SchemaD
 	return top, outside
 }
 
-// below returns the place one level below to which the first tokens lead, and the remaining tokens.
-// The place is nil if the tokens lead out of the structural schema.
+// below returns the place one level below, to which the first of the tokens lead, and the tokens
+// that remain. The place is nil if the tokens lead to a schema that is not part of the structural
+// schema.
 func (p *place) below(tokens []string) (*place, []string) {
 	switch keyword := tokens[0]; {
 	case keyword == "properties" && len(tokens) > 1:
@@ -126,8 +128,8 @@ func (p *place) each(visit func(*place)) {
 	p.items.each(visit)
 }
 
-// valueSchema returns the schema by which expressions read self. If self is a resource, it has the
-// type and the name in addition to what the schema specifies.
+// valueSchema returns the schema by which expressions read self. For a resource, it contains the
+// type and the name, also if the schema does not specify them.
 func (p *place) valueSchema() *model.Structural {
 	if p.resource {
 		return &model.Structural{Structural: model.WithTypeAndObjectMeta(p.schema)}
@@ -146,7 +148,8 @@ func (p *place) resourceSchema() *structuralschema.Structural {
 	return &resource
 }
 
-// selfTypeName must differ from the name of the variable: CEL would take self.spec for a type.
+// selfTypeName is the name of self's type. It is not "self", because CEL would then take self.spec
+// for the name of a type.
 const selfTypeName = "selfType"
 
 // selfType returns the type of self. Values that the schema leaves open are dynamic.

@@ -30,7 +30,7 @@ var expressions = sync.OnceValues(func() (*schemaexpression.Compiler, error) { r
 // A rule is a compiled rule. It is immutable.
 type rule struct {
 	source string
-	// scope is the place whose values are the rule's self.
+	// scope is the place whose values the rule reads as self.
 	scope *place
 	// field leads from self to the field. It has at least one step, each a name.
 	field  rulepath.Path
@@ -43,8 +43,8 @@ type rule struct {
 	reads []string
 	// readsAll is set if the expression reads self as a whole.
 	readsAll bool
-	// unguarded holds the values in self that the expression reads without asking whether they are
-	// set. It is empty unless the compiler is validating.
+	// unguarded holds the parts of self that the expression reads without asking whether they are
+	// set. It is set only if the compiler is validating.
 	unguarded []rulepath.UnsetValue
 }
 
@@ -54,7 +54,8 @@ type compiler struct {
 	// environments holds the environments of the expressions, which take longer to make than a rule
 	// to compile.
 	environments map[environmentKey]ruleEnvironment
-	// validating is set if the rules are written, so that constants are checked, too.
+	// validating is set if the rules are checked before they are stored. Constants are checked
+	// then, too.
 	validating bool
 	// origin selects the functions that a rule may call.
 	origin func(rule string) environment.Type
@@ -110,8 +111,8 @@ func (c *compiler) compile(at *place, source v1.DefaultRule, path *field.Path) (
 	return r, nil
 }
 
-// target returns a rule with the field that it sets. A rule without a field belongs to the object
-// around the place, which is its self.
+// target returns a rule with the field that it sets, not compiled. The self of a rule without a
+// field is the object around the place.
 func target(at *place, source v1.DefaultRule, path *field.Path) (*rule, *field.Error) {
 	if at.metadata {
 		return nil, field.Forbidden(path, "fields of metadata cannot be defaulted")
@@ -141,8 +142,8 @@ func target(at *place, source v1.DefaultRule, path *field.Path) (*rule, *field.E
 	return r, nil
 }
 
-// identifying returns why a rule must not set the field, if it is the type or the metadata of a
-// resource, or nothing.
+// identifying returns why a rule must not set a field that is the type or the metadata of a
+// resource. It returns "" for other fields.
 func identifying(scope *place, path rulepath.Path) string {
 	schema, resource := scope.schema, scope.resource
 	for _, step := range path {
@@ -163,7 +164,7 @@ func identifying(scope *place, path rulepath.Path) string {
 	return ""
 }
 
-// protected returns why a rule must not set its field, or nothing.
+// protected returns why a rule must not set its field, or "".
 func protected(r *rule) string {
 	if r.target.Default.Object != nil {
 		return "the field has a static default, so it is never unset: remove either default or this rule"
@@ -218,7 +219,7 @@ func reads(expression *schemaexpression.Expression) (names []string, all bool) {
 			return nil, true
 		}
 		names = append(names, read.Path[0])
-		// The expression escapes names that CEL reserves, but not keys of maps.
+		// Expressions escape field names that CEL reserves, but not keys of maps.
 		if name, ok := apiservercel.Unescape(read.Path[0]); ok && name != read.Path[0] {
 			names = append(names, name)
 		}

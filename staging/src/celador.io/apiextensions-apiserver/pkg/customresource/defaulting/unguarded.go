@@ -14,14 +14,14 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// A writtenRule is a rule with its field path in the CustomResourceDefinition.
+// A writtenRule is a compiled rule with its field path in the CustomResourceDefinition.
 type writtenRule struct {
 	path *field.Path
 	rule *rule
 }
 
-// unguarded returns a warning for each rule that fails if a value which it reads is unset, unless
-// every valid object has the value or one of the rules sets it.
+// unguarded returns a warning for each rule that may fail for a valid object: it reads a value that
+// may be unset and that no rule sets.
 func unguarded(rules []writtenRule) []string {
 	set := sets.New[string]()
 	for _, r := range rules {

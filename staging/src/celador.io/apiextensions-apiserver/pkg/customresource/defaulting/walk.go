@@ -36,44 +36,45 @@ type walk struct {
 	// all makes a dry walk evaluate also the rules of fields that are set.
 	all bool
 	// failed is called for each rule that returns an error.
-	failed func(failure)
+	failed func(ruleFailure)
 	// unset is called in a dry walk for each rule that would set an unset field. The rules have run
 	// before, so either the cost limit ended them, or the rule reads a field that a later rule has
 	// set. Nil ignores these rules.
-	unset func(failure)
+	unset func(ruleFailure)
 	// ended is set when no other rule can be evaluated, because the budget is used up or ctx is
 	// done.
 	ended bool
 }
 
-// A failure is a rule that returns an error.
-type failure struct {
+// A ruleFailure is a rule that returns an error.
+type ruleFailure struct {
 	rule   *rule
 	reason reason
 	err    error
-	// scope is where the rule was evaluated.
-	scope *scope
+	// at is the value for which the rule was evaluated.
+	at *instance
 }
 
-// A scope is a value that rules read as self.
-type scope struct {
+// An instance is a value of an object that rules read as self.
+type instance struct {
 	place *place
 	value any
 	old   correlation
-	// parent is the value around the scope's. Nil for the object.
-	parent *scope
-	// key is the name of the property, or the key, and index the index of the value in its parent.
+	// parent is the value around this one. Nil for the object.
+	parent *instance
+	// key is the property or key of the value in its parent, or index its position there.
 	key   string
 	index int
 
-	// activation holds the value of self as of the given number of changes, if it is not nil.
+	// activation holds self as it was after the given number of changes of the object. Nil until a
+	// rule is evaluated.
 	activation *schemaexpression.Activation
 	changes    int
 }
 
-// self returns the variables of the scope's rules. CEL values may cache what they have read, so
+// self returns the variables of the rules for the instance. CEL values may cache what they have read, so
 // self is made anew after each change of the object.
-func (s *scope) self(w *walk) *schemaexpression.Activation {
+func (s *instance) self(w *walk) *schemaexpression.Activation {
 	if s.activation == nil || s.changes != w.changes {
 		s.activation = &schemaexpression.Activation{Self: schemaexpression.Value(s.value, s.place.self), StopAtCostLimit: true}
 		s.changes = w.changes
@@ -82,7 +83,7 @@ func (s *scope) self(w *walk) *schemaexpression.Activation {
 }
 
 // visit runs the rules of the place and of the places in it.
-func (w *walk) visit(s *scope) {
+func (w *walk) visit(s *instance) {
 	for _, r := range s.place.rules {
 		w.apply(s, r)
 	}
@@ -99,19 +100,19 @@ func (w *walk) visit(s *scope) {
 				return
 			}
 			if item != nil {
-				w.visit(&scope{place: s.place.items, value: item, old: s.old.index(i), parent: s, index: i})
+				w.visit(&instance{place: s.place.items, value: item, old: s.old.index(i), parent: s, index: i})
 			}
 		}
 	}
 }
 
-func (w *walk) visitProperties(s *scope, object map[string]any) {
+func (w *walk) visitProperties(s *instance, object map[string]any) {
 	for _, p := range s.place.properties {
 		for _, r := range p.own {
 			w.apply(s, r)
 		}
 		if value := object[p.property]; value != nil && p.leadsToRules() {
-			w.visit(&scope{place: p, value: value, old: s.old.key(p.property), parent: s, key: p.property})
+			w.visit(&instance{place: p, value: value, old: s.old.key(p.property), parent: s, key: p.property})
 		}
 	}
 }
@@ -121,7 +122,7 @@ func (p *place) leadsToRules() bool {
 	return len(p.rules) > 0 || len(p.properties) > 0 || p.items != nil || p.values != nil
 }
 
-func (w *walk) visitValues(s *scope, object map[string]any) {
+func (w *walk) visitValues(s *instance, object map[string]any) {
 	if s.place.values == nil {
 		return
 	}
@@ -130,13 +131,13 @@ func (w *walk) visitValues(s *scope, object map[string]any) {
 			return
 		}
 		if value := object[key]; value != nil {
-			w.visit(&scope{place: s.place.values, value: value, old: s.old.key(key), parent: s, key: key})
+			w.visit(&instance{place: s.place.values, value: value, old: s.old.key(key), parent: s, key: key})
 		}
 	}
 }
 
-// apply evaluates a rule if its field is unset and the object around the field is set.
-func (w *walk) apply(s *scope, r *rule) {
+// apply evaluates a rule if its field is unset in an object that exists, and sets the field.
+func (w *walk) apply(s *instance, r *rule) {
 	object, name := r.holder(s.value)
 	if object == nil {
 		return
@@ -150,7 +151,7 @@ func (w *walk) apply(s *scope, r *rule) {
 	value, set, reason, err := w.evaluate(s, r)
 	if err != nil {
 		w.ended = errors.Is(err, errBudget)
-		w.failed(failure{r, reason, err, s})
+		w.failed(ruleFailure{r, reason, err, s})
 		return
 	}
 	if !set {
@@ -158,7 +159,7 @@ func (w *walk) apply(s *scope, r *rule) {
 	}
 	if w.dry {
 		if w.unset != nil {
-			w.unset(failure{rule: r, scope: s})
+			w.unset(ruleFailure{rule: r, at: s})
 		}
 		return
 	}
@@ -167,11 +168,12 @@ func (w *walk) apply(s *scope, r *rule) {
 	w.changes++
 }
 
-// holder returns the object that has the field of the rule and the name of the field in it, or nil
-// if there is none.
+// holder returns the object that contains the field of the rule, and the name of the field in it.
+// It returns nil if there is no such object.
 func (r *rule) holder(self any) (map[string]any, string) {
 	last := len(r.field) - 1
-	// A value that is no object has no fields to set. Validation by the schema reports it.
+	// If a value on the way is not an object, the field cannot be set. Validation by the schema
+	// reports such a value.
 	value, _, _ := r.field[:last].Get(self)
 	object, _ := value.(map[string]any)
 	return object, r.field[last].Name
@@ -184,7 +186,7 @@ func (r *rule) isSet(object map[string]any, name string) bool {
 	return found && (existing != nil || r.target.Nullable)
 }
 
-func (w *walk) evaluate(s *scope, r *rule) (any, bool, reason, error) {
+func (w *walk) evaluate(s *instance, r *rule) (any, bool, reason, error) {
 	if r.program == nil {
 		return nil, false, reasonInvalid, r.err
 	}
@@ -210,7 +212,7 @@ func (w *walk) evaluate(s *scope, r *rule) (any, bool, reason, error) {
 }
 
 // path returns the path of self. It is nil for the object.
-func (s *scope) path() *field.Path {
+func (s *instance) path() *field.Path {
 	switch {
 	case s.parent == nil:
 		return nil
@@ -224,8 +226,8 @@ func (s *scope) path() *field.Path {
 }
 
 // fieldPath returns the path of the field that the rule would have set.
-func (f *failure) fieldPath() *field.Path {
-	path := f.scope.path()
+func (f *ruleFailure) fieldPath() *field.Path {
+	path := f.at.path()
 	for _, step := range f.rule.field {
 		path = path.Child(step.Name)
 	}

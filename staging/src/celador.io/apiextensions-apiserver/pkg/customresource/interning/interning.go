@@ -26,8 +26,9 @@ var (
 )
 
 // Intern replaces the field names, short texts and managed fields of an object by equal ones of
-// other objects. Managed fields (fieldsV1) must not be changed in place afterwards, as nobody does:
-// unstructured objects get new ones. Intern is safe for concurrent use with different objects.
+// other objects. Managed fields (fieldsV1) must not be changed in place afterwards. Nobody does,
+// since updates of unstructured objects set new ones. Intern is safe for concurrent use with
+// different objects.
 func Intern(object map[string]any) {
 	metadata, _ := object["metadata"].(map[string]any)
 	entries, _ := metadata["managedFields"].([]any)
@@ -46,10 +47,11 @@ func Text(text string) string { return internText(text, nil).(string) }
 func internMap(object map[string]any) {
 	for name, value := range object {
 		if name == "fieldsV1" {
-			// Concurrent readers may have the managed fields.
+			// The managed fields may be shared with other objects, so they must not be changed in
+			// place.
 			continue
 		}
-		// The assignment replaces the name, too.
+		// The assignment also replaces the name in the map by the shared one.
 		object[Text(name)] = internValue(value)
 	}
 }
@@ -68,8 +70,8 @@ func internValue(value any) any {
 	return value
 }
 
-// internText returns a text as a value, which shares the memory of the interface, too. value is the
-// text, or nil.
+// internText returns a text as an interface value, and shares the interface's memory, too. value is
+// the text as an interface value, or nil.
 func internText(text string, value any) any {
 	if len(text) > maxText {
 		if value == nil {
@@ -142,10 +144,11 @@ func newRecent[T any](size int) *recent[T] {
 	return &recent[T]{make([]atomic.Pointer[T], size), make([]atomic.Uint64, size)}
 }
 
-// get returns a value that may have the hash, or nil.
+// get returns the value at the hash's place, or nil. The value may have another hash.
 func (r *recent[T]) get(hash uint64) *T { return r.values[hash%uint64(len(r.values))].Load() }
 
-// put keeps a value that get has not returned if it is seen for the second time.
+// put offers a value that get did not return. It keeps the value only if the hash was also the last
+// one that was offered at this place, so that rare values replace no common ones.
 func (r *recent[T]) put(hash uint64, value T) {
 	place := hash % uint64(len(r.values))
 	if r.seen[place].Swap(hash) == hash {

@@ -32,8 +32,8 @@ func encode(value ref.Val) ref.Val {
 }
 
 func jsonOf(value ref.Val) (string, error) {
-	var c converter
-	native, err := c.convert(value)
+	var n nativeValues
+	native, err := n.convert(value)
 	if err != nil {
 		return "", err
 	}
@@ -51,24 +51,24 @@ func jsonOf(value ref.Val) (string, error) {
 
 var errSize = fmt.Errorf("the text has more than %d bytes", MaxSize)
 
-// A converter converts values to what package json encodes. It ends with errSize once the text is
+// nativeValues converts values to what package json encodes. It ends with errSize once the text is
 // certain to exceed MaxSize, because a small expression can construct a value whose text takes
 // exponentially more memory.
-type converter struct {
+type nativeValues struct {
 	// size is a lower bound for the text of the values so far, in bytes.
 	size int
 }
 
-// convert converts a CEL value or, as the values of custom resources have them, an unstructured
-// one.
-func (c *converter) convert(value any) (any, error) {
+// convert converts a CEL value, or an unstructured value, which the views of custom resources have
+// as their content.
+func (n *nativeValues) convert(value any) (any, error) {
 	for optional, ok := value.(*types.Optional); ok; optional, ok = value.(*types.Optional) {
 		if !optional.HasValue() {
 			return nil, nil
 		}
 		value = optional.GetValue()
 	}
-	if c.size++; c.size > MaxSize {
+	if n.size++; n.size > MaxSize {
 		return nil, errSize
 	}
 	switch value := value.(type) {
@@ -77,39 +77,39 @@ func (c *converter) convert(value any) (any, error) {
 	case bool, types.Bool, int64, types.Int, types.Uint:
 		return value, nil
 	case string:
-		return c.text(value)
+		return n.text(value)
 	case types.String:
-		return c.text(string(value))
+		return n.text(string(value))
 	case float64:
 		return finite(value)
 	case types.Double:
 		return finite(float64(value))
 	case types.Bytes:
-		return c.text(base64.StdEncoding.EncodeToString(value))
+		return n.text(base64.StdEncoding.EncodeToString(value))
 	case types.Timestamp:
-		return c.text(value.Format(time.RFC3339Nano))
+		return n.text(value.Format(time.RFC3339Nano))
 	case types.Duration:
-		return c.text(value.Duration.String())
+		return n.text(value.Duration.String())
 	case []any:
-		return c.list(len(value), func(i int) any { return value[i] })
+		return n.list(len(value), func(i int) any { return value[i] })
 	case map[string]any:
-		return c.object(value)
+		return n.object(value)
 	case *types.Err:
 		return nil, value
 	case ref.Val:
-		return c.other(value)
+		return n.other(value)
 	default:
 		return nil, fmt.Errorf("a value of type %T has no JSON text", value)
 	}
 }
 
 // other converts lists, maps, objects and the values that Kubernetes' libraries add.
-func (c *converter) other(value ref.Val) (any, error) {
-	// The values of custom resources have unstructured content, which keeps dates and other formats
-	// as they are written.
+func (n *nativeValues) other(value ref.Val) (any, error) {
+	// The content of a view of a custom resource is unstructured, with dates and other formats as
+	// they are written.
 	switch content := value.Value().(type) {
 	case []any, map[string]any:
-		return c.convert(content)
+		return n.convert(content)
 	}
 	switch value := value.(type) {
 	case traits.Lister:
@@ -117,7 +117,7 @@ func (c *converter) other(value ref.Val) (any, error) {
 		if !ok {
 			return nil, fmt.Errorf("the list has no size")
 		}
-		return c.list(int(size), func(i int) any { return value.Get(types.Int(i)) })
+		return n.list(int(size), func(i int) any { return value.Get(types.Int(i)) })
 	case traits.Mapper:
 		fields := map[string]any{}
 		for it := value.Iterator(); it.HasNext() == types.True; {
@@ -128,19 +128,19 @@ func (c *converter) other(value ref.Val) (any, error) {
 			}
 			fields[string(name)] = value.Get(key)
 		}
-		return c.object(fields)
+		return n.object(fields)
 	}
 	if text, ok := value.ConvertToType(types.StringType).(types.String); ok {
-		return c.text(string(text))
+		return n.text(string(text))
 	}
 	if text, ok := value.Value().(fmt.Stringer); ok {
-		return c.text(text.String())
+		return n.text(text.String())
 	}
 	return nil, fmt.Errorf("a value of type %s has no JSON text", value.Type().TypeName())
 }
 
-func (c *converter) text(s string) (any, error) {
-	c.size += len(s)
+func (n *nativeValues) text(s string) (any, error) {
+	n.size += len(s)
 	return s, nil
 }
 
@@ -151,10 +151,10 @@ func finite(f float64) (any, error) {
 	return f, nil
 }
 
-func (c *converter) list(size int, item func(int) any) (any, error) {
+func (n *nativeValues) list(size int, item func(int) any) (any, error) {
 	items := []any{}
 	for i := range size {
-		converted, err := c.convert(item(i))
+		converted, err := n.convert(item(i))
 		if err != nil {
 			return nil, err
 		}
@@ -163,13 +163,13 @@ func (c *converter) list(size int, item func(int) any) (any, error) {
 	return items, nil
 }
 
-func (c *converter) object(fields map[string]any) (any, error) {
+func (n *nativeValues) object(fields map[string]any) (any, error) {
 	converted := make(map[string]any, len(fields))
 	// Sorted, so that of several errors the same one is returned each time.
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		c.size += len(name)
+		n.size += len(name)
 		var err error
-		if converted[name], err = c.convert(fields[name]); err != nil {
+		if converted[name], err = n.convert(fields[name]); err != nil {
 			return nil, err
 		}
 	}

@@ -15,28 +15,29 @@ import (
 
 var (
 	overload = regexp.MustCompile(`found no matching overload for '([^']*)' applied to '\(([^']*)\)'`)
-	// keyword matches the errors for fields whose names are words of CEL, in selections and in
+	// keyword matches the errors about a field whose name is a keyword of CEL, in selections and in
 	// constructors.
 	keyword = regexp.MustCompile(`(?:no viable alternative at input '\.|mismatched input '|missing '}' at ')(in|true|false|null)'`)
-	// undeclared matches the errors for variables, types and functions that do not exist, and
-	// undefined those for fields that do not. The submatch is the name.
+	// undeclared matches the errors about variables, types and functions that do not exist, and
+	// undefined those about fields that do not exist. The submatch is the name.
 	undeclared = regexp.MustCompile(`undeclared reference to '([^']+)'`)
 	undefined  = regexp.MustCompile(`undefined field '([^']+)'`)
-	// called matches the names of functions, with namespaces or the fields of their targets.
+	// called matches the name of a called function, with its namespace or the fields of its target.
 	called = regexp.MustCompile(`(\w+(?:\.\w+)*)\s*\(`)
 )
 
-// Names returns hints for what an expression names and what does not exist where it stands.
+// Names makes hints for names in an expression that do not exist at its scope.
 type Names struct {
-	// Variable and Field return the hint for a variable or type, and for a field, or "".
+	// Variable returns the hint for a variable or type that does not exist, and Field the hint for
+	// a field. They return "" if they have none.
 	Variable, Field func(name string) string
-	// Selection is the hint for reading a field of a value that has none. If it is empty, the value
-	// is taken for a label or another entry of a map.
+	// Selection is the hint for reading a field of a value that has no fields. If it is empty, the
+	// hint is about labels and other maps of strings.
 	Selection string
 }
 
-// Hints returns what to write instead of common mistakes in an expression, of which the type
-// checker reports detail, each as a sentence without a full stop.
+// Hints returns advice for common mistakes in an expression: what to write instead, each as a
+// sentence without a full stop. detail is the text of the type checker's errors.
 func Hints(detail, expression string, names Names) []string {
 	if unknown := unknownFunctions(detail, expression); len(unknown) > 0 {
 		return unknown
@@ -59,7 +60,7 @@ func Hints(detail, expression string, names Names) []string {
 	if match := keyword.FindStringSubmatch(detail); match != nil {
 		add("Write __" + match[1] + "__ for a field with the name " + match[1] + ", which is a word of CEL")
 	}
-	// The type checker says the same about conditions that are no bool.
+	// For a condition that is not a bool, the type checker's message is similar.
 	if strings.Contains(detail, "expected type '") && !strings.Contains(detail, "expected type 'bool'") {
 		add("The values of a map or list literal have one type: write each as dyn(...) if they differ")
 	}
@@ -69,9 +70,9 @@ func Hints(detail, expression string, names Names) []string {
 	return hints
 }
 
-// unknownFunctions returns what to write instead of functions that expressions do not have, each as
-// a sentence without a full stop. The type checker reports a function, its namespace and the
-// variables of a macro as names that do not exist, which must not be taken for misspelt fields.
+// unknownFunctions returns advice about functions that do not exist in expressions, each as a
+// sentence without a full stop. The type checker reports such a function, its namespace and the
+// variables of a macro as undeclared names, which must not be taken for misspelt fields.
 func unknownFunctions(detail, expression string) []string {
 	unknown := map[string]bool{}
 	for _, match := range undeclared.FindAllStringSubmatch(detail, -1) {
@@ -121,7 +122,7 @@ func overloadHint(operator, operands string) string {
 }
 
 // FieldNames returns the names of all fields in a type, and in the types of its fields, items and
-// values: those that a misspelt name may stand for.
+// values. A misspelt name may stand for any of them.
 func FieldNames(t *apiservercel.DeclType) []string {
 	if t == nil {
 		return nil

@@ -15,12 +15,12 @@ const (
 	// maxErrors is how many errors of the type checker are shown for one rule. Each repeats a line
 	// of the expression.
 	maxErrors = 3
-	// maxLine is the length in characters from which the line of an expression is cut to the part
-	// around the error.
+	// maxLine is the longest line of an expression that is shown as a whole, in characters. Of a
+	// longer one, the part around the error is shown.
 	maxLine = 160
-	// maxMessage is the length in characters from which a message is cut.
+	// maxMessage is the length at which a message is cut off, in characters.
 	maxMessage = 500
-	// before is how much of a cut line is shown before the error.
+	// before is the number of characters that are shown before the error in a line that is cut.
 	before = 60
 )
 
@@ -55,8 +55,8 @@ func Abbreviate(text string) string {
 	return strings.ToValidUTF8(text[:limit], "") + "..."
 }
 
-// List joins at most a number of texts, and says how many more there are of a kind, such as
-// " fields".
+// List joins the first texts, at most as many as most. If there are more, it appends their number
+// and the kind, such as " fields".
 func List(texts []string, most int, separator, kind string) string {
 	if len(texts) <= most {
 		return strings.Join(texts, separator)
@@ -64,8 +64,8 @@ func List(texts []string, most int, separator, kind string) string {
 	return fmt.Sprintf("%s and %d more%s", strings.Join(texts[:most], separator), len(texts)-most, kind)
 }
 
-// shortenLines cuts messages, and the line of the expression that an error repeats with the dots
-// below it that lead to the position.
+// shortenLines cuts long messages and long lines. The type checker's error repeats the line of the
+// expression, with dots below it that lead to the position of the error; both are cut.
 func shortenLines(text string) string {
 	const margin = " | "
 	lines := strings.Split(text, "\n")
@@ -75,7 +75,7 @@ func shortenLines(text string) string {
 		case !ok:
 			lines[i] = cut(line, 0, maxMessage)
 		case len(expression) > maxLine && i+1 < len(lines) && strings.HasPrefix(lines[i+1], margin):
-			// The dots stand for characters.
+			// There is one dot for each character before the position.
 			position := utf8.RuneCountInString(lines[i+1][len(margin):]) - 1
 			lines[i] = margin + cut(expression, position-before, maxLine)
 			lines[i+1] = margin + strings.Repeat(".", min(position, before+len("..."))) + "^"
@@ -104,8 +104,8 @@ func cut(text string, from, length int) string {
 	return part
 }
 
-// Evaluation returns the error of an evaluation, and what to write in the rule instead if the
-// mistake is a common one. It wraps err.
+// Evaluation returns the error of an evaluation, with advice on the rule if the mistake is a common
+// one. The result wraps err.
 func Evaluation(err error) error {
 	for _, common := range []struct{ prefix, advice string }{
 		{"no such key", "it is unset in this object; ask with has(...) first, or read it with .? and orValue(...)"},

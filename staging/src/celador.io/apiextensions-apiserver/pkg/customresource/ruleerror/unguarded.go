@@ -15,7 +15,7 @@ import (
 // listed is how many paths of one rule a warning names.
 const listed = 3
 
-// Reads lists values, in the spelling of paths.
+// Reads lists the paths of values for a warning.
 func Reads(values []rulepath.UnsetValue) string {
 	var texts []string
 	for _, value := range values {
@@ -28,7 +28,7 @@ func Reads(values []rulepath.UnsetValue) string {
 	return List(texts, listed, " and ", "")
 }
 
-// GuardAdvice says how an expression reads a value that may be unset.
+// GuardAdvice returns advice on how an expression reads a value that may be unset.
 func GuardAdvice(value rulepath.UnsetValue) string {
 	const advice = "Read such a value with ?, as in self.?a or self.labels[?'a'], which gives an optional, or ask before with has(...), or with 'a' in self.labels for the keys of maps"
 	expression := value.Variable

@@ -55,7 +55,7 @@ func Options() environment.VersionedOptions {
 		EnvOptions: []cel.EnvOption{
 			ext.Math(ext.MathVersion(2)),
 			ext.Regex(ext.RegexVersion(0)),
-			// Later versions have a json.encode of their own.
+			// Version 0 is pinned, because later versions add a json.encode of their own.
 			ext.Encoders(ext.EncodersVersion(0)),
 			cel.Lib(library{}),
 			optionalMacros(),
@@ -100,8 +100,8 @@ func durationText(v ref.Val) ref.Val {
 	return types.String(d.Duration.String())
 }
 
-// quantityOf returns a copy of a quantity. The methods of a quantity cache other forms of it in it,
-// so evaluations must not share one.
+// quantityOf returns a copy of a quantity. The methods of a quantity write to it, to cache its
+// text, so evaluations that may run at the same time must not share one.
 func quantityOf(v ref.Val) (resource.Quantity, bool) {
 	q, ok := v.Value().(*resource.Quantity)
 	if !ok {
@@ -118,7 +118,7 @@ func quantityText(v ref.Val) ref.Val {
 	return types.String(q.String())
 }
 
-// mostMilli is the greatest quantity whose thousandfold is an int.
+// mostMilli is the greatest quantity whose thousandfold an int can hold.
 var mostMilli = *resource.NewMilliQuantity(math.MaxInt64, resource.DecimalSI)
 
 func milliValue(v ref.Val) ref.Val {

@@ -30,8 +30,8 @@ const (
 	unused = "#unused"
 )
 
-// expand returns the expander of a macro target.f(v, e). If the optional target has a value, the
-// macro returns wrap(e), in which v is that value, and optional.none() otherwise.
+// expand returns the expander of a macro such as target.optMap(v, e). If target has a value, the
+// macro evaluates wrap(e) with v as that value. Otherwise it returns optional.none().
 func expand(wrap func(cel.MacroExprFactory, ast.Expr) ast.Expr) cel.MacroFactory {
 	return func(factory cel.MacroExprFactory, optional ast.Expr, arguments []ast.Expr) (ast.Expr, *cel.Error) {
 		if arguments[0].Kind() != ast.IdentKind {
@@ -47,7 +47,7 @@ func expand(wrap func(cel.MacroExprFactory, ast.Expr) ast.Expr) cel.MacroFactory
 	}
 }
 
-// bind returns an expression with a variable, as cel.bind does.
+// bind returns an expression that evaluates another one with a variable, as cel.bind does.
 func bind(factory cel.MacroExprFactory, name string, value, expression ast.Expr) ast.Expr {
 	return factory.NewComprehension(factory.NewList(), unused, name, value, factory.NewLiteral(types.False), factory.NewIdent(name), expression)
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// copyOf returns the entries of a map, or an error or unknown value.
+// copyOf returns a copy of the entries of a map. If the map cannot be copied, it returns an error
+// or an unknown as the second result.
 func copyOf(v ref.Val) (map[ref.Val]ref.Val, ref.Val) {
 	m, ok := v.(traits.Mapper)
 	if !ok {

@@ -11,10 +11,11 @@ import (
 
 // A Cost is an estimate of what rules cost for one object, in CEL cost units.
 type Cost struct {
-	// Typical is the highest cost for an object of the size Typical, Large for one of the size
-	// Large.
+	// Typical is the highest cost for an object of the size rulelimit.Typical, and Large that for
+	// an object of the size rulelimit.Large.
 	Typical, Large float64
-	// isBounded is set if limits in the schema, and not the size of the object, bound Large.
+	// isBounded is set if Large is the same however large the object is, because the schema
+	// declares limits.
 	isBounded bool
 }
 
@@ -38,7 +39,7 @@ func estimate(expression *schemaexpression.Expression, size schemaexpression.Obj
 	return cost + MinEvaluationCost*size.Evaluations(repetitions), err
 }
 
-// Add returns the sum of the costs of two rules. It is not known whether limits bound the sum.
+// Add returns the cost of two rules together. isBounded is not set in the sum.
 func (c Cost) Add(other Cost) Cost {
 	return Cost{Typical: c.Typical + other.Typical, Large: c.Large + other.Large}
 }
@@ -46,15 +47,15 @@ func (c Cost) Add(other Cost) Cost {
 // Exceeds reports whether an object of the size Typical may cost more than MaxObjectCost.
 func (c Cost) Exceeds() bool { return c.Typical > MaxObjectCost }
 
-// MayExceed reports whether a rule that is not refused may cost more than MaxObjectCost for an
-// object whose lists are long although the object is no larger than others: one loop is in another,
-// or the schema has limits that are too high.
+// MayExceed reports whether a rule that is accepted may still cost more than MaxObjectCost, for an
+// object of usual size with long lists: the rule has nested loops, or the limits in the schema are
+// too high.
 func (c Cost) MayExceed() bool {
 	return !c.Exceeds() && c.Large > MaxObjectCost && (c.isBounded || c.Large > 2*growth*c.Typical)
 }
 
-// Excess says how much the cost of rules that Exceeds reports is above MaxObjectCost, and what to
-// do.
+// Excess says by how much rules exceed MaxObjectCost, and what to do. Exceeds must be true for
+// them.
 func (c Cost) Excess(what string) string {
 	factor := c.Typical / MaxObjectCost
 	text := fmt.Sprintf("%.1fx", factor)

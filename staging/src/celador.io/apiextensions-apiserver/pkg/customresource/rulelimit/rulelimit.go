@@ -11,35 +11,36 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// MaxObjectCost bounds what the conversion of one object costs, and what the default rules of one
-// object cost: as much as Kubernetes allows for the validation rules of an object. An expression
-// ends when it has cost as much.
+// MaxObjectCost bounds the cost of converting one object, and the cost of the default rules of one
+// object. It is what Kubernetes allows for the validation rules of an object. An expression that
+// reaches the bound ends with an error.
 const MaxObjectCost = celconfig.RuntimeCELCostBudget
 
-// MinEvaluationCost is the least cost that an evaluation counts with. Even a rule that returns a
+// MinEvaluationCost is charged for an evaluation that costs less. Even a rule that returns a
 // constant takes time for each value at its scope.
 const MinEvaluationCost = 20
 
 // typicalEntry is the size of a list item or map entry that estimates assume, in bytes.
 const typicalEntry = 256
 
-// objectSize returns the size of an object of a number of bytes.
+// objectSize returns the size of an object whose JSON has the given number of bytes.
 func objectSize(bytes int64) schemaexpression.ObjectSize {
 	return schemaexpression.ObjectSize{Entries: float64(bytes) / typicalEntry, Text: float64(bytes)}
 }
 
 var (
-	// Typical is the size up to which the rules of a CustomResourceDefinition must stay within
-	// MaxObjectCost. Rules without limits in the schema exceed MaxObjectCost for some size, because
-	// requests may be large. A rule is refused only if it does so for an object 48 times smaller
-	// than a request: then the largest object costs at least 48 times as much as it may, and 2,304
-	// times with one loop in another.
+	// Typical is the size of object for which the rules of a CustomResourceDefinition must stay
+	// within MaxObjectCost, or they are refused. It is a 48th of the largest request. If the schema
+	// has no limits, rules exceed MaxObjectCost for some size. With this size, a refused rule would
+	// cost the largest object at least 48 times MaxObjectCost, and 2,304 times with one loop in
+	// another.
 	Typical = objectSize(celconfig.MaxRequestSizeBytes / 48)
-	// Large is the size up to which the rules should stay within MaxObjectCost.
+	// Large is the size of object for which the rules should stay within MaxObjectCost. Otherwise
+	// there is a warning.
 	Large = objectSize(growth * celconfig.MaxRequestSizeBytes / 48)
 )
 
-// growth is the number of typical objects in a large one.
+// growth is the size of a large object as a multiple of a typical one.
 const growth = 4
 
 const (

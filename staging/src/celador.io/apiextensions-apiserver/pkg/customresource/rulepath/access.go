@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// Get returns the value at the path in an unstructured value, and false if an object, map or list
-// on the way has no such entry or is null. It returns an error if the path leads through a scalar,
-// or a list without an index. The path must not contain [*].
+// Get returns the value at the path in an unstructured value. It returns false if there is none, or
+// if an object, map or list on the way is missing or null. It returns an error if the path leads
+// through a scalar, or enters a list without an index. The path must not contain [*].
 func (p Path) Get(value any) (_ any, found bool, err error) {
 	for i := range p {
 		value, found, err = enter(p, i, value)
@@ -23,9 +23,9 @@ func (p Path) Get(value any) (_ any, found bool, err error) {
 	return value, true, nil
 }
 
-// Set sets the value at the path in an unstructured object, and creates objects around it where
-// they are missing or null. Missing list items are an error: nothing says what the items before
-// them are. Set returns the errors of Get, and an error if the path is empty, which leads to root
+// Set sets the value at the path in an unstructured object. Objects that are missing or null on the
+// way are created. A missing list item is an error, because nothing says what the items before it
+// are. Set also returns the errors of Get, and an error for the empty path, which stands for root
 // itself. If it returns an error, root is unchanged.
 func (p Path) Set(root map[string]any, value any) error {
 	if len(p) == 0 {
@@ -56,7 +56,7 @@ func (p Path) Set(root map[string]any, value any) error {
 	return nil
 }
 
-// wrap returns new objects with a value at the path in them.
+// wrap returns the value inside new objects, which the path leads through.
 func (p Path) wrap(value any) any {
 	for _, segment := range slices.Backward(p) {
 		value = map[string]any{segment.Name: value}
@@ -86,7 +86,7 @@ func (p Path) Delete(root any) error {
 	return err
 }
 
-// enter returns the entry of a parent value that segment i of a path leads to. Null has no entries.
+// enter returns the entry of parent that segment i of the path leads to. Null has no entries.
 func enter(p Path, i int, parent any) (_ any, found bool, _ error) {
 	segment := p[i]
 	switch parent := parent.(type) {
@@ -108,7 +108,8 @@ func enter(p Path, i int, parent any) (_ any, found bool, _ error) {
 	return nil, false, p.notEntered(i, parent)
 }
 
-// notEntered returns the error for a segment into a value that has no such entries.
+// notEntered returns the error for segment i, which leads into a value that has no entries of its
+// kind.
 func (p Path) notEntered(i int, parent any) error {
 	wanted := "an object"
 	if p[i].Item {
@@ -152,7 +153,7 @@ var ErrTooManyLocations = errors.New("the scope leads to too many values")
 // map, and ErrTooManyLocations if there are more than limit.
 func (p Path) Locations(root any, limit int) ([]Location, error) {
 	if !p.HasEach() {
-		// The common case needs no copies of the path.
+		// Without [*], there is one value at most, and the path needs no copy.
 		value, _, err := p.Get(root)
 		if value == nil || err != nil {
 			return nil, err
@@ -175,8 +176,9 @@ type matcher struct {
 	matches []Location
 }
 
-// match collects the matches of the scope from segment i on in the value at a path. at has room for
-// the remaining segments.
+// match adds the values to which the scope leads. i is the index of the next segment, value the
+// value that the segments before have led to, and at the path to it, with room for the other
+// segments.
 func (m *matcher) match(i int, value any, at Path) error {
 	if value == nil {
 		return nil

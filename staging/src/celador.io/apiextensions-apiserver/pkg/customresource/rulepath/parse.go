@@ -28,7 +28,7 @@ func parse(text string, patterns bool) (Path, error) {
 	return p.path()
 }
 
-// A parser reads a path from the left. Text that is read is removed from rest.
+// A parser reads a path from left to right. rest is what it has not read.
 type parser struct {
 	text, rest string
 	patterns   bool
@@ -47,7 +47,7 @@ func (p *parser) path() (Path, error) {
 			if strings.HasPrefix(p.rest, "*") {
 				return nil, p.errorf("write [*] for every entry of a list or map")
 			}
-			// A leading dot may precede brackets, as in jq.
+			// As in jq, a dot may stand before the first brackets.
 			if len(path) == 0 && strings.HasPrefix(p.rest, "[") {
 				continue
 			}
@@ -87,7 +87,8 @@ func (p *parser) name(where string) (string, error) {
 	return name, nil
 }
 
-// brackets reads what follows a bracket, including the closing one. before is the path before it.
+// brackets reads a segment in brackets after the opening one. before is the path up to there, for
+// errors.
 func (p *parser) brackets(before Path) (Segment, error) {
 	if p.rest == "" {
 		return Segment{}, p.errorf("'[' is not closed")

@@ -18,14 +18,15 @@ import (
 // immutable and safe for concurrent use.
 type Path []Segment
 
-// A Segment is a property name or map key, every entry of a list or map, or an item of a list.
+// A Segment is one of four: a property name, a map key, [*] for every entry of a list or map, or a
+// list item.
 type Segment struct {
 	// Name is the name of the property or the key of the map entry.
 	Name string
 	// Each is set for [*]: every item of a list and every value of a map. Name is empty then.
 	Each bool
-	// Item is set in the path of a Location where the scope has [*] for a list. Name is empty then.
-	// Parsed paths have no such segments.
+	// Item is set for a list item in the path of a Location, where its scope has [*]. Name is empty
+	// then. Parsed paths have no such segments.
 	Item bool
 	// Index is the index of the list item, if Item is set.
 	Index int
@@ -89,7 +90,7 @@ func isPlainRune(r rune) bool {
 	}
 }
 
-// writeQuoted writes a name as it is between single quotes.
+// writeQuoted writes a name with the escapes that it needs between single quotes.
 func writeQuoted(b *strings.Builder, name string) {
 	for _, r := range name {
 		switch {

@@ -16,9 +16,9 @@ import (
 	"celador.io/admission/spelling"
 )
 
-// Resolve returns the schema at the path in a schema. It returns an error that names the segment
-// for which the schema has no property, or has a property where the path has [*], and what to write
-// instead.
+// Resolve returns the schema at the path in a schema. It returns an error if the schema has no
+// property for a segment, or has properties where the path has [*]. The error names the segment and
+// what to write instead.
 func (p Path) Resolve(schema *structuralschema.Structural) (*structuralschema.Structural, error) {
 	for i, segment := range p {
 		next := below(schema, segment)
@@ -45,8 +45,8 @@ func below(schema *structuralschema.Structural, segment Segment) *structuralsche
 	return Values(schema)
 }
 
-// Values returns the schema of the values of a map. It is nil if the schema describes no map, or
-// leaves the type of the values open.
+// Values returns the schema of the values of a map. It is nil if the schema is not that of a map,
+// or does not describe the values.
 func Values(schema *structuralschema.Structural) *structuralschema.Structural {
 	if schema.AdditionalProperties == nil {
 		return nil
@@ -54,7 +54,7 @@ func Values(schema *structuralschema.Structural) *structuralschema.Structural {
 	return schema.AdditionalProperties.Structural
 }
 
-// unresolved returns the error for a segment that leads nowhere in the schema of its parent.
+// unresolved returns the error for segment i, for which the schema of its parent has no property.
 func (p Path) unresolved(i int, schema *structuralschema.Structural) error {
 	parent, segment := p[:i], p[i]
 	switch {

@@ -17,16 +17,17 @@ type UnsetValue struct {
 	// Variable is the variable that the path begins at: schemaexpression.Self or Root.
 	Variable string
 	Path     Path
-	// First is the index of the first segment on the way whose value may be unset.
+	// First is the index of the first segment of the path whose value a valid object may lack. The
+	// values after it are then missing, too.
 	First int
 	// Shared is the name of the shared variable whose expression reads the value, or empty.
 	Shared string
 }
 
-// Unset returns the values that an expression reads and that a valid object may lack. It leaves out
-// values that contain another one of them. self and root are the schemas of these variables, with
-// x-kubernetes-embedded-resource if they are resources whose type and metadata are always set. root
-// is nil if the expression has no such variable.
+// Unset returns those of the reads of an expression whose value a valid object may lack. If such a
+// value is inside another one of them, only the inner one is returned. self and root are the
+// schemas of these variables, with x-kubernetes-embedded-resource if they are resources, whose type
+// and metadata are always set. root is nil if the expression has no such variable.
 func Unset(self, root *structuralschema.Structural, reads []schemaexpression.UnguardedRead) []UnsetValue {
 	var unset []UnsetValue
 	for _, read := range reads {
@@ -54,8 +55,8 @@ func Unset(self, root *structuralschema.Structural, reads []schemaexpression.Ung
 	})
 }
 
-// mayBeUnset returns the names of a read as a path, and reports whether the value at its end may be
-// unset in a valid object in which the value around it is set.
+// mayBeUnset returns the path that a read has in the schema, and whether the last value may be
+// unset in a valid object that has all values before it.
 func mayBeUnset(schema *structuralschema.Structural, read []string) (path Path, unset bool) {
 	for _, name := range read {
 		segment := Segment{Name: name, Each: name == schemaexpression.Entry}
@@ -82,7 +83,8 @@ func mayBeUnset(schema *structuralschema.Structural, read []string) (path Path, 
 			case ok:
 				schema, unset = &property, property.Nullable || property.Default.Object == nil && !isRequired(schema, segment.Name)
 			default:
-				// The object preserves the field, or is a map of dynamic values.
+				// The schema does not describe the field: the object preserves unknown fields, or
+				// is a map of values of any type.
 				schema, unset = nil, true
 			}
 		}

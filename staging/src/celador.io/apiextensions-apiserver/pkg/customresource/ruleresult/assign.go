@@ -39,15 +39,16 @@ type Results struct {
 }
 
 // Assign returns the unstructured value that a field with the schema to has after a rule has
-// returned result, and false if the field is left unset, because the result is null or
-// optional.none(). existing is the value before, or nil. A constructed object is merged into
-// existing field by field, also in place; all other values replace it. Assign returns an error if
-// the value does not have the type of the schema. existing may have been changed in part then. The
-// value shares nothing with the source of the rule.
+// returned result. It returns false if the rule leaves the field unset with null or
+// optional.none(). existing is the value of the field before, or nil.
 //
-// In a constructed object, optional.none() leaves a field as it is, and null removes it, or sets it
-// to null if it is nullable. Fields of source objects that the schema does not declare are left
-// out, as pruning would.
+// A constructed object is merged into existing field by field, also in place. In it,
+// optional.none() leaves a field as it is, and null removes it, or sets it to null if it is
+// nullable. All other values replace existing. Fields that the schema does not declare are left out
+// of objects that come from the source, as pruning would.
+//
+// Assign returns an error if the value does not have the type of the schema. existing may have been
+// changed in part then. The result shares nothing with the source of the rule.
 func (r *Results) Assign(existing any, result ref.Val, to *structuralschema.Structural) (value any, set bool, err error) {
 	if result == nil {
 		return nil, false, fmt.Errorf("the rule has no result")
@@ -74,8 +75,8 @@ func (r *Results) Check(value any, to *structuralschema.Structural) error {
 	return errors.New(m.describe("it is"))
 }
 
-// valueOf returns the value that an optional holds, nil if it holds none, or v if it is no
-// optional.
+// valueOf returns the value in an optional, or nil if it has none. It returns v itself if that is
+// not an optional.
 func valueOf(v ref.Val) ref.Val {
 	for {
 		optional, ok := v.(*types.Optional)
@@ -89,7 +90,8 @@ func valueOf(v ref.Val) ref.Val {
 	}
 }
 
-// enter counts a value and its text. leave must be called after its parts are converted.
+// enter counts a value, and text bytes of text, towards the limits. The caller calls leave after it
+// has converted the parts of the value.
 func (r *Results) enter(text int) *mismatch {
 	r.elements++
 	r.text += text
@@ -141,14 +143,14 @@ func (r *Results) value(existing, v any, to *structuralschema.Structural) (any, 
 	return scalar(v.(ref.Val), to)
 }
 
-// concatenation is the type of lists that + returns.
+// concatenation is the Go type of the lists that the operator + returns.
 var concatenation = func() reflect.Type {
 	one := types.NewRefValList(types.DefaultTypeAdapter, []ref.Val{types.True})
 	return reflect.TypeOf(one.Add(one))
 }()
 
-// dataOf returns lists and maps of self and of json.decode as unstructured values, which have the
-// names and the texts of the source, and everything else as a CEL value.
+// dataOf returns the unstructured value behind a list or map that comes from self or json.decode.
+// In it, names and texts are as they are in the source. It returns all other values as they are.
 func dataOf(v any) any {
 	switch v := v.(type) {
 	case map[string]any, []any:
@@ -169,7 +171,7 @@ func dataOf(v any) any {
 	}
 }
 
-// textOf returns the size of the text of a scalar.
+// textOf returns the number of bytes of text in a scalar.
 func textOf(v any) int {
 	switch v := v.(type) {
 	case types.String:
@@ -274,7 +276,8 @@ func (r *Results) list(size int, item func(int) any, to *structuralschema.Struct
 	return items, checkListMap(items, to)
 }
 
-// source converts a map of the source, or of json.decode. It leaves out what pruning would.
+// source converts a map that comes from the source or from json.decode, without the fields that
+// pruning would remove.
 func (r *Results) source(entries map[string]any, to *structuralschema.Structural) (any, *mismatch) {
 	if to.Type != "object" && !IsAny(to) {
 		return nil, noCollection(types.MapType, to)
@@ -294,8 +297,8 @@ func (r *Results) source(entries map[string]any, to *structuralschema.Structural
 		r.text += len(name)
 		value, m := r.value(nil, entry, schema)
 		if m != nil {
-			// Maps have no order. The error of the entry that sorts first is returned, so that the
-			// same object gives the same error.
+			// The error of the first entry in the order of names is returned, so that the error
+			// does not depend on Go's random order of maps.
 			if failed == nil || name < failedAt {
 				failed, failedAt = m, name
 			}
@@ -318,7 +321,7 @@ func (r *Results) exceeded() bool {
 	return r.elements > MaxElements || r.text > MaxText || r.depth >= MaxDepth
 }
 
-// entries converts a map that the expression made, such as a map literal.
+// entries converts a map that the expression has made, for example with a literal.
 func (r *Results) entries(v traits.Mapper, to *structuralschema.Structural) (any, *mismatch) {
 	if to.Type != "object" && !IsAny(to) {
 		return nil, noCollection(types.MapType, to)
@@ -369,8 +372,7 @@ func (r *Results) sizeOf(v traits.Sizer) (int, *mismatch) {
 	return int(size), nil
 }
 
-// itemOf returns an item of a list. optional.none() counts as null, because an item cannot be
-// unset.
+// itemOf returns an item of a list. An item cannot be unset, so optional.none() counts as null.
 func itemOf(list traits.Lister, i int) ref.Val {
 	if item := valueOf(list.Get(types.Int(i))); item != nil {
 		return item
@@ -378,7 +380,7 @@ func itemOf(list traits.Lister, i int) ref.Val {
 	return types.NullValue
 }
 
-// noCollection returns the mismatch for a list or a map where the schema has neither.
+// noCollection returns the mismatch for a list or a map whose schema is that of a scalar.
 func noCollection(t *types.Type, to *structuralschema.Structural) *mismatch {
 	return &mismatch{got: t.TypeName(), want: Describe(to), advice: advice(t, to)}
 }

@@ -22,7 +22,7 @@ import (
 type checker struct {
 	types *Types
 	self  *apiservercel.DeclType
-	// declared holds the object types in self by name. Nil until the first is looked up.
+	// declared holds the object types that self contains, by name. Nil until one is looked up.
 	declared map[string]*apiservercel.DeclType
 }
 
@@ -42,7 +42,7 @@ func (c *checker) check(t *cel.Type, to *structuralschema.Structural) *mismatch 
 		if t.Kind() == formats[formatOf(to)].read.Kind() {
 			return nil
 		}
-		// A string in the right format is accepted everywhere. Assign checks the format.
+		// The type does not say whether a string has the right format. Assign checks that.
 		return c.require(t, to, types.StringKind)
 	case to.Type == "integer":
 		return c.require(t, to, types.IntKind, types.UintKind)
@@ -137,8 +137,8 @@ func haveCommon(fields map[string]*cel.Type, to *structuralschema.Structural) bo
 	return false
 }
 
-// constructor returns the name of a type that constructs objects of a schema: the first of several
-// if objects in other places have an equal schema.
+// constructor returns the name of a type that constructs objects of a schema. If objects in several
+// places have equal schemas, it is the first of their names.
 func (c *checker) constructor(to *structuralschema.Structural) string {
 	for _, name := range slices.Sorted(maps.Keys(c.types.byName)) {
 		if reflect.DeepEqual(c.types.byName[name].schema, to) {
@@ -151,8 +151,8 @@ func (c *checker) constructor(to *structuralschema.Structural) string {
 // anyConstructor is what advice says instead of the name of a constructor that it does not know.
 const anyConstructor = "Object.<path of the field>"
 
-// fields returns the types of the fields of an object type by their names in expressions, and false
-// if the type is none of self and none that rules construct.
+// fields returns the fields of an object type, by their names in expressions. It returns false for
+// a type that neither self contains nor rules construct.
 func (c *checker) fields(t *cel.Type) (map[string]*cel.Type, bool) {
 	name := t.TypeName()
 	fields := map[string]*cel.Type{}
@@ -180,8 +180,8 @@ func (c *checker) fields(t *cel.Type) (map[string]*cel.Type, bool) {
 	return fields, true
 }
 
-// constructedType returns the type of a field of a constructed object. name is the name of its type
-// if it is an object.
+// constructedType returns the type that a field of a constructed object has. name is the name of
+// that type if the field is an object.
 func constructedType(name string, s *structuralschema.Structural) *cel.Type {
 	switch {
 	case s.XIntOrString:
@@ -205,7 +205,8 @@ func constructedType(name string, s *structuralschema.Structural) *cel.Type {
 	}
 }
 
-// Held returns the type of the value that an optional holds, or t if it is no optional.
+// Held returns the type of the value in an optional. It returns t itself if that is not an
+// optional.
 func Held(t *cel.Type) *cel.Type {
 	for t.Kind() == types.OpaqueKind && t.TypeName() == types.OptionalType.TypeName() {
 		t = t.Parameters()[0]
@@ -231,17 +232,18 @@ func describeType(t *cel.Type) string {
 		case !nested:
 			return "an object like self"
 		default:
-			// The names of types in self are paths in the object.
+			// The name of an object type in self is its path in the object.
 			return "an object like " + entryNames.Replace(path)
 		}
 	}
 	return protobufNames.Replace(t.String())
 }
 
-// entryNames replaces the names that types of list items and map values have in Kubernetes.
+// entryNames replaces the parts that Kubernetes adds to the names of the types of list items and
+// map values.
 var entryNames = strings.NewReplacer(".@idx", "[*]", ".@elem", "[*]")
 
-// protobufNames replaces the names of types that have shorter names in expressions.
+// protobufNames replaces the protobuf names of types by the names that expressions have for them.
 var protobufNames = strings.NewReplacer("google.protobuf.Timestamp", "timestamp", "google.protobuf.Duration", "duration")
 
 // isLibrary reports whether a type is one of a CEL library of Kubernetes, such as

@@ -17,12 +17,12 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// CheckConstants returns an error if a constant that an expression returns is not valid in a field
-// with the schema to, for example because it is not in the field's enum, or if it leaves a key of a
-// list-map unset. Results are checked with everything in them that the expression spells out.
+// CheckConstants returns an error if an expression may return a constant that is not valid in a
+// field with the schema to: one that is not in the field's enum, for example, or an item of a
+// list-map without its key. It checks all parts of the results that are literals in the expression.
 //
-// The empty text is what rules return for a value that a required field lacks, as in
-// self.?a.orValue(""). It is no error where the rule may return something else.
+// An empty text is accepted if the rule may also return something else, as in self.?a.orValue(""):
+// rules return it where a required field has no value.
 func CheckConstants(expression *schemaexpression.Expression, to *structuralschema.Structural) error {
 	parts := expression.ResultParts()
 	for _, part := range parts {
@@ -50,7 +50,8 @@ func CheckConstants(expression *schemaexpression.Expression, to *structuralschem
 	return nil
 }
 
-// hasAlternative reports whether an expression spells out several parts with the path.
+// hasAlternative reports whether an expression has several literals for the part at a path, such as
+// in the branches of a conditional.
 func hasAlternative(parts []schemaexpression.ResultPart, path []string) bool {
 	found := 0
 	for _, part := range parts {
@@ -68,8 +69,8 @@ func at(path rulepath.Path) string {
 	return " for " + path.String()
 }
 
-// descend returns the schema that the path of a part leads to, nil if there is none, and the list
-// whose items have the part as a field.
+// descend returns the schema that the path of a part leads to, or nil if there is none. If the part
+// is a field of a list's items, it also returns the list.
 func descend(schema *structuralschema.Structural, steps []string) (path rulepath.Path, _, list *structuralschema.Structural) {
 	var around *structuralschema.Structural
 	for _, name := range steps {

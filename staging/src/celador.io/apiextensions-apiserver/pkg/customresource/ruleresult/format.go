@@ -19,13 +19,15 @@ const (
 	formatDuration = "duration"
 )
 
-// formats declares these formats and, as "", all others.
+// formats holds what expressions make of strings in these formats. The entry "" is for all other
+// formats.
 var formats = map[string]struct {
-	// read is the type that expressions read the values with.
+	// read is the CEL type of the values that expressions read.
 	read *types.Type
-	// function is the function of CEL that makes such a value of a string.
+	// function is the CEL function that makes such a value of a string.
 	function string
-	// check returns an error if expressions could not read a text that a rule has returned.
+	// check returns an error for a text that a rule has returned and that expressions could not
+	// read as a value of the format.
 	check func(text string) error
 }{
 	"":             {types.StringType, "string", func(string) error { return nil }},
@@ -42,8 +44,8 @@ func parses[T any](parse func(string) (T, error)) func(string) error {
 	}
 }
 
-// formatOf returns the format of a string if its values are not strings in expressions, and ""
-// otherwise.
+// formatOf returns the format of a string schema if expressions read its values as another type
+// than string. Otherwise it returns "".
 func formatOf(s *structuralschema.Structural) string {
 	if s.ValueValidation != nil && formats[s.ValueValidation.Format].read != nil {
 		return s.ValueValidation.Format

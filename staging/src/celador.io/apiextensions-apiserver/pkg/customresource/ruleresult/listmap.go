@@ -12,8 +12,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// checkListMap returns a mismatch if the items of a list-map do not have the keys that tell them
-// apart. Server-side apply could not merge the list. Items are values of the schema's items.
+// checkListMap returns a mismatch if items of a list-map lack keys, or have the same keys:
+// server-side apply could not tell them apart. The items have the type of the schema's items.
 func checkListMap(items []any, to *structuralschema.Structural) *mismatch {
 	if to.XListType == nil || *to.XListType != "map" || to.Items == nil {
 		return nil

@@ -15,21 +15,21 @@ import (
 
 // A mismatch is the error for a value that does not fit its schema.
 type mismatch struct {
-	// reversed is the path of the value in the result, from its end: it grows while the conversion
-	// returns.
+	// reversed is the path from the result to the value, in reverse order: a segment is added when
+	// the conversion of each surrounding value returns.
 	reversed rulepath.Path
-	// got and want describe the types of the value and of the schema. advice says what to write
+	// got and want describe the type of the value and that of the schema. advice says what to write
 	// instead.
 	got, want, advice string
-	// reason replaces the comparison of got and want.
+	// reason, if set, replaces the comparison of got and want in the error.
 	reason string
 }
 
 // Error implements error.
 func (m *mismatch) Error() string { return m.describe("the rule returns") }
 
-// describe describes the mismatch. The subject, such as 'the rule returns', precedes the type of
-// the value.
+// describe returns the text of the error. subject is what comes before the type of the value, such
+// as 'the rule returns'.
 func (m *mismatch) describe(subject string) string {
 	at := abbreviate(m.reversed)
 	switch {
@@ -44,7 +44,7 @@ func (m *mismatch) describe(subject string) string {
 	}
 }
 
-// abbreviate returns the text of a reversed path, without its end if it is long.
+// abbreviate returns the text of a reversed path. It leaves out the last segments of a long one.
 func abbreviate(reversed rulepath.Path) string {
 	const described, longest = 20, 500
 	path := slices.Clone(reversed)
@@ -67,8 +67,8 @@ func (m *mismatch) suffix() string {
 	return ": " + m.advice
 }
 
-// below puts a step before the path of the mismatch, when the conversion of the value around it
-// returns. It returns m, which may be nil.
+// below adds the segment before the path of the mismatch, and returns m. The conversion of the
+// value around it calls it; m may be nil.
 func (m *mismatch) below(step rulepath.Segment) *mismatch {
 	if m != nil {
 		m.reversed = append(m.reversed, step)
@@ -76,7 +76,7 @@ func (m *mismatch) below(step rulepath.Segment) *mismatch {
 	return m
 }
 
-// Describe describes the values of a schema, with an article.
+// Describe names the type of a schema's values, with an article, such as 'a list of strings'.
 func Describe(s *structuralschema.Structural) string {
 	switch {
 	case s.XIntOrString:

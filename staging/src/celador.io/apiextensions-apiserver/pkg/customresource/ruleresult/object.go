@@ -20,10 +20,11 @@ import (
 
 // An objectType is the type of objects that rules construct. It implements common.ResolvedType.
 type objectType struct {
-	// celType is the type that objects of the same structure share.
+	// celType is the CEL type of the objects. Object types of the same structure have the same one.
 	celType *types.Type
 	schema  *structuralschema.Structural
-	// structure is valid if comparable is set: expressions see all fields of the schema.
+	// structure is what expressions see of the type. It is known only if comparable is set, that
+	// is, if expressions see all fields of the schema.
 	structure  structure
 	comparable bool
 }
@@ -42,8 +43,8 @@ func (t *objectType) Val(fields map[string]ref.Val) ref.Val {
 	return &object{t, fields}
 }
 
-// field returns the schema of a field by its name in expressions, and false if there is no such
-// field. The schema of an unknown field of an object that preserves those is nil.
+// field returns the schema of a field by its name in expressions. It returns false if there is no
+// such field, and a nil schema for an unknown field of an object that preserves those.
 func (t *objectType) field(name string) (*structuralschema.Structural, bool) {
 	if property, ok := apiservercel.Unescape(name); ok {
 		if schema, ok := t.schema.Properties[property]; ok {
@@ -89,7 +90,8 @@ var (
 	_ traits.Zeroer      = (*object)(nil)
 )
 
-// ConvertToNative implements ref.Val. Objects leave expressions only through Assign.
+// ConvertToNative implements ref.Val. No function needs a Go value of an object: a result is
+// converted by Assign.
 func (o *object) ConvertToNative(to reflect.Type) (any, error) {
 	return nil, fmt.Errorf("a constructed %s cannot be converted to %v", o.objectType.TypeName(), to)
 }
@@ -105,9 +107,10 @@ func (o *object) ConvertToType(to ref.Type) ref.Val {
 	return types.NewErr("a constructed %s cannot be converted to %s", o.objectType.TypeName(), to.TypeName())
 }
 
-// Equal implements ref.Val. It compares the object with values that are not constructed. For other
-// constructed objects, it ends the evaluation: comparing objects that contain an object twice takes
-// exponential time, and cel-go takes items of lists for equal if their comparison returns an error.
+// Equal implements ref.Val. It compares the object with an object that was read. A comparison with
+// another constructed object ends the evaluation, because comparing objects that contain an object
+// twice takes exponential time. Returning an error would not be enough, since cel-go takes it for
+// equality when it compares items of lists.
 func (o *object) Equal(other ref.Val) ref.Val {
 	m, ok := other.(traits.Mapper)
 	if !ok {
@@ -138,8 +141,8 @@ func (o *object) Size() ref.Val {
 	return types.Int(size)
 }
 
-// Iterator implements traits.Iterable. It ends the evaluation: comparisons iterate over objects to
-// find out how long they take, see Equal.
+// Iterator implements traits.Iterable. It ends the evaluation as Equal does, because comparisons
+// iterate over objects to estimate their time.
 func (o *object) Iterator() traits.Iterator { panic(errCompared) }
 
 // Type implements ref.Val.
@@ -148,8 +151,8 @@ func (o *object) Type() ref.Type { return o.objectType.Type() }
 // Value implements ref.Val.
 func (o *object) Value() any { return o }
 
-// Find implements traits.Mapper. It finds a field by its name in expressions or, as comparisons do,
-// in the schema. The value has the type that self would have for it.
+// Find implements traits.Mapper. key is the name of a field in expressions or, in comparisons, in
+// the schema. The value has the type that a field of self has.
 func (o *object) Find(key ref.Val) (ref.Val, bool) {
 	name, ok := key.(types.String)
 	if !ok {

@@ -86,15 +86,15 @@ func integer(v ref.Val) (any, bool) {
 	case types.Uint:
 		return int64(v), uint64(v) <= math.MaxInt64
 	case types.Double:
-		// The bounds are powers of two, which a float64 can hold.
+		// The bounds are powers of two, so that a float64 represents them exactly.
 		return int64(v), float64(v) == math.Trunc(float64(v)) && v >= -1<<63 && v < 1<<63
 	default:
 		return nil, false
 	}
 }
 
-// number converts finite numbers. Like JSON decoders, it returns an int64 for whole numbers, as far
-// as a float64 holds all of them exactly.
+// number converts a finite number. Like JSON decoders, it returns an int64 for a whole number, if a
+// float64 can hold all whole numbers of that magnitude.
 func number(v ref.Val) (any, bool) {
 	switch v := v.(type) {
 	case types.Int:

@@ -22,7 +22,7 @@ func structureOf(t *apiservercel.DeclType) structure {
 	digest := sha256.New()
 	switch {
 	case t.IsObject():
-		// Metadata marks objects with fields that the type does not declare.
+		// The metadata tells objects that may have undeclared fields from others.
 		fmt.Fprintf(digest, "object %q %d", fmt.Sprint(t.Metadata), len(t.Fields))
 		for _, name := range slices.Sorted(maps.Keys(t.Fields)) {
 			fmt.Fprintf(digest, " %q %x", name, structureOf(t.Fields[name].Type))
@@ -37,17 +37,17 @@ func structureOf(t *apiservercel.DeclType) structure {
 	return structure(digest.Sum(nil))
 }
 
-// NameTypes returns a type that expressions read, with names for the object types in it. A name is
-// the path of an object below root, as apiservercel.DeclType.MaybeAssignTypeName assigns it, but
-// objects with the same fields have the same name: that of the first of them, with outer objects
-// before inner ones. cel-go compares the types of objects by their names, so values from several
-// places of an object can be the branches of a conditional and items of a list.
+// NameTypes returns a type for expressions to read, in which all object types have names. A name is
+// the path of an object below root, as apiservercel.DeclType.MaybeAssignTypeName assigns it.
+// Objects with the same fields get the same name, that of the first of them; outer objects come
+// before inner ones. cel-go compares object types by name, so values from several places of an
+// object can then be branches of a conditional or items of a list.
 func NameTypes(t *apiservercel.DeclType, root string) *apiservercel.DeclType {
 	n := namer{}
 	return n.named(t, root)
 }
 
-// A namer holds the names of the objects that it has seen by their structures.
+// A namer holds the names that it has given, by the structures of the objects.
 type namer map[structure]string
 
 func (n namer) named(t *apiservercel.DeclType, path string) *apiservercel.DeclType {
@@ -74,13 +74,13 @@ func (n namer) named(t *apiservercel.DeclType, path string) *apiservercel.DeclTy
 	}
 }
 
-// ReadFrom returns the types for rules that read self. An object that a rule constructs has the
-// type of the objects in self that have the same fields, so that a list can hold both, and the
-// fields of both have static types.
+// ReadFrom returns the types for rules that read self. Object types that rules construct are those
+// of the objects in self with the same fields. So a list can hold both, and expressions read static
+// types from both.
 //
-// The fields of constructors keep their dynamic types. Constructed objects have nullable types for
-// that, because cel-go looks the fields of a constructor up by the name that it declares for its
-// type, which is another one for nullable types.
+// The fields of constructors keep their dynamic types: constructed objects have the nullable form
+// of a type. cel-go looks the fields of a constructor up by the name that the constructor declares
+// for its type, and that of the nullable form is another one.
 func (t *Types) ReadFrom(self *apiservercel.DeclType) *Types {
 	read := map[structure]string{}
 	for _, declared := range apiservercel.FieldTypeMap(self.TypeName(), self) {

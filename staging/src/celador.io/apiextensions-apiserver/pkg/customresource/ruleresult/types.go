@@ -45,9 +45,9 @@ func NewTypes(root *structuralschema.Structural) *Types {
 	return t
 }
 
-// add adds the types of the objects in a schema. declared is the type that expressions would have
-// for values of the schema, nil if there is none. first holds the types that were added first for
-// their structures.
+// add adds the types of the objects in a schema. declared is the type that expressions have for the
+// values that they read with this schema, or nil. first holds, by structure, the types that were
+// added first.
 func (t *Types) add(name string, schema *structuralschema.Structural, declared *apiservercel.DeclType, first map[structure]*types.Type) {
 	for {
 		if schema.Items != nil {
@@ -120,7 +120,8 @@ func Target(root *structuralschema.Structural) *structuralschema.Structural {
 	maps.Copy(target.Properties, root.Properties)
 	delete(target.Properties, "apiVersion")
 	delete(target.Properties, "kind")
-	// Kubernetes handles the other fields of metadata. Schemas do not describe them.
+	// Kubernetes sets the other fields of metadata itself. Schemas do not describe labels and
+	// annotations, so this does.
 	texts := structuralschema.Structural{
 		Generic: structuralschema.Generic{Type: "object"},
 		AdditionalProperties: &structuralschema.StructuralOrBool{

@@ -22,13 +22,14 @@ type Coercion struct {
 	ReportUnknownFields bool
 }
 
-// Coerce gives the object the shape that decoding gives to built-in types: fields that the schema
-// does not specify are removed, and so are nulls of fields that are neither nullable nor defaulted;
-// metadata has the form of ObjectMeta, also in embedded resources. Objects of other kinds than the
-// schemas' kind, such as the options of a request, are not pruned: Coerce only coerces their
-// metadata. Coerce returns the paths of removed fields if c.ReportUnknownFields is set, and an
-// error if apiVersion, kind or metadata is malformed. It changes the object in place, also when it
-// returns an error.
+// Coerce gives the object the form that decoding gives to built-in types. It removes fields that
+// the schema does not specify, and nulls of fields that are neither nullable nor defaulted, and
+// brings metadata into the form of ObjectMeta, also in embedded resources. Objects of another kind,
+// such as the options of a request, are not pruned: only their metadata is coerced.
+//
+// Coerce returns the paths of removed fields if c.ReportUnknownFields is set, and an error if
+// apiVersion, kind or metadata is malformed. It changes the object in place, also when it returns
+// an error.
 func (s *Schemas) Coerce(u *unstructured.Unstructured, c Coercion) ([]string, error) {
 	kind, hasKind, err := unstructured.NestedString(u.Object, "kind")
 	if err != nil {
@@ -56,14 +57,14 @@ func (s *Schemas) Coerce(u *unstructured.Unstructured, c Coercion) ([]string, er
 			return nil, err
 		}
 		unknown = append(unknown, removed...)
-		// Only etcd's other clients store objects without metadata. Upstream's server ends with a
-		// panic when it reads one.
+		// Only other clients of etcd store objects without metadata. Upstream's server panics when
+		// it reads one.
 		if c.Repair && hasMetadata && metadata.Generation == 0 {
 			metadata.Generation = 1
 		}
 	}
 
-	// Schemas need not specify the type and metadata of the resource, so pruning may have removed
+	// Pruning has removed the type and the metadata of the resource if the schema does not specify
 	// them.
 	if hasKind {
 		u.SetKind(kind)
@@ -86,8 +87,8 @@ func (s *Schemas) coerceContent(object map[string]any, version string, c Coercio
 		defaulting.PruneNonNullableNullsWithoutDefaults(object, structural)
 	}
 	if !s.embedding[version] {
-		// Looking for embedded resources would take a fifth of the time that a server needs to read
-		// an object.
+		// Without embedded resources, the object need not be searched for them, which would take a
+		// fifth of the time of a read.
 		return unknown, nil
 	}
 	fieldErr, embedded := objectmeta.CoerceWithOptions(nil, object, structural, false, objectmeta.CoerceOptions{

@@ -93,9 +93,9 @@ func embeds(s *structuralschema.Structural) bool {
 	return false
 }
 
-// Internal converts the schema of a version to the internal version, which upstream's validators
-// are made of. It returns nil for a version without a schema. Schemas does not hold the result,
-// because large resources take hundreds of kilobytes for it.
+// Internal converts the schema of a version to the internal version, from which upstream's
+// validators are made. It returns nil for a version without a schema. Schemas does not keep the
+// result, which takes hundreds of kilobytes for a large resource.
 func Internal(validation *apiextensionsv1.CustomResourceValidation) (*apiextensions.JSONSchemaProps, error) {
 	if validation == nil {
 		return nil, nil

@@ -20,7 +20,8 @@ const (
 // if unknown.
 func ForTypeChecks(crd *apiextensionsv1.CustomResourceDefinition, version *apiextensionsv1.CustomResourceDefinitionVersion, objectMeta *spec.Schema) *spec.Schema {
 	if version.Schema == nil || version.Schema.OpenAPIV3Schema == nil || crd.Spec.PreserveUnknownFields {
-		// The server prunes no fields, so objects may have fields that are not specified.
+		// With spec.preserveUnknownFields, the server prunes nothing, so objects may have fields
+		// that the schema does not specify.
 		return &spec.Schema{
 			SchemaProps:      spec.SchemaProps{Type: spec.StringOrArray{"object"}},
 			VendorExtensible: spec.VendorExtensible{Extensions: spec.Extensions{preserveUnknownFields: true}},

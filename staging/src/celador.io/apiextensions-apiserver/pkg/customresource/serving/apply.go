@@ -17,9 +17,10 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// newApply returns Version.Apply or Version.ApplyStatus for a storage. rules is nil if no
-// conversion rules are evaluated; all requests share the storage and the scope in that case. reset
-// are the fields that a write resets.
+// newApply returns a function for Version.Apply or Version.ApplyStatus, from the storage and the
+// scope of the resource or its status. rules is nil if no conversion rules are evaluated: the
+// function then returns the same storage and scope for all requests. reset holds the fields that a
+// write resets.
 func newApply(storage rest.Patcher, scope *handlers.RequestScope, types managedfields.TypeConverter, rules *rulesConverter, reset resetFields) func() (rest.Patcher, *handlers.RequestScope, error) {
 	if rules == nil {
 		return func() (rest.Patcher, *handlers.RequestScope, error) { return storage, scope, nil }
@@ -32,7 +33,8 @@ func newApply(storage rest.Patcher, scope *handlers.RequestScope, types managedf
 	}
 }
 
-// An applyStorage updates objects with field managers that use the converter.
+// An applyStorage updates objects for one request, with field managers that use the converter of
+// the request.
 type applyStorage struct {
 	rest.Patcher
 	converter *applyConverter
@@ -44,8 +46,9 @@ func (s applyStorage) Update(ctx context.Context, name string, info rest.Updated
 	return s.Patcher.Update(ctx, name, appliedObject{info, s, name}, createValidation, updateValidation, forceAllowCreate, options)
 }
 
-// appliedObject returns an Invalid error if conversion rules are the reason why an object cannot be
-// applied. Field managers return errors of converters as text.
+// appliedObject returns an Invalid error if an object cannot be applied because conversion rules
+// fail. Field managers turn the errors of converters into text, so the error comes from the
+// converter itself.
 type appliedObject struct {
 	rest.UpdatedObjectInfo
 	storage applyStorage

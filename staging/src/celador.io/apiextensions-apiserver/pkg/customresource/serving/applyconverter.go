@@ -14,14 +14,16 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
 )
 
-// An applyConverter converts the objects that server-side apply merges in one request. To find out
-// which fields a manager has given up, apply converts the merged object to the version of the
-// manager's last request, removes fields from it, and converts the rest back. Such a part may lack
-// values that rules read. A rule that fails because of that leaves its field unset.
+// An applyConverter converts the objects of one server-side apply.
 //
-// The merged object is stored, so no field must be left unset in it, and its rules must not fail.
-// The order of conversions tells which object it is: field managers first copy the live object, by
-// converting it to the version that it has. The object that they convert next is the merged one.
+// Apply merges the live object with the request. To find the fields that a manager has given up, it
+// converts the merged object to the version of the manager's last request, removes fields from it,
+// and converts the rest back. Such a part may lack values that rules read, so a rule that fails
+// leaves its field unset. The merged object itself is stored: its rules must not fail, or a field
+// would be missing.
+//
+// The order of conversions tells which object is which. Field managers first copy the live object,
+// by converting it to the version that it has. The next object that they convert is the merged one.
 // All others are parts, or are only compared.
 //
 // The merged object is converted to each version once, and the result is kept. Conversion back and
@@ -32,19 +34,21 @@ import (
 type applyConverter struct {
 	*rulesConverter
 	defaulter runtime.ObjectDefaulter
-	// live and whole are the contents of the live object and of the merged one, in each version.
+	// live and whole hold the contents of the live object and of the merged object, in each version
+	// that they were converted to.
 	live, whole contents
 	// merged is the merged object by version.
 	merged map[schema.GroupVersion]*unstructured.Unstructured
-	// started is set once an object other than the live one was converted.
+	// started is set when the first object after the live one is converted, which is the merged
+	// one.
 	started bool
-	// refusal is the error of the last object that did not convert, for which the request has to
-	// fail. Nil if there was none.
+	// refusal is the last error of a conversion that the request must fail with. Nil if there was
+	// none.
 	refusal *conversion.Error
 }
 
-// contents is a set of objects, by the addresses of their outermost maps. It refers to the maps, so
-// that none is freed and its address used for another one.
+// contents is a set of objects. Its keys are the addresses of their outermost maps. The values keep
+// the maps in memory, so that no other map gets the address of one.
 type contents map[uintptr]map[string]any
 
 func (c contents) has(object *unstructured.Unstructured) bool { return c[address(object)] != nil }
@@ -90,10 +94,10 @@ func (c *applyConverter) ConvertToVersion(in runtime.Object, target runtime.Grou
 	return out, nil
 }
 
-// converted converts a copy of an object. Rules may read defaults, which objects from the storage
-// have. Field managers do not set them in the objects that they convert, so converted sets them and
-// converts again if a rule fails. In a part, only the rules that fail read the defaults, so that
-// the result does not have them: the manager may have given up these fields.
+// converted converts a copy of an object. Rules may read defaults, which objects have when they are
+// read from the storage, but not when field managers convert them. So if a rule fails, converted
+// sets the defaults and tries again. In a part, only the rules that have failed read the defaults,
+// and the result does not contain them: the manager may have given up these fields.
 func (c *applyConverter) converted(object *unstructured.Unstructured, to string, whole bool) (*unstructured.Unstructured, error) {
 	if !whole {
 		object = object.DeepCopy()
@@ -135,7 +139,7 @@ func (c *applyConverter) mergedIn(version schema.GroupVersion) *unstructured.Uns
 	return out
 }
 
-// copied returns a copy of an object that has the version to convert to.
+// copied returns a copy of an object in the version that it has.
 func (c *applyConverter) copied(object *unstructured.Unstructured) *unstructured.Unstructured {
 	out := object.DeepCopy()
 	switch {

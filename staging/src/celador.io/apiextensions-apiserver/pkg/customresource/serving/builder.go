@@ -35,11 +35,11 @@ type Builder struct {
 	Authorizer authorizer.UnconditionalAuthorizer
 	// MaxRequestBodyBytes limits the bodies of requests. 0 means no limit.
 	MaxRequestBodyBytes int64
-	// Tracer is told of the evaluations of validation rules of served versions. Optional.
+	// Tracer gets the evaluations of the validation rules of served versions. Optional.
 	Tracer schemaexpression.Tracer
-	// SeparateStorages gives each version a storage of its own, which converts what it reads and
-	// writes, also with conversion rules. The RESTOptions of a server make watch caches, which the
-	// versions share.
+	// SeparateStorages gives each version a storage of its own even with conversion rules. Without
+	// it, versions with conversion rules share one storage, and so one watch cache. Set it where
+	// RESTOptions makes no watch caches.
 	SeparateStorages bool
 	// Unreadable is called with the number of objects of a CustomResourceDefinition that do not
 	// convert to each version, whenever the numbers change while its Resource exists. It is not
@@ -53,24 +53,24 @@ type Builder struct {
 // Build returns an error if names have not been accepted, a schema is invalid, the conversion
 // strategy is unknown or the storage cannot be set up. The Resource keeps references to crd and
 // expressions, which must not be changed.
-func (b *Builder) Build(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions) (*Resource, error) {
-	kind, err := b.newKind(ctx, crd, expressions)
+func (b *Builder) Build(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.ExpressionFields) (*Resource, error) {
+	build, err := b.newBuild(ctx, crd, expressions)
 	if err != nil {
 		return nil, err
 	}
-	resource := &Resource{expressions: expressions, versions: map[string]*Version{}, types: kind.types, requests: newLeases()}
+	resource := &Resource{expressions: expressions, versions: map[string]*Version{}, types: build.types, requests: newLeases()}
 	resource.crd.Store(crd)
-	if err := kind.addVersions(resource); err != nil {
+	if err := build.addVersions(resource); err != nil {
 		resource.Destroy()
 		return nil, err
 	}
-	b.countUnreadable(resource, crd, &kind.converters)
+	b.countUnreadable(resource, crd, &build.converters)
 	return resource, nil
 }
 
-// countUnreadable starts counting the objects that do not convert. Without conversion rules, there
-// are none. Rules that are not evaluated, because their feature gate is off, say nothing about the
-// objects, and nothing is reported.
+// countUnreadable starts counting the objects that do not convert. Without conversion rules it
+// reports that there are none. While the feature gate of conversion rules is off, it reports
+// nothing.
 func (b *Builder) countUnreadable(resource *Resource, crd *apiextensionsv1.CustomResourceDefinition, c *converters) {
 	switch {
 	case b.Unreadable == nil:
@@ -83,9 +83,9 @@ func (b *Builder) countUnreadable(resource *Resource, crd *apiextensionsv1.Custo
 	}
 }
 
-// kind holds the converters, schemas and names that the versions of a CustomResourceDefinition
+// build holds the converters, schemas and names that the versions of a CustomResourceDefinition
 // share, while Build runs.
-type kind struct {
+type build struct {
 	*Builder
 	crd         *apiextensionsv1.CustomResourceDefinition
 	schemas     *schemas.Schemas
@@ -98,7 +98,7 @@ type kind struct {
 	shared *versionedstorage.SharedStorage
 }
 
-func (b *Builder) newKind(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions) (*kind, error) {
+func (b *Builder) newBuild(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.ExpressionFields) (*build, error) {
 	if err := checkNames(&crd.Status.AcceptedNames); err != nil {
 		return nil, err
 	}
@@ -106,25 +106,25 @@ func (b *Builder) newKind(ctx context.Context, crd *apiextensionsv1.CustomResour
 	if err != nil {
 		return nil, err
 	}
-	k := &kind{
+	out := &build{
 		Builder: b, crd: crd,
 		stored:      schema.GroupVersion{Group: crd.Spec.Group, Version: stored},
 		equivalents: equivalents(crd),
 		replicas:    replicasPaths(crd),
 	}
-	if k.schemas, err = schemas.New(crd, defaultRules(expressions)); err != nil {
+	if out.schemas, err = schemas.New(crd, defaultRules(expressions)); err != nil {
 		return nil, err
 	}
-	if k.types, err = typeConverter(ctx, crd); err != nil {
+	if out.types, err = typeConverter(ctx, crd); err != nil {
 		return nil, err
 	}
-	k.converters, err = b.converters(crd, expressions, k.schemas)
-	return k, err
+	out.converters, err = b.converters(crd, expressions, out.schemas)
+	return out, err
 }
 
 // defaultRules returns the default rules to evaluate, by version. While the gate is off, stored
 // rules set nothing.
-func defaultRules(expressions *apiextensions.Expressions) map[string]apiextensions.SchemaDefaults {
+func defaultRules(expressions *apiextensions.ExpressionFields) map[string]apiextensions.SchemaDefaults {
 	if !expressions.HasDefaults() || !utilfeature.DefaultFeatureGate.Enabled(features.CustomResourceDefaultExpressions) {
 		return nil
 	}
@@ -142,34 +142,34 @@ func checkNames(names *apiextensionsv1.CustomResourceDefinitionNames) error {
 	return nil
 }
 
-func (k *kind) addVersions(resource *Resource) error {
-	if k.converters.rules != nil && !k.SeparateStorages {
-		if err := k.openShared(resource); err != nil {
+func (b *build) addVersions(resource *Resource) error {
+	if b.converters.rules != nil && !b.SeparateStorages {
+		if err := b.openShared(resource); err != nil {
 			return err
 		}
 	}
-	for i := range k.crd.Spec.Versions {
-		v := &k.crd.Spec.Versions[i]
+	for i := range b.crd.Spec.Versions {
+		v := &b.crd.Spec.Versions[i]
 		if !v.Served && !v.Storage {
 			continue
 		}
-		version := &Version{Served: v.Served, Deprecated: v.Deprecated, DeprecationWarning: deprecationWarning(&k.crd.Spec, v)}
+		version := &Version{Served: v.Served, Deprecated: v.Deprecated, DeprecationWarning: deprecationWarning(&b.crd.Spec, v)}
 		resource.versions[v.Name] = version
-		options := codecs.NewOptionsScheme(k.gv(v.Name))
+		options := codecs.NewOptionsScheme(b.gv(v.Name))
 		typer := codecs.NewTyper(options)
-		if err := k.addStorage(version, i, typer, resource.asStored); err != nil {
+		if err := b.addStorage(version, i, typer, resource.asStored); err != nil {
 			return fmt.Errorf("version %s: %w", v.Name, err)
 		}
-		if err := k.addScopes(version, v, options, typer); err != nil {
+		if err := b.addScopes(version, v, options, typer); err != nil {
 			return fmt.Errorf("version %s: %w", v.Name, err)
 		}
 		if v.Storage {
 			resource.stored = version
 		}
 	}
-	return k.addStatusScopes(resource.versions)
+	return b.addStatusScopes(resource.versions)
 }
 
-func (k *kind) gv(version string) schema.GroupVersion {
-	return schema.GroupVersion{Group: k.crd.Spec.Group, Version: version}
+func (b *build) gv(version string) schema.GroupVersion {
+	return schema.GroupVersion{Group: b.crd.Spec.Group, Version: version}
 }

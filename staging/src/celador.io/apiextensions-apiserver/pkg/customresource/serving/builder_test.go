@@ -192,7 +192,7 @@ func TestCurrent(t *testing.T) {
 	resource := build(t, &crdtest.Storage{}, crd)
 	for name, test := range map[string]struct {
 		change      func(*apiextensionsv1.CustomResourceDefinition)
-		expressions *apiextensions.Expressions
+		expressions *apiextensions.ExpressionFields
 		want        bool
 	}{
 		"equal":      {func(*apiextensionsv1.CustomResourceDefinition) {}, nil, true},
@@ -204,12 +204,14 @@ func TestCurrent(t *testing.T) {
 			crd.Status.AcceptedNames.ShortNames = []string{"w"}
 		}, nil, false},
 		"another UID": {func(crd *apiextensionsv1.CustomResourceDefinition) { crd.UID = "other" }, nil, false},
-		"expressions": {func(*apiextensionsv1.CustomResourceDefinition) {}, &apiextensions.Expressions{}, false},
+		"expressions": {func(*apiextensionsv1.CustomResourceDefinition) {}, &apiextensions.ExpressionFields{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			other := crd.DeepCopy()
 			test.change(other)
-			expressionsOf := func(*apiextensionsv1.CustomResourceDefinition) *apiextensions.Expressions { return test.expressions }
+			expressionsOf := func(*apiextensionsv1.CustomResourceDefinition) *apiextensions.ExpressionFields {
+				return test.expressions
+			}
 			if got := resource.Current(other, expressionsOf); got != test.want {
 				t.Errorf("got %t, want %t", got, test.want)
 			}

@@ -17,9 +17,9 @@ import (
 // causeTypeConversion is the type of the cause in the status of a failed conversion.
 const causeTypeConversion metav1.CauseType = "ConversionFailed"
 
-// conversionFailed returns the API error for the error of a conversion. Its code is 500, as that of
-// a failed conversion webhook. The audit log has it as the status of the response. An API error is
-// not written to the server's log.
+// conversionFailed returns the API error for a failed conversion. Its code is 500, like that of a
+// failed conversion webhook. The server does not log API errors, but the audit log contains them as
+// the status of the response.
 func conversionFailed(in *unstructured.Unstructured, to string, err error) error {
 	failure := asConversionError(in, to, err)
 	cause := metav1.StatusCause{Type: causeTypeConversion, Message: failure.Err.Error()}
@@ -34,8 +34,8 @@ func conversionFailed(in *unstructured.Unstructured, to string, err error) error
 	}}
 }
 
-// asConversionError returns the *conversion.Error in err. Other errors come from coercing the
-// result, whose metadata may be malformed.
+// asConversionError returns the *conversion.Error in err. If there is none, the error comes from
+// coercing the result, whose metadata may be malformed, and asConversionError wraps it.
 func asConversionError(in *unstructured.Unstructured, to string, err error) *conversion.Error {
 	var failure *conversion.Error
 	if errors.As(err, &failure) {

@@ -20,26 +20,34 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/features"
 )
 
-// converters are the converters between the versions of a CustomResourceDefinition.
+// converters holds the converters between the versions of a CustomResourceDefinition, one for each
+// use. They differ in whether the input survives, in what a failing rule does, and in whether
+// conversion rules are evaluated by Celador.
 type converters struct {
-	// safe does not change its input, unsafe may.
+	// safe leaves its input as it is. unsafe may change it, and its results share values with it.
 	safe, unsafe runtime.ObjectConvertor
 	// comparing converts the objects that field managers compare to find out which fields a write
-	// has changed. A rule that fails leaves its field unset.
+	// has changed. It is safe. A rule that fails leaves its field unset, since an object that does
+	// not convert must not make all writes fail.
 	comparing runtime.ObjectConvertor
-	// encoding is safe and decoding is not. Both coerce their results.
+	// encoding converts objects to be written, like safe, and decoding objects that were read, like
+	// unsafe. Both coerce their results to the schema.
 	encoding, decoding runtime.ObjectConvertor
-	// checked converts the objects that writeChecks check and server-side apply merges. Nil unless
-	// conversion rules are evaluated.
-	checked *rulesConverter
-	// identical reports whether objects differ in their apiVersion alone between two versions. Nil
-	// if checked is.
-	identical func(from, to string) bool
-	// rules is the unsafe converter with conversion rules. Nil without rules.
+
+	// The converters below exist with the strategy ConversionRules only.
+
+	// rules is unsafe. Its conversions fail while the feature gate is off.
 	rules *rulesConverter
+	// checked is safe. It converts the objects that writeChecks check and that server-side apply
+	// merges. Nil while the feature gate is off.
+	checked *rulesConverter
+	// identical reports whether objects of two versions differ in their apiVersion alone. Nil while
+	// the feature gate is off.
+	identical func(from, to string) bool
 }
 
-func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, s *schemas.Schemas) (converters, error) {
+// converters returns the converters of a CustomResourceDefinition. s holds its schemas.
+func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.ExpressionFields, s *schemas.Schemas) (converters, error) {
 	if strategyOf(crd) != v1.ConversionRules {
 		safe, unsafe, err := b.Converters.NewConverter(crd)
 		return converters{safe: safe, unsafe: unsafe, comparing: safe, encoding: s.Converter(safe), decoding: s.Converter(unsafe)}, err
@@ -53,7 +61,7 @@ func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expr
 	if err != nil {
 		return converters{}, err
 	}
-	spec := conversionSpec(crd, expressions, s)
+	spec := enabledRules(crd, expressions, s)
 	unsafe := &rulesConverter{
 		ObjectConvertor: upstream,
 		crd:             crd.Name,
@@ -82,9 +90,9 @@ func strategyOf(crd *apiextensionsv1.CustomResourceDefinition) v1.ConversionStra
 	return v1.ConversionStrategyType(crd.Spec.Conversion.Strategy)
 }
 
-// conversionSpec returns what determines how objects are converted, or nil while the feature
-// gate is off.
-func conversionSpec(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.Expressions, s *schemas.Schemas) *conversion.Spec {
+// enabledRules returns the conversion rules of a CustomResourceDefinition with the schemas of its
+// versions, or nil while the feature gate is off.
+func enabledRules(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.ExpressionFields, s *schemas.Schemas) *conversion.Spec {
 	if !utilfeature.DefaultFeatureGate.Enabled(features.CustomResourceConversionRules) {
 		return nil
 	}
@@ -112,7 +120,7 @@ func newObjectConverter(spec *conversion.Spec) objectConverter {
 var errDisabled = errors.New("the CustomResourceDefinition has conversion rules, and the feature gate " + string(features.CustomResourceConversionRules) +
 	" is off on this server: turn it on, or request the version in which the object is stored")
 
-// failing fails to convert objects.
+// failing is an objectConverter that always fails.
 type failing struct{ cause *conversion.Error }
 
 // ConvertMetadata fails, because rules may write metadata.

@@ -40,12 +40,12 @@ type Deleter interface {
 // with it its namespace. Validation functions get objects in the version in which they are stored;
 // DeletionAdmission converts them if a plugin reads them.
 func (v *Version) Deleter() Deleter {
-	if v.view == nil {
+	if v.versioned == nil {
 		return v.Storage.CustomResource
 	}
 	store := *v.asStored.Store
 	store.PredicateFunc = func(label labels.Selector, field fields.Selector) storage.SelectionPredicate {
-		return v.view.Predicate(v.Storage.CustomResource.PredicateFunc(label, field))
+		return v.versioned.Predicate(v.Storage.CustomResource.PredicateFunc(label, field))
 	}
 	return deleter{&store, v}
 }
@@ -63,7 +63,7 @@ func (d deleter) Delete(ctx context.Context, name string, validate rest.Validate
 	if err != nil || !ok {
 		return out, deleted, err
 	}
-	converted, conversionErr := d.version.view.Convert(u)
+	converted, conversionErr := d.version.versioned.Convert(u)
 	if conversionErr != nil {
 		return nil, deleted, nil
 	}

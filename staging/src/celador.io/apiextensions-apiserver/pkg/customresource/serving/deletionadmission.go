@@ -17,25 +17,26 @@ import (
 // object when a plugin reads it. If the object does not convert, it refuses the deletion: a plugin
 // cannot decide about an object that it cannot read.
 func (v *Version) DeletionAdmission(chain admission.Interface) admission.Interface {
-	if v.view == nil || chain == nil {
+	if v.versioned == nil || chain == nil {
 		return chain
 	}
 	return interceptedAdmission{chain, func(a admission.Attributes, decide func(admission.Attributes) error) error {
-		deletion := &deletion{Attributes: a, view: v.view}
+		deletion := &deletion{Attributes: a, versioned: v.versioned}
 		if err := decide(deletion); err != nil {
 			return err
 		}
-		// A conversion that has not begun is not needed any more.
+		// If no plugin has read the object yet, none will: this keeps a later call from converting
+		// it.
 		deletion.convert.Do(func() {})
 		return deletion.err
 	}}
 }
 
-// A deletion is the attributes of a deletion with the old object in the version of the request. It
-// is safe for concurrent use.
+// A deletion is the admission attributes of a deletion whose old object is converted to the version
+// of the request when it is read. It is safe for concurrent use.
 type deletion struct {
 	admission.Attributes
-	view      *versionedstorage.VersionStorage
+	versioned *versionedstorage.VersionStorage
 	convert   sync.Once
 	converted runtime.Object
 	err       error
@@ -51,7 +52,7 @@ func (d *deletion) GetOldObject() runtime.Object {
 			d.converted = old
 			return
 		}
-		converted, err := d.view.Convert(u)
+		converted, err := d.versioned.Convert(u)
 		if err != nil {
 			d.err = err
 			converted = &unstructured.Unstructured{Object: map[string]any{"metadata": u.DeepCopy().Object["metadata"]}}

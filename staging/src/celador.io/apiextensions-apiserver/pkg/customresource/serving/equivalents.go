@@ -10,9 +10,9 @@ import (
 	"k8s.io/client-go/scale/scheme/autoscalingv1"
 )
 
-// equivalents returns a mapper of the same resources in all versions, by which admission webhooks
-// and policies with matchPolicy Equivalent match requests for versions that their rules do not
-// name.
+// equivalents returns a mapper that knows the resource in each of its versions. Admission webhooks
+// and policies with matchPolicy Equivalent use it to match requests for versions that their rules
+// do not name.
 func equivalents(crd *apiextensionsv1.CustomResourceDefinition) runtime.EquivalentResourceMapper {
 	registry := runtime.NewEquivalentResourceRegistry()
 	for _, v := range crd.Spec.Versions {

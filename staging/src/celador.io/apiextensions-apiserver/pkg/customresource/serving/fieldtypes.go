@@ -18,9 +18,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// typeConverter returns the converter of field managers. If no OpenAPI document can be built from
-// the schemas, the converter deduces types from the objects, so that the resource is served all the
-// same. Apply then replaces lists as a whole.
+// typeConverter returns the converter with which field managers merge objects. If no OpenAPI
+// document can be built from the schemas, the converter deduces types from the objects, so that the
+// resource can be served nevertheless. Apply then replaces lists as a whole.
 func typeConverter(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (managedfields.TypeConverter, error) {
 	models, err := models(crd)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 // An interceptedAdmission is an admission chain for requests whose objects may not convert.
 type interceptedAdmission struct {
 	admission.Interface
-	// intercept calls decide, which runs the chain, with the attributes that plugins are to see,
-	// and returns the decision.
+	// intercept is called in place of the chain. It calls decide, which runs the chain with the
+	// attributes that plugins shall see, and returns the decision.
 	intercept func(a admission.Attributes, decide func(admission.Attributes) error) error
 }
 

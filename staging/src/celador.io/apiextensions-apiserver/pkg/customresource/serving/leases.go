@@ -5,7 +5,7 @@ package serving
 
 import "sync/atomic"
 
-// closing is set in the state of leases when no more can be taken.
+// closing is a bit in the state of leases. When it is set, no lease can be taken.
 const closing = 1 << 62
 
 // leases counts the requests that use a Resource, without a lock. Unlike a sync.WaitGroup, leases

@@ -19,16 +19,16 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/registry/customresource"
 )
 
-// MetadataPatch returns the storage and the admission chain of one patch whose response has nothing
-// but metadata, such as the garbage collector sends. onlyMetadata reports whether the patch names
-// no other fields; it is called once the patch has been read.
+// MetadataPatch returns the storage and the admission chain for one patch whose response contains
+// nothing but metadata, as patches of the garbage collector do. onlyMetadata reports whether the
+// patch changes only metadata; it is called after the patch has been read.
 //
-// Such a patch succeeds although the object does not convert to the version of the request or to
-// the storage version: it is applied to the metadata in the version of the request, and the object
-// stays in the version in which it is stored. All other objects are patched as usual, so that
-// admission reads them and they are rewritten in the storage version.
+// Such a patch succeeds even if the object does not convert to the version of the request or to the
+// storage version: the metadata in the version of the request is patched, and the object stays in
+// the version in which it is stored. All other objects are patched as usual, so that admission
+// reads them and they are rewritten in the storage version.
 func (v *Version) MetadataPatch(chain admission.Interface, onlyMetadata func() bool) (rest.Patcher, admission.Interface) {
-	if v.view == nil {
+	if v.versioned == nil {
 		return v.Storage.CustomResource, chain
 	}
 	patch := &metadataPatch{Patcher: v.Storage.CustomResource, version: v, onlyMetadata: onlyMetadata}
@@ -43,10 +43,10 @@ type metadataPatch struct {
 	rest.Patcher
 	version      *Version
 	onlyMetadata func() bool
-	// cause is why the object cannot be patched as usual.
+	// cause is the error with which patching the object as usual has failed.
 	cause error
-	// unreadable is set while the object is not known in the version of the request, apart from its
-	// metadata.
+	// unreadable is set while only the metadata of the object is known in the version of the
+	// request, because the object does not convert.
 	unreadable bool
 }
 
@@ -54,8 +54,8 @@ type metadataPatch struct {
 func (p *metadataPatch) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, createValidation rest.ValidateObjectFunc, updateValidation rest.ValidateObjectUpdateFunc, forceAllowCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
 	p.unreadable = false
 	out, created, err := p.Patcher.Update(ctx, name, info, createValidation, updateValidation, forceAllowCreate, options)
-	// An object that does not convert to the version of the request is an internal error, and one
-	// that cannot be rewritten is invalid.
+	// These are the errors for an object that does not convert: an internal error if it cannot be
+	// read in the version of the request, and an invalid one if it cannot be rewritten.
 	if !apierrors.IsInternalError(err) && !apierrors.IsInvalid(err) || !p.onlyMetadata() {
 		return out, created, err
 	}
@@ -64,18 +64,18 @@ func (p *metadataPatch) Update(ctx context.Context, name string, info rest.Updat
 	if err != nil {
 		return nil, false, err
 	}
-	out, err = p.version.view.ConvertMetadata(out.(*unstructured.Unstructured))
+	out, err = p.version.versioned.ConvertMetadata(out.(*unstructured.Unstructured))
 	return out, false, err
 }
 
-// validation returns a validation of objects of the shared storage that validates them in the
-// version of the request.
+// validation returns a validation function for objects of the shared storage. It converts them to
+// the version of the request and calls validate.
 func (p *metadataPatch) validation(validate rest.ValidateObjectUpdateFunc) rest.ValidateObjectUpdateFunc {
 	convert := func(object runtime.Object) (*unstructured.Unstructured, error) {
 		if p.unreadable {
-			return p.version.view.ConvertMetadata(object.(*unstructured.Unstructured))
+			return p.version.versioned.ConvertMetadata(object.(*unstructured.Unstructured))
 		}
-		return p.version.view.Convert(object.(*unstructured.Unstructured))
+		return p.version.versioned.Convert(object.(*unstructured.Unstructured))
 	}
 	return func(ctx context.Context, object, old runtime.Object) error {
 		patched, err := convert(object)
@@ -99,17 +99,18 @@ type patchedMetadata struct {
 // UpdatedObject implements rest.UpdatedObjectInfo. It returns the cause of the metadataPatch if the
 // object can be patched as usual after all, or if its metadata alone cannot be patched.
 func (m patchedMetadata) UpdatedObject(ctx context.Context, old runtime.Object) (runtime.Object, error) {
-	p, view := m.patch, m.patch.version.view
+	p, versioned := m.patch, m.patch.version.versioned
 	stored := old.(*unstructured.Unstructured)
-	current, err := view.Convert(stored)
+	current, err := versioned.Convert(stored)
 	p.unreadable = err != nil
 	if p.unreadable {
-		current, err = view.ConvertMetadata(stored)
+		current, err = versioned.ConvertMetadata(stored)
 	}
 	if err != nil || !p.unreadable && p.version.rewrites(ctx, current) {
 		return nil, p.cause
 	}
-	// Decoding the patched object sets defaults. These are no changes, so both objects have them.
+	// The patched object gets defaults when it is decoded. Without the same defaults in current,
+	// they would count as changes.
 	p.version.Scope.Defaulter.Default(current)
 	updated, err := m.UpdatedObjectInfo.UpdatedObject(ctx, current)
 	if err != nil {
@@ -121,8 +122,9 @@ func (m patchedMetadata) UpdatedObject(ctx context.Context, old runtime.Object) 
 	}
 	out := stored.DeepCopy()
 	out.Object["metadata"] = patched.Object["metadata"]
-	if view.ChangesMetadata(stored) {
-		// Only a conversion of the whole object knows the labels and annotations to store.
+	if versioned.ChangesMetadata(stored) {
+		// The labels and annotations to store can only be found by a conversion of the whole
+		// object.
 		if !maps.Equal(patched.GetLabels(), current.GetLabels()) || !maps.Equal(patched.GetAnnotations(), current.GetAnnotations()) {
 			return nil, p.cause
 		}
@@ -132,7 +134,7 @@ func (m patchedMetadata) UpdatedObject(ctx context.Context, old runtime.Object) 
 	return out, nil
 }
 
-// rewrites reports whether an object in the version can be stored as it is.
+// rewrites reports whether an object in the version of the request can be stored.
 func (v *Version) rewrites(ctx context.Context, object *unstructured.Unstructured) bool {
 	return v.check == nil || len(v.check.Validate(ctx, object.Object, object.Object)) == 0
 }
@@ -143,8 +145,8 @@ func withoutMetadata(object *unstructured.Unstructured) map[string]any {
 	return content
 }
 
-// admit refuses the patch if a plugin reads an object of which nothing but the metadata is known:
-// the plugin could not decide about it.
+// admit runs the admission chain. If only the metadata of the object is known and a plugin reads
+// the object, admit refuses the patch, because the plugin could not decide about it.
 func (p *metadataPatch) admit(a admission.Attributes, decide func(admission.Attributes) error) error {
 	if !p.unreadable {
 		return decide(a)

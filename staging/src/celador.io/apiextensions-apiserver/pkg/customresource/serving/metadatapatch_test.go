@@ -53,7 +53,7 @@ func (g *gadgets) patchWidget(t *testing.T, version, name string, plugin admissi
 // Labels and annotations of another version than the stored one are those that rules set, which
 // cannot be patched without a conversion.
 func TestMetadataPatchAndRulesForMetadata(t *testing.T) {
-	g := serveGadgets(t, func(_ *apiextensionsv1.CustomResourceDefinition, e *apiextensions.Expressions) {
+	g := serveGadgets(t, func(_ *apiextensionsv1.CustomResourceDefinition, e *apiextensions.ExpressionFields) {
 		e.Converters[0].Rules = append(e.Converters[0].Rules, v1.ConversionRule{Field: "metadata.labels['size']", Rule: "has(self.spec.size) ? optional.of(self.spec.size) : optional.none()"})
 	})
 	label := func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{"size": "small"}) }

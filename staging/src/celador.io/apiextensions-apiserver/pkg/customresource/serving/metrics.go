@@ -58,7 +58,8 @@ func RecordUnreadable(crd string, counts map[string]int) {
 	}
 }
 
-// observeConversion records the conversion of one object. err is nil if it has succeeded.
+// observeConversion records the conversion of one object. err is nil if the conversion has
+// succeeded.
 func observeConversion(crd, from, to string, duration time.Duration, err error) {
 	conversionDuration.WithLabelValues(crd, from, to, strconv.FormatBool(err == nil)).Observe(duration.Seconds())
 	if err == nil {

@@ -7,10 +7,10 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// emptyRemoved makes the objects and lists empty that structured-merge-diff has set to null because
-// it has removed everything in them. Otherwise a conversion would drop these nulls, as it drops all
-// that the schema does not allow, and the field manager would take the objects themselves for
-// removed, although their manager still applies them.
+// emptyRemoved replaces nulls by empty objects and lists where the schema has an object or a list.
+// structured-merge-diff leaves a null where it has removed everything inside. A conversion would
+// drop the null, and the field manager would conclude that the object itself was removed, although
+// its manager still applies it.
 func emptyRemoved(value any, schema *structuralschema.Structural) any {
 	if schema == nil {
 		return value

@@ -32,9 +32,9 @@ type objectConverter interface {
 }
 
 // rulesConverter converts custom resources between versions with conversion rules, and coerces the
-// results. It may change its input unless it is safe. Like Kubernetes' converter of webhooks, it
-// leaves objects of the requested version alone and fails as a whole if it cannot convert an item
-// of a list.
+// results. Unless it is safe, it may change its input. Like Kubernetes' converter of webhooks, it
+// returns objects that have the requested version as they are, and fails for a whole list if one
+// item does not convert.
 type rulesConverter struct {
 	// ObjectConvertor is Kubernetes' converter of the strategy None. It converts Scale objects and
 	// checks field labels, and must not see custom resources.
@@ -43,9 +43,9 @@ type rulesConverter struct {
 	versions map[schema.GroupVersion]bool
 	schemas  *schemas.Schemas
 	rules    objectConverter
-	// safe makes the results of conversions independent of the input.
+	// safe makes results share nothing with the input, and leaves the input as it is.
 	safe bool
-	// partial leaves the fields of rules that fail unset.
+	// partial leaves a field unset if its rule fails, instead of failing.
 	partial bool
 }
 
@@ -96,9 +96,9 @@ func (c *rulesConverter) ConvertToVersion(in runtime.Object, target runtime.Grou
 	}
 }
 
-// convertList returns a list that shares the items of the right version with in, also if the
-// converter is safe: lists are converted to be encoded, and copying the objects of a large list
-// takes more memory than the response.
+// convertList returns a list with converted items. Items that have the version already are shared
+// with in, even if the converter is safe: lists are converted to be encoded only, and copies of a
+// large list's objects would take more memory than the response.
 func (c *rulesConverter) convertList(in *unstructured.UnstructuredList, to schema.GroupVersion) (runtime.Object, error) {
 	out := &unstructured.UnstructuredList{Object: maps.Clone(in.Object), Items: make([]unstructured.Unstructured, len(in.Items))}
 	for i := range in.Items {
@@ -145,7 +145,7 @@ func (c *rulesConverter) convert(in *unstructured.Unstructured, to schema.GroupV
 	return out, nil
 }
 
-// coerced coerces the result of a conversion, which may have failed.
+// coerced coerces the result of a conversion, and returns its error if it has failed.
 func (c *rulesConverter) coerced(out *unstructured.Unstructured, err error) (*unstructured.Unstructured, error) {
 	if err == nil {
 		_, err = c.schemas.Coerce(out, schemas.Coercion{})
@@ -153,8 +153,8 @@ func (c *rulesConverter) coerced(out *unstructured.Unstructured, err error) (*un
 	return out, err
 }
 
-// isEmpty reports whether the object has nothing but its kind. The watch cache and server-side
-// apply convert such objects, for which rules cannot be written.
+// isEmpty reports whether the object has only apiVersion and kind. The watch cache and server-side
+// apply convert such objects, for which rules would fail.
 func isEmpty(in *unstructured.Unstructured) bool {
 	_, hasKind := in.Object["kind"]
 	_, hasVersion := in.Object["apiVersion"]

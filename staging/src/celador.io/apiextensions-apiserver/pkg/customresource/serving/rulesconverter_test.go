@@ -75,7 +75,7 @@ func newRules(t *testing.T, rules objectConverter) converters {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := (&Builder{Converters: factory}).converters(crd, &apiextensions.Expressions{ConversionRules: true}, s)
+	c, err := (&Builder{Converters: factory}).converters(crd, &apiextensions.ExpressionFields{ConversionRules: true}, s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,38 +21,38 @@ import (
 
 type resetFields = map[fieldpath.APIVersion]*fieldpath.Set
 
-// addScopes adds the scopes of the resource and of its scale subresource. options is the scheme
-// that typer was made of.
-func (k *kind) addScopes(version *Version, v *apiextensionsv1.CustomResourceDefinitionVersion, options *runtime.Scheme, typer codecs.Typer) error {
-	gv := k.gv(v.Name)
-	serializer := codecs.NewSerializer(typer, k.converters.safe, k.schemas)
+// addScopes adds the scopes of the resource and of its scale subresource. typer was made of the
+// scheme options.
+func (b *build) addScopes(version *Version, v *apiextensionsv1.CustomResourceDefinitionVersion, options *runtime.Scheme, typer codecs.Typer) error {
+	gv := b.gv(v.Name)
+	serializer := codecs.NewSerializer(typer, b.converters.safe, b.schemas)
 	main := handlers.RequestScope{
-		Namer:                    handlers.ContextBasedNaming{Namer: meta.NewAccessor(), ClusterScoped: k.clusterScoped()},
+		Namer:                    handlers.ContextBasedNaming{Namer: meta.NewAccessor(), ClusterScoped: b.clusterScoped()},
 		Serializer:               serializer,
 		StandardSerializers:      serializer.ResourceMediaTypes(),
 		ParameterCodec:           runtime.NewParameterCodec(options),
 		Creater:                  codecs.Creater{},
 		Typer:                    typer,
-		Defaulter:                k.schemas.Defaulter(options),
-		Convertor:                k.converters.safe,
-		UnsafeConvertor:          k.converters.unsafe,
-		Authorizer:               k.Authorizer,
-		EquivalentResourceMapper: k.equivalents,
+		Defaulter:                b.schemas.Defaulter(options),
+		Convertor:                b.converters.safe,
+		UnsafeConvertor:          b.converters.unsafe,
+		Authorizer:               b.Authorizer,
+		EquivalentResourceMapper: b.equivalents,
 		TableConvertor:           version.Storage.CustomResource,
-		Resource:                 gv.WithResource(k.crd.Status.AcceptedNames.Plural),
-		Kind:                     gv.WithKind(k.crd.Status.AcceptedNames.Kind),
+		Resource:                 gv.WithResource(b.crd.Status.AcceptedNames.Plural),
+		Kind:                     gv.WithKind(b.crd.Status.AcceptedNames.Kind),
 		MetaGroupVersion:         metav1.SchemeGroupVersion,
-		// Objects are in the version of the request while it is handled. There is no internal
-		// version.
+		// There is no internal version: while a request is handled, objects are in the version of
+		// the request.
 		HubGroupVersion:     gv,
-		MaxRequestBodyBytes: k.MaxRequestBodyBytes,
+		MaxRequestBodyBytes: b.MaxRequestBodyBytes,
 	}
 	var err error
 	reset := version.Storage.CustomResource.GetResetFields()
-	if version.Scope, err = managed(main, k.types, k.converters.comparing, reset); err != nil {
+	if version.Scope, err = managed(main, b.types, b.converters.comparing, reset); err != nil {
 		return err
 	}
-	version.Apply = newApply(version.Storage.CustomResource, version.Scope, k.types, k.converters.checked, reset)
+	version.Apply = newApply(version.Storage.CustomResource, version.Scope, b.types, b.converters.checked, reset)
 	if version.Storage.Scale == nil {
 		return nil
 	}
@@ -64,14 +64,14 @@ func (k *kind) addScopes(version *Version, v *apiextensionsv1.CustomResourceDefi
 	if scale.TableConvertor, err = tableconvertor.New(scaleColumns(v)); err != nil {
 		return err
 	}
-	version.ScaleScope, err = managed(scale, k.types, scale.Convertor, nil)
+	version.ScaleScope, err = managed(scale, b.types, scale.Convertor, nil)
 	return err
 }
 
-// addStatusScopes adds the scopes of the status subresource, after all versions have their
-// storages: an update of the status resets the other fields of every version that managed fields
-// may refer to.
-func (k *kind) addStatusScopes(versions map[string]*Version) error {
+// addStatusScopes adds the scopes of the status subresource. All versions must have their storages:
+// an update of the status resets all other fields, in each version to which managed fields may
+// refer.
+func (b *build) addStatusScopes(versions map[string]*Version) error {
 	reset := resetFields{}
 	for _, version := range versions {
 		if version.Storage.Status != nil {
@@ -85,16 +85,16 @@ func (k *kind) addStatusScopes(versions map[string]*Version) error {
 		status := *version.Scope
 		status.Subresource = "status"
 		var err error
-		if version.StatusScope, err = managed(status, k.types, k.converters.comparing, reset); err != nil {
+		if version.StatusScope, err = managed(status, b.types, b.converters.comparing, reset); err != nil {
 			return err
 		}
-		version.ApplyStatus = newApply(version.Storage.Status, version.StatusScope, k.types, k.converters.checked, reset)
+		version.ApplyStatus = newApply(version.Storage.Status, version.StatusScope, b.types, b.converters.checked, reset)
 	}
 	return nil
 }
 
-// managed returns the scope with a field manager, which merges objects with the converter and
-// ignores the fields that a write resets.
+// managed returns the scope with a field manager. The field manager merges objects with the type
+// converter, and ignores the fields that a write resets.
 func managed(scope handlers.RequestScope, types managedfields.TypeConverter, converter runtime.ObjectConvertor, reset resetFields) (*handlers.RequestScope, error) {
 	manager, err := managedfields.NewDefaultCRDFieldManager(types, converter, scope.Defaulter, scope.Creater,
 		scope.Kind, scope.HubGroupVersion, scope.Subresource, fieldpath.NewExcludeFilterSetMap(reset))

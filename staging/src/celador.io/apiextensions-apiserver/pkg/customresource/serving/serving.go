@@ -28,7 +28,7 @@ import (
 // for concurrent use.
 type Resource struct {
 	crd         atomic.Pointer[apiextensionsv1.CustomResourceDefinition]
-	expressions *apiextensions.Expressions
+	expressions *apiextensions.ExpressionFields
 	versions    map[string]*Version
 	types       managedfields.TypeConverter
 	stored      *Version
@@ -56,17 +56,18 @@ type Version struct {
 	// declares an empty text.
 	DeprecationWarning string
 
-	// Apply returns the storage and the request scope that serve one server-side apply of the
-	// resource, and ApplyStatus those for its status. They must not be used for another request, as
+	// Apply returns the storage and the request scope for one server-side apply of the resource,
+	// and ApplyStatus those for its status. They must not be used for another request, because
 	// field managers remember the objects that a request has converted. ApplyStatus is nil if the
 	// version does not declare the subresource.
 	Apply, ApplyStatus func() (rest.Patcher, *handlers.RequestScope, error)
 
-	// view is the storage of CustomResource if the versions share asStored. Nil without conversion
-	// rules.
-	view     *versionedstorage.VersionStorage
-	asStored *upstream.REST
-	// check is the check of writes in the version. Nil if what is stored can always be served.
+	// versioned is the storage in Storage.CustomResource that converts objects of asStored. Nil
+	// without conversion rules.
+	versioned *versionedstorage.VersionStorage
+	asStored  *upstream.REST
+	// check refuses writes in the version that could not be served afterwards. Nil if whatever is
+	// stored can be served.
 	check *writeCheck
 }
 
@@ -83,14 +84,14 @@ func (r *Resource) TypeConverter() managedfields.TypeConverter { return r.types 
 func (r *Resource) Name() string { return r.crd.Load().Name }
 
 // Expressions returns the expressions that the Resource was built with.
-func (r *Resource) Expressions() *apiextensions.Expressions { return r.expressions }
+func (r *Resource) Expressions() *apiextensions.ExpressionFields { return r.expressions }
 
 // Current reports whether the Resource serves the spec, the expressions and the accepted names of
 // crd. expressionsOf returns the expressions of crd. The generation alone does not tell: a server
 // of Kubernetes that shares etcd drops expressions with any write and leaves the generation as it
 // is, and a backup of etcd may have another spec in the same generation. The Resource may keep a
 // reference to crd, which must not be changed if it returns true.
-func (r *Resource) Current(crd *apiextensionsv1.CustomResourceDefinition, expressionsOf func(*apiextensionsv1.CustomResourceDefinition) *apiextensions.Expressions) bool {
+func (r *Resource) Current(crd *apiextensionsv1.CustomResourceDefinition, expressionsOf func(*apiextensionsv1.CustomResourceDefinition) *apiextensions.ExpressionFields) bool {
 	own := r.crd.Load()
 	if own == crd {
 		return true
@@ -142,8 +143,8 @@ func (r *Resource) Destroy() {
 	}
 }
 
-// destroy closes the storage of the resource. The subresources share it. It is nil if addStorage
-// has failed.
+// destroy closes the storage of the resource, which the subresources share. There is none if
+// addStorage has failed.
 func (v *Version) destroy() {
 	if v.Storage.CustomResource != nil {
 		v.Storage.CustomResource.Destroy()

@@ -18,40 +18,40 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/registry/customresource"
 )
 
-// openShared opens the storage that all versions share, with which objects are read and deleted in
-// the version in which they are stored. Only resources with conversion rules share one: Kubernetes'
-// strategies keep a storage for each version, as in Kubernetes.
-func (k *kind) openShared(resource *Resource) error {
-	k.shared = &versionedstorage.SharedStorage{Stored: k.stored, Converter: k.converters.rules, Defaulter: k.schemas.Defaulter(scheme.Scheme)}
-	for i := range k.crd.Spec.Versions {
-		v := &k.crd.Spec.Versions[i]
+// openShared opens the storage that all versions share if there are conversion rules. It reads and
+// deletes objects in the version in which they are stored. For Kubernetes' conversion strategies,
+// each version has a storage of its own, as in Kubernetes.
+func (b *build) openShared(resource *Resource) error {
+	b.shared = &versionedstorage.SharedStorage{Stored: b.stored, Converter: b.converters.rules, Defaulter: b.schemas.Defaulter(scheme.Scheme)}
+	for i := range b.crd.Spec.Versions {
+		v := &b.crd.Spec.Versions[i]
 		if !v.Storage {
 			continue
 		}
-		config, err := k.config(i, codecs.NewTyper(codecs.NewOptionsScheme(k.gv(v.Name))))
+		config, err := b.config(i, codecs.NewTyper(codecs.NewOptionsScheme(b.gv(v.Name))))
 		if err != nil {
 			return err
 		}
 		config.SelectableFields = nil
-		config.RESTOptions = sharedOptions{codecs.AsStored{RESTOptionsGetter: k.RESTOptions, Schemas: k.schemas}, k}
+		config.RESTOptions = sharedOptions{codecs.AsStored{RESTOptionsGetter: b.RESTOptions, Schemas: b.schemas}, b}
 		asStored, err := customresource.NewStorage(config)
 		if err != nil {
 			return err
 		}
 		resource.asStored = asStored.CustomResource
-		k.shared.Resource, k.shared.Storage = config.Resource, asStored.CustomResource.Storage.Storage
+		b.shared.Resource, b.shared.Storage = config.Resource, asStored.CustomResource.Storage.Storage
 	}
 	return nil
 }
 
-// attributes returns the attributes of objects in the shared storage. base reads those that are
-// equal in all versions.
-func (k *kind) attributes(base storage.AttrFunc) *versionedstorage.Attributes {
+// attributes returns the attributes by which requests of all versions select objects of the shared
+// storage. base reads those that are the same in all versions.
+func (b *build) attributes(base storage.AttrFunc) *versionedstorage.Attributes {
 	attributes := versionedstorage.NewAttributes(base)
-	for _, v := range k.crd.Spec.Versions {
-		gv := k.gv(v.Name)
-		if (v.Served || v.Storage) && (len(v.SelectableFields) > 0 || k.shared.Converter.ChangesLabels(gv)) {
-			attributes.Add(gv, customresource.Attributes(gv.WithKind(k.crd.Status.AcceptedNames.Kind), !k.clusterScoped(), v.SelectableFields), k.shared.Converter)
+	for _, v := range b.crd.Spec.Versions {
+		gv := b.gv(v.Name)
+		if (v.Served || v.Storage) && (len(v.SelectableFields) > 0 || b.shared.Converter.ChangesLabels(gv)) {
+			attributes.Add(gv, customresource.Attributes(gv.WithKind(b.crd.Status.AcceptedNames.Kind), !b.clusterScoped(), v.SelectableFields), b.shared.Converter)
 		}
 	}
 	return attributes
@@ -60,7 +60,7 @@ func (k *kind) attributes(base storage.AttrFunc) *versionedstorage.Attributes {
 // sharedOptions are the options of the shared storage.
 type sharedOptions struct {
 	codecs.AsStored
-	kind *kind
+	build *build
 }
 
 // GetRESTOptions implements generic.RESTOptionsGetter.
@@ -71,32 +71,32 @@ func (s sharedOptions) GetRESTOptions(resource schema.GroupResource, example run
 	}
 	open := options.Decorator
 	options.Decorator = func(config *storagebackend.ConfigForResource, prefix string, key func(runtime.Object) (string, error), newFunc, newListFunc func() runtime.Object, base storage.AttrFunc, trigger storage.IndexerFuncs, indexers *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {
-		s.kind.shared.Attributes = s.kind.attributes(base)
-		return open(config, prefix, key, newFunc, newListFunc, s.kind.shared.Attributes.Of, trigger, indexers)
+		s.build.shared.Attributes = s.build.attributes(base)
+		return open(config, prefix, key, newFunc, newListFunc, s.build.shared.Attributes.Of, trigger, indexers)
 	}
 	return options, nil
 }
 
-// viewOptions are the options of a version's storage, which is a view of the shared storage.
-// Nothing but dry runs uses their codec.
-type viewOptions struct {
+// versionOptions are the options with which a version's storage is opened: it converts objects of
+// the shared storage. Only dry runs use the codec of the options.
+type versionOptions struct {
 	codecs.StorageOptionsGetter
-	shared *versionedstorage.SharedStorage
-	kind   schema.GroupVersionKind
-	view   **versionedstorage.VersionStorage
+	shared    *versionedstorage.SharedStorage
+	kind      schema.GroupVersionKind
+	versioned **versionedstorage.VersionStorage
 }
 
 // GetRESTOptions implements generic.RESTOptionsGetter.
-func (v viewOptions) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
+func (v versionOptions) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
 	options, err := v.StorageOptionsGetter.GetRESTOptions(resource, example)
 	if err != nil {
 		return options, err
 	}
-	// The shared storage counts the objects.
+	// The metric of the number of objects is left to the shared storage.
 	options.CountMetricPollPeriod = 0
 	options.Decorator = func(_ *storagebackend.ConfigForResource, _ string, key func(runtime.Object) (string, error), _, _ func() runtime.Object, _ storage.AttrFunc, _ storage.IndexerFuncs, _ *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {
-		*v.view = versionedstorage.NewVersionStorage(v.shared, v.kind, key)
-		return *v.view, (*v.view).Close, nil
+		*v.versioned = versionedstorage.NewVersionStorage(v.shared, v.kind, key)
+		return *v.versioned, (*v.versioned).Close, nil
 	}
 	return options, nil
 }

@@ -55,7 +55,7 @@ type gadgets struct {
 	prefix string
 }
 
-func serveGadgets(t *testing.T, change func(*apiextensionsv1.CustomResourceDefinition, *apiextensions.Expressions)) *gadgets {
+func serveGadgets(t *testing.T, change func(*apiextensionsv1.CustomResourceDefinition, *apiextensions.ExpressionFields)) *gadgets {
 	t.Helper()
 	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.CustomResourceConversionRules, true)
 	server, config := etcdtesting.NewUnsecuredEtcd3TestClientServer(t)
@@ -72,7 +72,7 @@ func serveGadgets(t *testing.T, change func(*apiextensionsv1.CustomResourceDefin
 		crdtest.Version("v2", map[string]apiextensionsv1.JSONSchemaProps{"seconds": {Type: "integer"}, "size": text, "note": text}))
 	crd.Spec.Conversion.Strategy = "ConversionRules"
 	crd.Spec.Versions[1].SelectableFields = []apiextensionsv1.SelectableField{{JSONPath: ".spec.seconds"}}
-	expressions := &apiextensions.Expressions{ConversionRules: true, Converters: []v1.Converter{
+	expressions := &apiextensions.ExpressionFields{ConversionRules: true, Converters: []v1.Converter{
 		{FromVersion: "v1", ToVersion: "v2", Rules: []v1.ConversionRule{
 			{Field: "spec.seconds", Rule: "has(self.spec.timeout) ? optional.of(duration(self.spec.timeout).getSeconds()) : optional.none()"},
 		}},
@@ -255,7 +255,7 @@ func TestMetadataOfObjectThatDoesNotConvert(t *testing.T) {
 
 // Metadata that rules write comes from these rules, and from no others.
 func TestMetadataThatRulesWrite(t *testing.T) {
-	g := serveGadgets(t, func(_ *apiextensionsv1.CustomResourceDefinition, e *apiextensions.Expressions) {
+	g := serveGadgets(t, func(_ *apiextensionsv1.CustomResourceDefinition, e *apiextensions.ExpressionFields) {
 		e.Converters[0].Rules = append(e.Converters[0].Rules, v1.ConversionRule{Field: "metadata.labels['size']", Rule: "has(self.spec.size) ? optional.of(self.spec.size) : optional.none()"})
 	})
 	g.put(t, "v1", "a", "broken", map[string]any{"timeout": "soon", "size": "big"})
@@ -377,7 +377,7 @@ func TestWatchOfObjectThatDoesNotConvert(t *testing.T) {
 // An update that changes nothing writes nothing, also if one version has defaults that the other
 // one lacks. Requests have the defaults of their version, and field managers record their time.
 func TestUpdateWithoutChange(t *testing.T) {
-	g := serveGadgets(t, func(crd *apiextensionsv1.CustomResourceDefinition, _ *apiextensions.Expressions) {
+	g := serveGadgets(t, func(crd *apiextensionsv1.CustomResourceDefinition, _ *apiextensions.ExpressionFields) {
 		for i := range crd.Spec.Versions {
 			spec := crd.Spec.Versions[i].Schema.OpenAPIV3Schema.Properties["spec"]
 			spec.Properties["defaulted"+crd.Spec.Versions[i].Name] = apiextensionsv1.JSONSchemaProps{Type: "string", Default: &apiextensionsv1.JSON{Raw: []byte(`"x"`)}}

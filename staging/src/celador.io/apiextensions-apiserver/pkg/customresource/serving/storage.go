@@ -19,25 +19,25 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/registry/customresource"
 )
 
-// addStorage sets the storage of a version, which is at an index in spec.versions.
-func (k *kind) addStorage(version *Version, index int, typer codecs.Typer, asStored *upstream.REST) error {
-	config, err := k.config(index, typer)
+// addStorage sets the storage of a version. index is its position in spec.versions.
+func (b *build) addStorage(version *Version, index int, typer codecs.Typer, asStored *upstream.REST) error {
+	config, err := b.config(index, typer)
 	if err != nil {
 		return err
 	}
-	if err := k.addRules(config, index); err != nil {
+	if err := b.addRules(config, index); err != nil {
 		return err
 	}
-	if version.check = k.writeCheck(k.crd.Spec.Versions[index].Name); version.check != nil {
+	if version.check = b.writeCheck(b.crd.Spec.Versions[index].Name); version.check != nil {
 		config.Conversions = version.check
 	}
 	options := codecs.StorageOptionsGetter{
-		RESTOptionsGetter: k.RESTOptions, Encoding: k.converters.encoding, Decoding: k.converters.decoding, Schemas: k.schemas,
-		Served: config.Kind.GroupVersion(), Stored: k.stored,
+		RESTOptionsGetter: b.RESTOptions, Encoding: b.converters.encoding, Decoding: b.converters.decoding, Schemas: b.schemas,
+		Served: config.Kind.GroupVersion(), Stored: b.stored,
 	}
 	config.RESTOptions = options
-	if k.shared != nil {
-		config.RESTOptions = viewOptions{options, k.shared, config.Kind, &version.view}
+	if b.shared != nil {
+		config.RESTOptions = versionOptions{options, b.shared, config.Kind, &version.versioned}
 		version.asStored = asStored
 	}
 	version.Storage, err = customresource.NewStorage(config)
@@ -45,28 +45,28 @@ func (k *kind) addStorage(version *Version, index int, typer codecs.Typer, asSto
 }
 
 // addRules adds the validation rules and default expressions of a version.
-func (k *kind) addRules(config *customresource.Config, index int) error {
-	v := &k.crd.Spec.Versions[index]
-	if defaults := k.schemas.DefaultRules(v.Name); defaults != nil {
+func (b *build) addRules(config *customresource.Config, index int) error {
+	v := &b.crd.Spec.Versions[index]
+	if defaults := b.schemas.DefaultRules(v.Name); defaults != nil {
 		config.Defaults = defaults
 	}
-	rules := k.schemas.ValidationRules(v.Name)
+	rules := b.schemas.ValidationRules(v.Name)
 	if rules == nil {
 		return nil
 	}
 	config.Rules = rules
-	if k.Tracer == nil || !v.Served {
+	if b.Tracer == nil || !v.Served {
 		return nil
 	}
-	traced, err := k.tracedRules(index)
+	traced, err := b.tracedRules(index)
 	config.Rules = traced
 	return err
 }
 
 // config returns the configuration of a version's storage without rules and RESTOptions.
-func (k *kind) config(index int, typer codecs.Typer) (*customresource.Config, error) {
-	v := &k.crd.Spec.Versions[index]
-	gv, names := k.gv(v.Name), &k.crd.Status.AcceptedNames
+func (b *build) config(index int, typer codecs.Typer) (*customresource.Config, error) {
+	v := &b.crd.Spec.Versions[index]
+	gv, names := b.gv(v.Name), &b.crd.Status.AcceptedNames
 	gvk := gv.WithKind(names.Kind)
 
 	schema, err := schemas.Internal(v.Schema)
@@ -91,7 +91,8 @@ func (k *kind) config(index int, typer codecs.Typer) (*customresource.Config, er
 			}
 		}
 	}
-	// Together with an error, New returns a convertor with the columns of the name and the age.
+	// If New returns an error, it also returns a convertor with the columns of the name and the
+	// age.
 	table, err := tableconvertor.New(columns(v))
 	if err != nil {
 		klog.Background().V(2).Info("Using the default table columns, because additionalPrinterColumns are invalid", "kind", gvk, "err", err)
@@ -100,17 +101,17 @@ func (k *kind) config(index int, typer codecs.Typer) (*customresource.Config, er
 	config := &customresource.Config{
 		Resource: gv.WithResource(names.Plural).GroupResource(), Singular: gv.WithResource(names.Singular).GroupResource(),
 		Kind: gvk, ListKind: gv.WithKind(names.ListKind),
-		Namespaced: !k.clusterScoped(), Categories: names.Categories,
-		Schema: k.schemas.Structural(v.Name), Validator: validator, StatusValidator: statusValidator,
-		Status: subresources.Status, Scale: subresources.Scale, ReplicasPaths: k.replicas, SelectableFields: v.SelectableFields,
+		Namespaced: !b.clusterScoped(), Categories: names.Categories,
+		Schema: b.schemas.Structural(v.Name), Validator: validator, StatusValidator: statusValidator,
+		Status: subresources.Status, Scale: subresources.Scale, ReplicasPaths: b.replicas, SelectableFields: v.SelectableFields,
 		Typer: typer, Table: table,
 	}
 	return config, nil
 }
 
 // tracedRules returns the validation rules of a version, which report to the tracer.
-func (k *kind) tracedRules(index int) (*validationrules.Rules, error) {
-	schema, err := schemas.Internal(k.crd.Spec.Versions[index].Schema)
+func (b *build) tracedRules(index int) (*validationrules.Rules, error) {
+	schema, err := schemas.Internal(b.crd.Spec.Versions[index].Schema)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +120,7 @@ func (k *kind) tracedRules(index int) (*validationrules.Rules, error) {
 		return nil, err
 	}
 	path := field.NewPath("spec", "versions").Index(index).Child("schema", "openAPIV3Schema")
-	return validationrules.TakeTraced(structural, true, k.Tracer, k.crd.Name, path), nil
+	return validationrules.TakeTraced(structural, true, b.Tracer, b.crd.Name, path), nil
 }
 
-func (k *kind) clusterScoped() bool { return k.crd.Spec.Scope == apiextensionsv1.ClusterScoped }
+func (b *build) clusterScoped() bool { return b.crd.Spec.Scope == apiextensionsv1.ClusterScoped }

@@ -23,16 +23,16 @@ import (
 )
 
 const (
-	// countDelay is how long counting waits for the first requests, since these fill the watch
-	// cache and convert the same objects.
+	// countDelay is how long counting waits after the start. By then, the first requests have
+	// filled the watch cache and converted objects, which counting can reuse.
 	countDelay = 10 * time.Second
 	// reportDelay is the time from a change of the counts until their report.
 	reportDelay = time.Second
 )
 
 // unreadableCounter counts the objects of a resource that do not convert. It watches the shared
-// storage: objects that are stored by this server convert, but an update of the rules may break any
-// number of them.
+// storage. Objects convert when they are stored, but an update of the rules may break any number of
+// them.
 type unreadableCounter struct {
 	resource *Resource
 	// crd is the CustomResourceDefinition that the resource was built for.
@@ -50,8 +50,8 @@ func (c *unreadableCounter) run(ctx context.Context) {
 	case <-ctx.Done():
 		return
 	}
-	// The watch cache ends a watch that does not keep up with the writes. Then all objects are
-	// counted again.
+	// The watch cache ends a watch that is too slow for the writes. The next watch counts all
+	// objects again.
 	wait.UntilWithContext(ctx, c.watch, time.Second)
 }
 
@@ -91,7 +91,7 @@ func (c *unreadableCounter) watch(ctx context.Context) {
 	}
 }
 
-// count takes the object of an event into account, and reports whether that changes the counts.
+// count updates the counts for the object of an event, and reports whether they have changed.
 func (c *unreadableCounter) count(event watch.Event) bool {
 	object, err := meta.Accessor(event.Object)
 	if err != nil {
@@ -120,8 +120,8 @@ func (c *unreadableCounter) count(event watch.Event) bool {
 	return true
 }
 
-// converts reports whether an object converts to a version. It is not counted in metrics of
-// conversions.
+// converts reports whether an object converts to a version. The metrics of conversions do not
+// include it.
 func (c *unreadableCounter) converts(u *unstructured.Unstructured, version string) bool {
 	if u.GroupVersionKind().Version == version {
 		return true

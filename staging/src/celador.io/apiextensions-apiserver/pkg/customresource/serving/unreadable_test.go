@@ -82,10 +82,10 @@ func TestCountOfUnreadableObjects(t *testing.T) {
 			featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.CustomResourceConversionRules, test.gate)
 			integer := map[string]apiextensionsv1.JSONSchemaProps{"size": {Type: "integer"}}
 			crd := crdtest.New(crdtest.Stored(crdtest.Version("v1", integer)), crdtest.Version("v2", integer))
-			var expressions *apiextensions.Expressions
+			var expressions *apiextensions.ExpressionFields
 			if test.rules {
 				crd.Spec.Conversion.Strategy = "ConversionRules"
-				expressions = &apiextensions.Expressions{ConversionRules: true, Converters: []v1.Converter{
+				expressions = &apiextensions.ExpressionFields{ConversionRules: true, Converters: []v1.Converter{
 					{FromVersion: "v1", ToVersion: "v2", Rules: []v1.ConversionRule{{Field: "spec.size", Rule: "self.spec.size"}}},
 					{FromVersion: "v2", ToVersion: "v1"},
 				}}

@@ -17,45 +17,45 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
 )
 
-// A writeCheck refuses an object of a request that could be stored, and then not be served in every
-// version. It is immutable and safe for concurrent use.
+// A writeCheck refuses a request whose object could be stored, but could not be served in all
+// versions afterwards. It is immutable and safe for concurrent use.
 type writeCheck struct {
 	converter *rulesConverter
 	defaulter runtime.ObjectDefaulter
-	// requested is the version of the request, stored the storage version.
+	// requested is the version of the request, and stored the storage version.
 	requested, stored schema.GroupVersion
-	// served are the versions that a stored object is converted to. Versions that objects have
-	// without a conversion are not among them.
+	// served holds the versions to which a stored object must convert. It leaves out versions for
+	// which nothing needs converting.
 	served []schema.GroupVersion
 }
 
 // writeCheck returns the check of requests in a version, or nil if what is stored can always be
 // served.
-func (k *kind) writeCheck(version string) *writeCheck {
-	if k.converters.checked == nil {
+func (b *build) writeCheck(version string) *writeCheck {
+	if b.converters.checked == nil {
 		return nil
 	}
 	check := &writeCheck{
-		converter: k.converters.checked, defaulter: k.schemas.Defaulter(scheme.Scheme),
-		requested: k.gv(version), stored: k.stored,
+		converter: b.converters.checked, defaulter: b.schemas.Defaulter(scheme.Scheme),
+		requested: b.gv(version), stored: b.stored,
 	}
-	for i := range k.crd.Spec.Versions {
-		if v := &k.crd.Spec.Versions[i]; v.Served && !k.converters.identical(k.stored.Version, v.Name) {
-			check.served = append(check.served, k.gv(v.Name))
+	for i := range b.crd.Spec.Versions {
+		if v := &b.crd.Spec.Versions[i]; v.Served && !b.converters.identical(b.stored.Version, v.Name) {
+			check.served = append(check.served, b.gv(v.Name))
 		}
 	}
-	if len(check.served) == 0 && k.converters.identical(version, k.stored.Version) {
+	if len(check.served) == 0 && b.converters.identical(version, b.stored.Version) {
 		return nil
 	}
 	return check
 }
 
-// Validate implements customresource.Validator. It converts the object to the storage version, as
-// the storage does, sets defaults, as reading it does, and converts it to every other served
-// version.
+// Validate implements customresource.Validator. It converts the object to the storage version and
+// sets defaults, as a write and the next read would do. Then it converts the result to each other
+// served version.
 //
-// An update may leave an object as it was that did not convert to another version before, so that
-// labels, finalizers and the status of an older object can be written. It must convert to the
+// An update may keep an object that did not convert to another version before, so that labels,
+// finalizers and the status of an older object can be written. But the object must convert to the
 // version of the request, in which the response is.
 func (c *writeCheck) Validate(ctx context.Context, object, old map[string]any) field.ErrorList {
 	stored, err := c.store(ctx, &unstructured.Unstructured{Object: object})
@@ -76,8 +76,8 @@ func (c *writeCheck) Validate(ctx context.Context, object, old map[string]any) f
 	return errs
 }
 
-// store returns a copy of an object in the version of the request as a read would find it in the
-// storage version.
+// store returns the object that a read would find in the storage version after the write. It
+// changes a copy.
 func (c *writeCheck) store(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	stored := object.DeepCopy()
 	if c.requested != c.stored {
@@ -105,8 +105,7 @@ func (c *writeCheck) failedBefore(ctx context.Context, old map[string]any, versi
 }
 
 // refuse appends the error of a conversion to errs. It does not if the CustomResourceDefinition is
-// at fault, and to is not the version of the request: the object can be stored, and the response
-// needs no conversion to this version.
+// to blame and the response needs no conversion to the version to: the object can then be stored.
 func (c *writeCheck) refuse(errs field.ErrorList, in *unstructured.Unstructured, to schema.GroupVersion, err error) field.ErrorList {
 	failure := asConversionError(in, to.Version, err)
 	if !isInvalid(failure) && to != c.requested {
@@ -123,7 +122,7 @@ func isInvalid(failure *conversion.Error) bool {
 }
 
 // unconvertible returns the error of a write whose object does not convert. Its field is the one
-// that the rule would set.
+// that the failing rule would set.
 func unconvertible(failure *conversion.Error) *field.Error {
 	if !isInvalid(failure) {
 		return field.InternalError(nil, failure)
@@ -137,8 +136,8 @@ func unconvertible(failure *conversion.Error) *field.Error {
 	return invalid
 }
 
-// ruleTarget returns the path of the field that a rule sets, or that of the object for a rule that
-// sets the object.
+// ruleTarget returns the path of the field that a rule sets. For a rule that sets the whole object,
+// it is that of the object.
 func ruleTarget(rule *conversion.Rule) string {
 	at := rule.At
 	if at == "" {

@@ -24,7 +24,7 @@ import (
 
 // newChecked returns a CustomResourceDefinition with the versions v1, which is stored, v2 and v3.
 // They have the same schema. The keys of rules are pairs of versions, one of which is v1.
-func newChecked(t *testing.T, rules map[string][]v1.ConversionRule) *kind {
+func newChecked(t *testing.T, rules map[string][]v1.ConversionRule) *build {
 	t.Helper()
 	properties := func() map[string]apiextensionsv1.JSONSchemaProps {
 		item := apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{"name": {Type: "string"}}}
@@ -34,7 +34,7 @@ func newChecked(t *testing.T, rules map[string][]v1.ConversionRule) *kind {
 	}
 	crd := crdtest.New(crdtest.Stored(crdtest.Version("v1", properties())), crdtest.Version("v2", properties()), crdtest.Version("v3", properties()))
 	crd.Spec.Conversion.Strategy = "ConversionRules"
-	expressions := &apiextensions.Expressions{ConversionRules: true}
+	expressions := &apiextensions.ExpressionFields{ConversionRules: true}
 	for _, pair := range []string{"v1 v2", "v2 v1", "v1 v3", "v3 v1"} {
 		from, to, _ := strings.Cut(pair, " ")
 		expressions.Converters = append(expressions.Converters, v1.Converter{FromVersion: from, ToVersion: to, Rules: rules[pair]})
@@ -44,11 +44,11 @@ func newChecked(t *testing.T, rules map[string][]v1.ConversionRule) *kind {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := (&Builder{Converters: factory}).newKind(t.Context(), crd, expressions)
+	b, err := (&Builder{Converters: factory}).newBuild(t.Context(), crd, expressions)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return k
+	return b
 }
 
 func TestWriteCheck(t *testing.T) {
@@ -58,7 +58,7 @@ func TestWriteCheck(t *testing.T) {
 		"v2 v1": {{Field: "spec.a", Rule: "{'x': 'x', 'broken': 'gone'}[self.spec.a]"}},
 		"v1 v3": {{Scope: "spec.list[*]", Field: "name", Rule: "{'n': 'n'}[self.name]"}},
 	}
-	k := newChecked(t, rules)
+	b := newChecked(t, rules)
 	item := func(name string) map[string]any { return map[string]any{"name": name} }
 	for name, test := range map[string]struct {
 		version   string
@@ -104,7 +104,7 @@ func TestWriteCheck(t *testing.T) {
 				old = newWidget(test.version, "w", test.old).Object
 			}
 			var got []string
-			for _, err := range k.writeCheck(test.version).Validate(t.Context(), object.Object, old) {
+			for _, err := range b.writeCheck(test.version).Validate(t.Context(), object.Object, old) {
 				message, _, _ := strings.Cut(err.Detail, " (it is unset")
 				message, _, _ = strings.Cut(message, " (the map")
 				got = append(got, err.Field+": "+message)
@@ -134,10 +134,10 @@ func TestWriteCheckedVersions(t *testing.T) {
 		"from stored": {map[string][]v1.ConversionRule{"v1 v2": rule}, map[string]string{"v1": "v2", "v2": "v2", "v3": "v2"}},
 		"to stored":   {map[string][]v1.ConversionRule{"v3 v1": rule}, map[string]string{"v1": "none", "v2": "none", "v3": ""}},
 	} {
-		k := newChecked(t, test.rules)
+		b := newChecked(t, test.rules)
 		for version, want := range test.want {
 			got := "none"
-			if check := k.writeCheck(version); check != nil {
+			if check := b.writeCheck(version); check != nil {
 				var versions []string
 				for _, served := range check.served {
 					versions = append(versions, served.Version)
@@ -154,9 +154,9 @@ func TestWriteCheckedVersions(t *testing.T) {
 // Faults of the CustomResourceDefinition refuse only requests in the versions that they concern.
 func TestWriteCheckOfFaultyDefinition(t *testing.T) {
 	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.CustomResourceConversionRules, true)
-	k := newChecked(t, map[string][]v1.ConversionRule{"v1 v2": {{Field: "spec.a", Rule: "unknown()"}}})
+	b := newChecked(t, map[string][]v1.ConversionRule{"v1 v2": {{Field: "spec.a", Rule: "unknown()"}}})
 	for version, want := range map[string]bool{"v1": false, "v2": true, "v3": false} {
-		errs := k.writeCheck(version).Validate(t.Context(), newWidget(version, "w", nil).Object, nil)
+		errs := b.writeCheck(version).Validate(t.Context(), newWidget(version, "w", nil).Object, nil)
 		if (len(errs) > 0) != want || want && errs[0].Type != field.ErrorTypeInternal {
 			t.Errorf("%s: got errors %v", version, errs)
 		}

@@ -18,13 +18,14 @@ import (
 	"celador.io/admission/warningtext"
 )
 
-// costLimitExceeded starts the error of an expression that costs more than celconfig.PerCallLimit.
+// costLimitExceeded is the beginning of cel-go's error for an expression that costs more than
+// celconfig.PerCallLimit.
 const costLimitExceeded = "operation cancelled: actual cost limit exceeded"
 
 var errOutOfBudget = errors.New("validation failed due to running out of cost budget, no further validation rules will be run")
 
-// evaluate evaluates the rules of a node. It returns false if no more rules may be evaluated, with
-// a negative budget.
+// evaluate evaluates the rules of a node. If it returns false, the budget is negative and no more
+// rules may be evaluated.
 func (e *evaluation) evaluate(n *node, value, old any) bool {
 	if len(n.rules) == 0 {
 		return true
@@ -62,8 +63,9 @@ func (e *evaluation) evaluate(n *node, value, old any) bool {
 	return true
 }
 
-// holds evaluates a rule. An error of the rule is appended to the errors, and counts as holding.
-// proceed is false if no more rules may be evaluated.
+// holds evaluates a rule and reports whether it holds. If the evaluation fails, holds appends the
+// error, and returns true so that no second error is reported. If proceed is false, no more rules
+// may be evaluated.
 func (e *evaluation) holds(n *node, compiled *compiledRule, rule *apiextensionsv1.ValidationRule, in *schemaexpression.Activation) (holds, proceed bool) {
 	result := compiled.rule.Evaluate(e.ctx, in)
 	if !result.HasCost {
@@ -90,7 +92,7 @@ func (e *evaluation) holds(n *node, compiled *compiledRule, rule *apiextensionsv
 	return true, true
 }
 
-// report adds the error of a rule that does not hold. It returns false if no more rules may be
+// report adds the error of a rule that does not hold. If it returns false, no more rules may be
 // evaluated.
 func (e *evaluation) report(n *node, compiled *compiledRule, rule *apiextensionsv1.ValidationRule, value any, variables *variables) bool {
 	path := e.path()
@@ -102,7 +104,8 @@ func (e *evaluation) report(n *node, compiled *compiledRule, rule *apiextensions
 	detail := ""
 	if compiled.message != nil {
 		var fatal *field.Error
-		// As in Kubernetes, oldSelf is not an optional here even if it is in the rule.
+		// As in Kubernetes, messageExpression reads oldSelf as a plain value, even if it is an
+		// optional in the rule.
 		if detail, fatal = e.message(n, compiled.message, path, &variables.plain); fatal != nil {
 			e.addUnlessUnchanged(compiled, fatal)
 			e.budget = -1
@@ -144,8 +147,8 @@ func describe(rule *apiextensionsv1.ValidationRule) string {
 	return strings.TrimSpace(rule.Rule)
 }
 
-// addUnlessUnchanged adds an error, or a warning if the value was invalid before and did not
-// change.
+// addUnlessUnchanged adds an error. If the value was invalid before the update and has not changed,
+// it adds a warning instead.
 func (e *evaluation) addUnlessUnchanged(compiled *compiledRule, err *field.Error) {
 	if !compiled.readsOld && e.input.Correlation != nil && e.at.unchanged(e.input.Correlation()) {
 		warning.AddWarning(e.ctx, "", warningtext.Of(err.Error()))
@@ -154,8 +157,8 @@ func (e *evaluation) addUnlessUnchanged(compiled *compiledRule, err *field.Error
 	e.add(err)
 }
 
-// invalid adds an error about a rule rather than the value. Kubernetes shows the type instead of
-// the value in it.
+// invalid adds an error that concerns a rule, and not the value. As in Kubernetes, the error shows
+// the type of the value.
 func (e *evaluation) invalid(n *node, format string, arguments ...any) {
 	e.add(field.Invalid(e.path(), n.schema.Type, fmt.Sprintf(format, arguments...)))
 }

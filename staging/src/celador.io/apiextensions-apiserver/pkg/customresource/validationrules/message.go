@@ -15,8 +15,8 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// message returns the result of a messageExpression, without space around it, or an empty text if
-// the result cannot be used. It returns an error if no more rules may be evaluated.
+// message returns the text of a messageExpression without surrounding space. It returns an empty
+// text if the result cannot be used, and an error if no more rules may be evaluated.
 func (e *evaluation) message(n *node, program *schemaexpression.Program, path *field.Path, in *schemaexpression.Activation) (string, *field.Error) {
 	result := program.Evaluate(e.ctx, in)
 	switch {
@@ -35,8 +35,8 @@ func (e *evaluation) message(n *node, program *schemaexpression.Program, path *f
 	return text, nil
 }
 
-// usable returns the message that a messageExpression evaluated to, or an error that tells why it
-// cannot be used.
+// usable returns the text to which a messageExpression evaluated, or an error with the reason why
+// it cannot be used.
 func usable(result schemaexpression.Evaluation) (string, error) {
 	if result.Err != nil {
 		return "", fmt.Errorf("messageExpression evaluation failed due to: %w", result.Err)

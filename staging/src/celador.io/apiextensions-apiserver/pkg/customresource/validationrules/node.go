@@ -17,8 +17,8 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// A node is a node of a schema that has rules or leads to some. take and nested make the tree of
-// nodes, and link completes it; it does not change afterwards.
+// A node stands for a node of the schema that has rules, or below which there are rules. take and
+// nested make the tree of nodes, and link completes it; it does not change afterwards.
 type node struct {
 	schema *structuralschema.Structural
 	rules  apiextensionsv1.ValidationRules
@@ -26,7 +26,8 @@ type node struct {
 	// not specify them.
 	resource bool
 
-	// Children without rules are nil or missing.
+	// items and additional are the nodes of the items of a list and of the values of a map. Nil
+	// without rules.
 	items, additional *node
 	properties        []property // by name once linked
 	allOf             []*node
@@ -47,8 +48,8 @@ type property struct {
 	node *node
 }
 
-// path returns the path of the field that a rule is about, relative to the node. It is empty if the
-// rule is about the node itself, or if its fieldPath does not lead to a field of the schema.
+// path returns the path from the node to the field that a rule reports. It is empty if the rule
+// reports the node itself, or if its fieldPath does not lead to a field of the schema.
 func (n *node) path(rule *apiextensionsv1.ValidationRule) string {
 	if rule.FieldPath == "" {
 		return ""
@@ -64,12 +65,12 @@ func (n *node) isEmpty() bool {
 	return len(n.rules) == 0 && n.items == nil && n.additional == nil && len(n.properties) == 0 && len(n.allOf) == 0
 }
 
-// A linker links nodes whose rules a compiler compiles.
+// A linker completes the nodes, with a compiler for their rules.
 type linker struct{ compiler *schemaexpression.Compiler }
 
-// link adds to a node and to those below what depends on the types of their values, and removes the
-// nodes of fields that expressions cannot read. It returns nil if no rule remains. declared is the
-// type of the node's values, nil if expressions cannot read them.
+// link sets in a node, and in those below, what depends on the types of the values. It removes
+// nodes that expressions cannot read, and returns nil if no rule remains. declared is the type of
+// the node's values, or nil if expressions cannot read them.
 func (l linker) link(n *node, declared *apiservercel.DeclType) *node {
 	if n == nil {
 		return nil
@@ -99,8 +100,8 @@ func (l linker) link(n *node, declared *apiservercel.DeclType) *node {
 func propertyType(object *apiservercel.DeclType, name string, schema *structuralschema.Structural) *apiservercel.DeclType {
 	escaped, ok := apiservercel.Escape(name)
 	if !ok {
-		// Expressions of the object cannot name the property, but those of the property itself can
-		// read its value.
+		// Expressions of the object cannot select the property by its name, but those of the
+		// property itself can read its value.
 		return model.SchemaDeclType(schema, schema.XEmbeddedResource)
 	}
 	if object == nil {
@@ -112,7 +113,7 @@ func propertyType(object *apiservercel.DeclType, name string, schema *structural
 	return nil
 }
 
-// below records in n that a rule of the child may read oldSelf, and returns the child.
+// below returns the child, after it has recorded in n whether a rule of the child may read oldSelf.
 func (n *node) below(child *node) *node {
 	if child != nil && child.mayReadOld {
 		n.mayReadOld = true

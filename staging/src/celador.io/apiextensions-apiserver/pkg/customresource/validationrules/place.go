@@ -8,59 +8,59 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 )
 
-// A place leads from the root of a value to a node. Field paths and correlations are derived from
-// it for failing rules only.
-type place []step
+// A place is the way from the root of a value to a node. Field paths and old values are derived
+// from it only when a rule fails.
+type place []element
 
-type stepKind int8
+type elementKind int8
 
 const (
-	propertyStep stepKind = iota
-	keyStep
-	indexStep
-	allOfStep // to a node of the same value
+	propertyElement elementKind = iota
+	keyElement
+	indexElement
+	allOfElement // to a node of the same value
 )
 
-type step struct {
-	kind  stepKind
+type element struct {
+	kind  elementKind
 	index int
 	name  string
 }
 
 // path returns the field path of the place below root.
 func (p place) path(root *field.Path) *field.Path {
-	for _, step := range p {
-		switch step.kind {
-		case propertyStep:
-			root = root.Child(step.name)
-		case keyStep:
-			root = root.Key(step.name)
-		case indexStep:
-			root = root.Index(step.index)
+	for _, element := range p {
+		switch element.kind {
+		case propertyElement:
+			root = root.Child(element.name)
+		case keyElement:
+			root = root.Key(element.name)
+		case indexElement:
+			root = root.Index(element.index)
 		}
 	}
 	return root
 }
 
-// unchanged reports whether the value at the place, or the closest value above that can be
-// compared, equals its old value. root is nil if there is no old value.
+// unchanged reports whether the value at the place equals its old value. If Kubernetes cannot
+// compare that value, the nearest value around it counts. root is nil if there is no old value.
 func (p place) unchanged(root *common.CorrelatedObject) bool {
 	current, parent := root, (*common.CorrelatedObject)(nil)
-	for _, step := range p {
+	for _, element := range p {
 		switch {
-		case step.kind == allOfStep:
-			// Kubernetes compares the value around it for everything in allOf, whether rules or
-			// other validations.
+		case element.kind == allOfElement:
+			// For rules and other validations in allOf, Kubernetes compares the value around the
+			// node.
 			current = nil
 		case current == nil:
-		case parent == nil && (step.name == "apiVersion" || step.name == "kind"):
-			// Both objects have been converted to the same version, which hides a change of these
-			// fields.
+		case parent == nil && (element.name == "apiVersion" || element.name == "kind"):
+			// Conversion has brought both objects into the same version, so a change of apiVersion
+			// or kind is not visible.
 			current = nil
-		case step.kind == indexStep:
-			current, parent = current.Index(step.index), current
+		case element.kind == indexElement:
+			current, parent = current.Index(element.index), current
 		default:
-			current, parent = current.Key(step.name), current
+			current, parent = current.Key(element.name), current
 		}
 	}
 	if current != nil {

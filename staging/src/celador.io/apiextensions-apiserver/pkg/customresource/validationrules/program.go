@@ -17,8 +17,9 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// selfType is the name of the type of self in error messages. Rules cannot refer to it: Kubernetes'
-// validation of CustomResourceDefinitions compiles them with a name that changes each time.
+// selfType is the name of the type of self in error messages. Rules cannot contain it: a
+// CustomResourceDefinition with such a rule does not pass Kubernetes' validation, which uses
+// another name each time.
 const selfType = "selfType"
 
 // A program holds the compiled rules of a node. It is immutable.
@@ -34,8 +35,8 @@ type compiledRule struct {
 	// rule is nil if the source is empty or err is set.
 	rule *schemaexpression.Program
 	err  error
-	// message is nil without a messageExpression, and if that does not compile, which messageErr
-	// reports.
+	// message is nil if there is no messageExpression, or if it does not compile; messageErr is the
+	// error then.
 	message    *schemaexpression.Program
 	messageErr error
 	readsOld   bool
@@ -66,7 +67,8 @@ func compile(compiler *schemaexpression.Compiler, rules apiextensionsv1.Validati
 	return p
 }
 
-// environments holds the environments of the rules of a node, which differ in the type of oldSelf.
+// environments holds the environments in which the rules of a node are compiled. They differ in the
+// type of oldSelf.
 type environments struct {
 	compiler        *schemaexpression.Compiler
 	self            *apiservercel.DeclType

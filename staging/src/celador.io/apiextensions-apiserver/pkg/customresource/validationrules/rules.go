@@ -28,17 +28,17 @@ import (
 // use.
 type Rules struct {
 	schema *structuralschema.Structural
-	// tree links the nodes at its first call.
+	// tree returns the root of the nodes. The first call links them.
 	tree func() *node
 }
 
 // Take removes the validation rules from a schema and returns them, or nil if the schema has none.
-// resourceRoot tells whether the schema is that of a resource: its rules may then read apiVersion,
+// resourceRoot tells whether the schema describes a resource: its rules may then read apiVersion,
 // kind and metadata.name even if the schema does not specify them. The rules keep a reference to
 // the schema, which must not change afterwards.
 //
-// As in Kubernetes, a schema whose only rules are in allOf, anyOf, oneOf or not has none, and Take
-// does not remove them.
+// As in Kubernetes, rules in allOf, anyOf, oneOf or not do not count by themselves: if a schema has
+// no other rules, Take returns nil and removes none.
 func Take(schema *structuralschema.Structural, resourceRoot bool) *Rules {
 	return takeWith(schemaexpression.Default(), schema, resourceRoot)
 }
@@ -63,7 +63,7 @@ func (r *Rules) Validate(ctx context.Context, object, old map[string]any) field.
 		return errs
 	}
 	in.Old = old
-	// Only a failing rule compares the objects.
+	// The objects are compared only if a rule fails.
 	correlated := sync.OnceValue(func() *common.CorrelatedObject {
 		return common.NewCorrelatedObject(object, old, &model.Structural{Structural: r.schema})
 	})

@@ -6,7 +6,7 @@ package validationrules
 import structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 // take removes the rules from a schema and returns the tree of nodes that have them, or nil if
-// there are none. found is false if they are in allOf only; these stay in the schema too.
+// there are none. found is false if all rules are in allOf; these stay in the schema, too.
 func take(schema *structuralschema.Structural, resource bool) (taken *node, found bool) {
 	if schema == nil {
 		return nil, false
@@ -36,8 +36,8 @@ func take(schema *structuralschema.Structural, resource bool) (taken *node, foun
 	return n, found
 }
 
-// nested returns the tree of nodes of a value validation whose values the schema describes, or nil
-// if there are no rules, or only rules of values that the schema does not specify.
+// nested returns the tree of nodes for a validation in allOf and the like, whose values the schema
+// describes. It returns nil if the validation has no rules for values that the schema specifies.
 func nested(validation *structuralschema.NestedValueValidation, schema *structuralschema.Structural, resource bool) *node {
 	n := &node{schema: schema, rules: validation.XValidations, resource: resource}
 	add := func(validation *structuralschema.NestedValueValidation, schema *structuralschema.Structural) *node {

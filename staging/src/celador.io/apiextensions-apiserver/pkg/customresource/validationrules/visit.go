@@ -31,14 +31,14 @@ func (e *evaluation) visit(n *node, value, old any) bool {
 	start := time.Now()
 	defer func() { metrics.Metrics.ObserveEvaluation(time.Since(start)) }()
 	if n == nil || value == nil {
-		// Rules of a nullable schema are evaluated for values other than null only.
+		// As in Kubernetes, rules of a nullable schema are not evaluated for null.
 		return true
 	}
 	if !e.evaluate(n, value, old) {
 		return false
 	}
 	for _, all := range n.allOf {
-		if !e.visitAt(step{kind: allOfStep}, all, value, old) {
+		if !e.visitAt(element{kind: allOfElement}, all, value, old) {
 			return false
 		}
 	}
@@ -56,7 +56,7 @@ func (e *evaluation) visit(n *node, value, old any) bool {
 }
 
 func (e *evaluation) visitItems(n *node, items, old []any) bool {
-	// Only items of map lists have old values.
+	// Only items of lists of type map have old values.
 	var oldItems common.MapList
 	if n.items.mayReadOld && len(old) > 0 {
 		oldItems = common.MakeMapList(&model.Structural{Structural: n.schema}, old)
@@ -66,7 +66,7 @@ func (e *evaluation) visitItems(n *node, items, old []any) bool {
 		if oldItems != nil {
 			before = oldItems.Get(item)
 		}
-		if !e.visitAt(step{kind: indexStep, index: i}, n.items, item, before) {
+		if !e.visitAt(element{kind: indexElement, index: i}, n.items, item, before) {
 			return false
 		}
 	}
@@ -79,14 +79,14 @@ func (e *evaluation) visitFields(n *node, fields, old map[string]any) bool {
 	}
 	if n.additional != nil {
 		for name, value := range fields {
-			if !e.visitAt(step{kind: keyStep, name: name}, n.additional, value, old[name]) {
+			if !e.visitAt(element{kind: keyElement, name: name}, n.additional, value, old[name]) {
 				return false
 			}
 		}
 	}
 	for _, property := range n.properties {
 		if value, ok := fields[property.name]; ok {
-			if !e.visitAt(step{kind: propertyStep, name: property.name}, property.node, value, old[property.name]) {
+			if !e.visitAt(element{kind: propertyElement, name: property.name}, property.node, value, old[property.name]) {
 				return false
 			}
 		}
@@ -94,8 +94,8 @@ func (e *evaluation) visitFields(n *node, fields, old map[string]any) bool {
 	return true
 }
 
-func (e *evaluation) visitAt(s step, n *node, value, old any) bool {
-	e.at = append(e.at, s)
+func (e *evaluation) visitAt(at element, n *node, value, old any) bool {
+	e.at = append(e.at, at)
 	proceed := e.visit(n, value, old)
 	e.at = e.at[:len(e.at)-1]
 	return proceed

@@ -18,10 +18,10 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/interning"
 )
 
-// Attributes are the labels and fields by which requests of all versions select the objects of a
-// shared storage. Labels and fields that differ between versions are there once for each of them,
-// under names that begin with the version. They are found when an object enters the watch cache,
-// which therefore knows what an update changes for a watch that selects objects in another version.
+// Attributes are the labels and fields by which requests of all versions select objects of a shared
+// storage. If they differ between versions, an object has those of each version, under names that
+// begin with the version. They are computed when an object enters the watch cache. So the cache
+// knows which watches an update concerns, also of watches in other versions.
 type Attributes struct {
 	base     storage.AttrFunc
 	versions []versionAttributes
@@ -29,7 +29,7 @@ type Attributes struct {
 
 type versionAttributes struct {
 	gv        schema.GroupVersion
-	view      storage.AttrFunc
+	read      storage.AttrFunc
 	converter Converter
 }
 
@@ -42,7 +42,7 @@ func (a versionAttributes) of(object *unstructured.Unstructured) (labels.Set, fi
 		}
 		object = converted
 	}
-	return a.view(object)
+	return a.read(object)
 }
 
 // NewAttributes returns the attributes that objects have in all versions, which base reads.
@@ -64,14 +64,14 @@ func (a *Attributes) Of(object runtime.Object) (labels.Set, fields.Set, error) {
 	if !ok {
 		return nil, nil, errNotUnstructured(object)
 	}
-	// The base may return the labels of the object itself.
+	// The maps that base returns may be those of the object.
 	allLabels, allFields = maps.Clone(allLabels), maps.Clone(allFields)
 	for _, version := range a.versions {
 		prefix := prefixOf(version.gv)
 		own, ownFields, err := version.of(u)
 		if err != nil {
-			// Unknown attributes match every selector, so that requests that may select the object
-			// get the error.
+			// The attributes are unknown if the object does not convert. They then match every
+			// selector, so that each request that might select the object gets the error.
 			if allLabels == nil {
 				allLabels = labels.Set{}
 			}
@@ -93,13 +93,13 @@ func (a *Attributes) Of(object runtime.Object) (labels.Set, fields.Set, error) {
 	return allLabels, allFields, nil
 }
 
-// has reports whether the version has attributes of its own.
+// has reports whether labels or fields of the version differ from those of other versions.
 func (a *Attributes) has(gv schema.GroupVersion) bool {
 	return slices.ContainsFunc(a.versions, func(version versionAttributes) bool { return version.gv == gv })
 }
 
-// prefixOf returns the beginning of the names of a version's attributes. No label or field begins
-// like that.
+// prefixOf returns the prefix of the names of a version's attributes. No name of a label or field
+// begins with it.
 func prefixOf(gv schema.GroupVersion) string { return gv.Version + "\x00" }
 
 // predicate returns the predicate of a request in the version for the objects of the shared
@@ -127,7 +127,7 @@ type labelSelector struct {
 
 // Matches implements labels.Selector.
 func (s labelSelector) Matches(l labels.Labels) bool {
-	return l.Has(s.prefix) || s.Selector.Matches(labelView{l, s.prefix})
+	return l.Has(s.prefix) || s.Selector.Matches(prefixedLabels{l, s.prefix})
 }
 
 // DeepCopySelector implements labels.Selector.
@@ -135,26 +135,26 @@ func (s labelSelector) DeepCopySelector() labels.Selector {
 	return labelSelector{s.Selector.DeepCopySelector(), s.prefix}
 }
 
-type labelView struct {
+type prefixedLabels struct {
 	labels.Labels
 	prefix string
 }
 
-func (v labelView) Has(name string) bool              { return v.Labels.Has(v.prefix + name) }
-func (v labelView) Get(name string) string            { return v.Labels.Get(v.prefix + name) }
-func (v labelView) Lookup(name string) (string, bool) { return v.Labels.Lookup(v.prefix + name) }
+func (p prefixedLabels) Has(name string) bool              { return p.Labels.Has(p.prefix + name) }
+func (p prefixedLabels) Get(name string) string            { return p.Labels.Get(p.prefix + name) }
+func (p prefixedLabels) Lookup(name string) (string, bool) { return p.Labels.Lookup(p.prefix + name) }
 
 // fieldSelector selects by the fields that objects have in a version.
 type fieldSelector struct {
 	fields.Selector
-	// metadata has the requirements of the selector for metadata. An object with unknown fields
-	// matches if it satisfies these.
+	// metadata contains those requirements of the selector that concern metadata, which objects
+	// have in all versions. An object with unknown attributes matches if it satisfies these.
 	metadata fields.Selector
 	prefix   string
 }
 
 func newFieldSelector(selector fields.Selector, prefix string) fieldSelector {
-	// Transform fails only if its function does.
+	// Transform returns an error only if the function does.
 	own, _ := selector.Transform(func(name, value string) (string, string, error) {
 		if !isMetadataField(name) {
 			name = prefix + name

@@ -13,13 +13,14 @@ import (
 )
 
 const (
-	// maxConvertedBytes limits the memory of converted objects of all resources together. A
-	// VersionStorage converts objects for which there is no room whenever they are read.
+	// maxConvertedBytes limits the memory of the converted objects of all resources together.
+	// Without room, an object is converted for each read.
 	maxConvertedBytes = 512 << 20
-	// unusedPeriod is how long a VersionStorage keeps a converted object that nobody reads, at
-	// least. It may keep it twice as long.
+	// unusedPeriod is how long a converted object stays in memory without being read, at least. It
+	// is removed after twice that time at the latest.
 	unusedPeriod = 5 * time.Minute
-	// keptBytes estimates the memory of an entry of convertedObjects, with the free ones beside it.
+	// keptBytes estimates the memory of an entry in the map of convertedObjects, including the
+	// share of free entries.
 	keptBytes = 128
 )
 

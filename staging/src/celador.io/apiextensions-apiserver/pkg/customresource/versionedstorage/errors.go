@@ -21,21 +21,21 @@ func errNotUnstructured(object runtime.Object) error {
 // maxUnreadable is how many objects an error names, as many as in Kubernetes.
 const maxUnreadable = 100
 
-// unreadable collects the objects of a list that do not convert. Its error is the one that
-// Kubernetes returns for a list with corrupt objects (https://kep.k8s.io/3926).
+// unreadable collects the objects of a list that do not convert. Its error is that of Kubernetes
+// for a list with corrupt objects (https://kep.k8s.io/3926).
 type unreadable struct {
 	resource schema.GroupResource
 	errors   []error
 	keys     []string
 }
 
-// add adds an object. It returns false if the list has more such objects than an error names.
+// add adds an object that does not convert. It returns false if an error cannot name more of them.
 func (u *unreadable) add(key string, err error) bool {
 	u.errors, u.keys = append(u.errors, storage.NewCorruptObjError(key, err)), append(u.keys, key)
 	return len(u.errors) < maxUnreadable
 }
 
-// status returns the API error. There must be an object.
+// status returns the API error. An object must have been added.
 func (u *unreadable) status() *apierrors.StatusError {
 	var causes []metav1.StatusCause
 	for i, err := range u.errors {

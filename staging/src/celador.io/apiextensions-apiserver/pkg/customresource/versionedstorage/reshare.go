@@ -7,10 +7,9 @@ package versionedstorage
 // adds by rounding up.
 const (
 	mapBytes = 48
-	// groupBytes is the memory of eight entries of a map, which Go allocates together.
+	// groupBytes is the memory of a group of eight entries of a map. Go allocates a group at once.
 	groupBytes = 320
-	// tableBytes is the memory of the table in which Go finds the group of an entry, if a map has
-	// several groups.
+	// tableBytes is the memory of a table of groups, which a map has if it has more than one.
 	tableBytes = 48
 	listBytes  = 32
 	itemBytes  = 20
@@ -28,16 +27,16 @@ func mapSize(entries int) int {
 		return mapBytes + groupBytes
 	}
 	groups := 2
-	// A map grows when it is filled to seven eighths.
+	// A map grows when seven eighths of its entries are in use.
 	for entries > groups*7 {
 		groups *= 2
 	}
 	return mapBytes + tableBytes + groups*groupBytes
 }
 
-// reshare returns value with the parts of original that are equal and at the same place, so that a
-// converted object holds little more memory than what its conversion has changed. It changes value,
-// and does not change original. bytes estimates the memory that the result does not share.
+// reshare replaces the parts of value that are equal to the part of original at the same place, so
+// that a converted object takes little more memory than what its conversion has changed. It changes
+// value, but not original. bytes estimates the memory that the result does not share.
 func reshare(value, original any) (shared any, bytes int) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -45,7 +44,8 @@ func reshare(value, original any) (shared any, bytes int) {
 	case []any:
 		return reshareList(value, original)
 	case string:
-		// A text that is copied from elsewhere in the object shares its memory, but counts, too.
+		// A conversion may have taken the text from elsewhere in the object, and shares its memory
+		// then. It counts nevertheless.
 		if value != original {
 			return value, textBytes + len(value)*9/8
 		}
@@ -104,9 +104,9 @@ func isContainer(value any) bool {
 	return false
 }
 
-// equalLeaf reports whether two values are equal, of which reshare has returned the first and no
-// memory for it. So a map or list is that of the original, or a list without items. Other values
-// are compared.
+// equalLeaf reports whether the first of two values takes no memory of its own. shared is a result
+// of reshare for which it has counted no bytes. So a map or list in it is that of original, or has
+// no items; other values are compared.
 func equalLeaf(shared, original any) bool {
 	switch shared := shared.(type) {
 	case map[string]any:

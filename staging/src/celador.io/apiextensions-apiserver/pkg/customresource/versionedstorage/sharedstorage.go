@@ -5,12 +5,12 @@
 // from one watch cache.
 //
 // The shared storage holds every object in the version in which etcd has it. A VersionStorage
-// converts objects when they are read, and back to the storage version when they are written. With
-// a watch cache for each version, as Kubernetes has it, an object that does not convert keeps the
-// cache of that version from starting, and so breaks all lists and watches of all namespaces. With
-// one cache such an object is an error where it is read, and the objects are in memory once. Each
-// VersionStorage keeps the objects that it has converted as long as they are read; see
-// convertedObjects.
+// converts objects when they are read, and back to the storage version when they are written.
+// Kubernetes has a watch cache for each version instead. There, an object that does not convert
+// keeps the cache of that version from starting, and so breaks all lists and watches of all
+// namespaces. With one cache, such an object is an error only where it is read, and all objects are
+// in memory once. Each VersionStorage keeps the objects that it has converted while they are read;
+// see convertedObjects.
 package versionedstorage
 
 import (
@@ -45,14 +45,15 @@ type SharedStorage struct {
 	Converter Converter
 	// Defaulter sets the defaults that objects in the storage version have when they are read.
 	Defaulter runtime.ObjectDefaulter
-	// Attributes are those of the objects in the Storage.
+	// Attributes are the labels and fields by which requests select the objects.
 	Attributes *Attributes
 	// Storage holds objects in the version in which they are stored. Its list and watch predicates
 	// use Attributes.
 	Storage storage.Interface
 }
 
-// convertShared converts an object that others read as well.
+// convertShared converts a copy of an object that others read as well. The result shares equal
+// parts with the object.
 func convertShared(c Converter, in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, int, error) {
 	out, err := c.ConvertObject(in.DeepCopy(), to)
 	if err != nil {
@@ -62,7 +63,8 @@ func convertShared(c Converter, in *unstructured.Unstructured, to schema.GroupVe
 	return &unstructured.Unstructured{Object: content.(map[string]any)}, size, nil
 }
 
-// isEmpty reports whether the object has no metadata, as an object that was not found.
+// isEmpty reports whether the object has no metadata. Storages return such an object if there is
+// none.
 func isEmpty(u *unstructured.Unstructured) bool {
 	_, ok := u.Object["metadata"]
 	return !ok
@@ -79,7 +81,7 @@ func newObject(gvk schema.GroupVersionKind) *unstructured.Unstructured {
 	return u
 }
 
-// setContent sets the content of out to that of in, which they then share.
+// setContent makes in the content of out. Both share it afterwards.
 func setContent(out runtime.Object, in *unstructured.Unstructured) error {
 	u, ok := out.(*unstructured.Unstructured)
 	if !ok {

@@ -23,7 +23,7 @@ import (
 // code storage.ErrCodeCorruptObj, as for an object that cannot be decoded. Lists and watches return
 // an API error with the reason StorageReadError.
 type VersionStorage struct {
-	// Interface is the shared storage. Methods that read or write no objects need no conversion.
+	// Interface is the shared storage. It serves the methods that read and write no objects.
 	storage.Interface
 	shared *SharedStorage
 	served schema.GroupVersionKind
@@ -41,8 +41,8 @@ func NewVersionStorage(shared *SharedStorage, served schema.GroupVersionKind, ke
 // Close frees the converted objects. It does not close the shared storage.
 func (v *VersionStorage) Close() { v.converted.close() }
 
-// Predicate returns a predicate of requests in the version of the VersionStorage for the objects of
-// the shared storage.
+// Predicate returns the predicate with which a request in the version of the VersionStorage selects
+// objects of the shared storage.
 func (v *VersionStorage) Predicate(p storage.SelectionPredicate) storage.SelectionPredicate {
 	return v.shared.Attributes.predicate(p, v.served.GroupVersion())
 }
@@ -67,7 +67,7 @@ func (v *VersionStorage) ChangesMetadata(stored *unstructured.Unstructured) bool
 	return from != to && (v.shared.Converter.ChangesMetadata(from, to) || v.shared.Converter.ChangesMetadata(to, from))
 }
 
-// convertOwn converts an object that no one else has.
+// convertOwn converts an object that nothing else refers to.
 func (v *VersionStorage) convertOwn(in *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	return v.convertTo(in, v.served.GroupVersion())
 }
@@ -96,8 +96,8 @@ func (v *VersionStorage) convertRead(ctx context.Context, in *unstructured.Unstr
 	return out, err
 }
 
-// convertUnkept is convertRead for an object that does not have the version of the VersionStorage.
-// It does not keep the result, and returns the memory that keeping it would take.
+// convertUnkept converts an object of another version, like convertRead, but does not keep the
+// result. size is the memory that keeping it would take.
 func (v *VersionStorage) convertUnkept(ctx context.Context, in *unstructured.Unstructured) (out *unstructured.Unstructured, size int, err error) {
 	if isMetadataOnly(ctx) {
 		out, err = v.shared.Converter.ConvertMetadata(in, v.served.GroupVersion())
@@ -143,9 +143,9 @@ func (v *VersionStorage) Create(ctx context.Context, key string, object, out run
 	return v.setWritten(key, out, stored)
 }
 
-// toStored returns a written object in the storage version. It sets the defaults that reading the
-// object sets: the watch cache has them, and an update that changes nothing would differ from the
-// object there and be written again each time.
+// toStored returns a written object in the storage version, with the defaults that reading it would
+// set. The watch cache has these defaults: without them, an update that changes nothing would
+// differ from the object there, and would be written each time.
 func (v *VersionStorage) toStored(object runtime.Object) (*unstructured.Unstructured, error) {
 	u, ok := object.(*unstructured.Unstructured)
 	if !ok {
@@ -162,8 +162,7 @@ func (v *VersionStorage) toStored(object runtime.Object) (*unstructured.Unstruct
 	return stored, nil
 }
 
-// setWritten sets out to the stored object, converted to the version of the VersionStorage. out may
-// be nil.
+// setWritten sets out to the stored object in the version of the VersionStorage. out may be nil.
 func (v *VersionStorage) setWritten(key string, out runtime.Object, stored *unstructured.Unstructured) error {
 	if out == nil {
 		return nil
@@ -208,16 +207,17 @@ func (v *VersionStorage) GuaranteedUpdate(ctx context.Context, key string, desti
 	return v.setWritten(key, destination, stored)
 }
 
-// isUnchanged reports whether an update in another version than the stored one has left the stored
-// object as it was. A request may have fields that the storage version cannot hold, such as
-// defaults of its version. They are missing in the object before the update, so that Kubernetes
-// increments the generation and renews the times of managed fields each time.
+// isUnchanged reports whether an update in another version than the storage version leaves the
+// stored object as it was. A request may set fields that the storage version cannot hold, such as
+// defaults of its version. The object before the update lacks them, so Kubernetes takes the update
+// for a change: it increments the generation and renews the times of managed fields. These
+// differences do not count.
 func isUnchanged(updated, before *unstructured.Unstructured) bool {
 	return equality.Semantic.DeepEqual(withoutTimes(updated), withoutTimes(before))
 }
 
-// withoutTimes returns the content of an object without its generation and the times of its managed
-// fields. It shares all other values.
+// withoutTimes returns a copy of an object's content without the generation and the times of
+// managed fields. All other values are shared.
 func withoutTimes(u *unstructured.Unstructured) map[string]any {
 	content := maps.Clone(u.Object)
 	metadata, ok := content["metadata"].(map[string]any)
@@ -264,8 +264,8 @@ func (v *VersionStorage) Delete(ctx context.Context, key string, out runtime.Obj
 	return v.setWritten(key, out, stored)
 }
 
-// deleteUnreadable deletes an object that cannot be read in the version of the VersionStorage, as
-// the delete option ignoreStoreReadErrorWithClusterBreakingPotential demands.
+// deleteUnreadable deletes an object that does not convert to the version of the VersionStorage.
+// Clients ask for it with the delete option ignoreStoreReadErrorWithClusterBreakingPotential.
 func (v *VersionStorage) deleteUnreadable(ctx context.Context, key string, validate storage.ValidateObjectFunc) error {
 	stored := v.newStored()
 	if err := v.Interface.Get(ctx, key, storage.GetOptions{}, stored); err != nil {

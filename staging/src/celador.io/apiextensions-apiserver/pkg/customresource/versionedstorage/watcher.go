@@ -16,17 +16,18 @@ import (
 
 // watcher converts the events of a watch of the shared storage.
 type watcher struct {
-	ctx    context.Context
-	source watch.Interface
-	view   *VersionStorage
-	events chan watch.Event
-	stop   sync.Once
-	done   chan struct{}
+	ctx     context.Context
+	source  watch.Interface
+	storage *VersionStorage
+	events  chan watch.Event
+	stop    sync.Once
+	done    chan struct{}
 }
 
-func newWatcher(ctx context.Context, source watch.Interface, view *VersionStorage) *watcher {
-	// The watch cache has a buffer and time limits for slow watches, so this channel needs none.
-	w := &watcher{ctx: ctx, source: source, view: view, events: make(chan watch.Event), done: make(chan struct{})}
+func newWatcher(ctx context.Context, source watch.Interface, storage *VersionStorage) *watcher {
+	// The events wait in the buffer of the watch cache, which also ends slow watches, so this
+	// channel needs no buffer.
+	w := &watcher{ctx: ctx, source: source, storage: storage, events: make(chan watch.Event), done: make(chan struct{})}
 	go w.run()
 	return w
 }
@@ -62,17 +63,17 @@ func (w *watcher) run() {
 	}
 }
 
-// convert returns the object of an event, or the status that ends the watch.
+// convert returns the converted object of an event, or the status with which the watch ends.
 func (w *watcher) convert(event watch.Event) (runtime.Object, *metav1.Status) {
 	if event.Type == watch.Error {
 		return event.Object, nil
 	}
-	if event.Object.GetObjectKind().GroupVersionKind().GroupVersion() == w.view.served.GroupVersion() {
-		// If there are several watches, the object caches its encoding for them.
+	if event.Object.GetObjectKind().GroupVersionKind().GroupVersion() == w.storage.served.GroupVersion() {
+		// The event's object itself is sent: it caches its encoding for all watches that send it.
 		return event.Object, nil
 	}
 	if accessor, err := meta.Accessor(event.Object); err == nil && (event.Type == watch.Added || event.Type == watch.Modified) {
-		if found := w.view.converted.get(accessor.GetUID(), accessor.GetResourceVersion()); found != nil {
+		if found := w.storage.converted.get(accessor.GetUID(), accessor.GetResourceVersion()); found != nil {
 			return found, nil
 		}
 	}
@@ -84,27 +85,28 @@ func (w *watcher) convert(event watch.Event) (runtime.Object, *metav1.Status) {
 	var err error
 	switch event.Type {
 	case watch.Bookmark:
-		bookmark := newObject(w.view.served)
+		bookmark := newObject(w.storage.served)
 		bookmark.Object["metadata"] = in.Object["metadata"]
 		return bookmark, nil
 	case watch.Deleted:
-		// If an update takes an object out of the selection of the watch, this is the object before
-		// the update, with the resource version of the update.
-		out, _, err = w.view.convertUnkept(w.ctx, in)
+		// A Deleted event of an update that takes an object out of the selection has the object
+		// before the update, with the resource version of the update. No other read asks for it
+		// again.
+		out, _, err = w.storage.convertUnkept(w.ctx, in)
 	default:
-		out, err = w.view.convertRead(w.ctx, in)
+		out, err = w.storage.convertRead(w.ctx, in)
 	}
 	if err != nil {
-		failed := unreadable{resource: w.view.shared.Resource}
-		failed.add(w.view.keyOf(in), err)
+		failed := unreadable{resource: w.storage.shared.Resource}
+		failed.add(w.storage.keyOf(in), err)
 		status := failed.status().Status()
 		return nil, &status
 	}
 	return out, nil
 }
 
-// CustomResource returns the custom resource of a watch event. Objects of the watch cache may be
-// wrapped.
+// CustomResource returns the custom resource of a watch event. The watch cache wraps objects to
+// cache their encodings.
 func CustomResource(object runtime.Object) (*unstructured.Unstructured, bool) {
 	if cacheable, ok := object.(runtime.CacheableObject); ok {
 		object = cacheable.GetObject()

@@ -12,9 +12,9 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// ForMetadata returns a copy of a store for updates that change nothing but metadata. The objects
-// may have any version, so the copy validates nothing but metadata: a store has the schema of one
-// version.
+// ForMetadata returns a copy of a store for updates that change only metadata. A store has the
+// schema of one version, but these objects may have any version, so the copy validates only
+// metadata.
 func ForMetadata(store *registry.Store) *registry.Store {
 	metadata := *store
 	metadata.UpdateStrategy = metadataStrategy{store.UpdateStrategy}
@@ -23,7 +23,8 @@ func ForMetadata(store *registry.Store) *registry.Store {
 
 type metadataStrategy struct{ rest.RESTUpdateStrategy }
 
-// PrepareForUpdate implements rest.RESTUpdateStrategy. A change of metadata is no new generation.
+// PrepareForUpdate implements rest.RESTUpdateStrategy. A change of metadata does not increment the
+// generation.
 func (metadataStrategy) PrepareForUpdate(context.Context, runtime.Object, runtime.Object) {}
 
 // ValidateUpdate implements rest.RESTUpdateStrategy. rest.BeforeUpdate, which calls it, validates

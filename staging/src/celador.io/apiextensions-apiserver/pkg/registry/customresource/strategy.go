@@ -29,15 +29,16 @@ type Defaults interface {
 	Default(object map[string]any)
 }
 
-// createStrategy validates more than Kubernetes' strategy.
+// createStrategy adds default expressions, validation rules and conversions to Kubernetes'
+// strategy.
 type createStrategy struct {
 	rest.RESTCreateStrategy
 	additional additional
 }
 
-// PrepareForCreate implements rest.RESTCreateStrategy. Decoding the request has set the defaults.
-// They are set once more if Kubernetes has generated the name or removed the status, which default
-// expressions may read or set.
+// PrepareForCreate implements rest.RESTCreateStrategy. The object has its defaults since the
+// request was decoded. They are set again if Kubernetes has generated the name or removed the
+// status, because default expressions may read or set these.
 func (s createStrategy) PrepareForCreate(ctx context.Context, object runtime.Object) {
 	s.RESTCreateStrategy.PrepareForCreate(ctx, object)
 	if u, ok := object.(*unstructured.Unstructured); ok && (s.additional.partial || u.GetGenerateName() != "") {
@@ -54,17 +55,18 @@ func (s createStrategy) Validate(ctx context.Context, object runtime.Object) fie
 	return errs
 }
 
-// updateStrategy validates more than Kubernetes' strategy that it embeds: the one for updates of
-// the resource, or the one for updates of its status.
+// updateStrategy adds default expressions, validation rules and conversions to one of Kubernetes'
+// strategies: that for updates of the resource, or that for updates of its status.
 type updateStrategy struct {
 	rest.RESTUpdateStrategy
 	additional additional
 }
 
 // PrepareForUpdate implements rest.RESTUpdateStrategy. Kubernetes' strategy takes the status, or
-// everything else, from the old object, so that default expressions may read other values than in
-// the request. They must not set fields of the old object, which validation and admission compare
-// with the new one, so the new object takes its values from a copy.
+// everything else, from the old object. So default expressions may read other values now than when
+// the request was decoded, and run again. The new object gets copies of the old one's values, since
+// default expressions would otherwise write to the old object, with which validation and admission
+// compare.
 func (s updateStrategy) PrepareForUpdate(ctx context.Context, object, old runtime.Object) {
 	if s.additional.defaults == nil || !s.additional.partial {
 		s.RESTUpdateStrategy.PrepareForUpdate(ctx, object, old)
@@ -85,28 +87,29 @@ func (s updateStrategy) ValidateUpdate(ctx context.Context, object, old runtime.
 	return errs
 }
 
-// additional evaluates default expressions after Kubernetes' strategy has prepared an object, and
-// validates by default expressions, validation rules and conversions after Kubernetes' strategy has
-// validated the object by its schema.
+// additional is what the strategies add to Kubernetes': it runs default expressions after an object
+// was prepared, and validates an object by default expressions, validation rules and conversions
+// after Kubernetes has validated it by its schema.
 type additional struct {
 	rules       Validator
 	defaults    Defaults
 	conversions Validator
-	// partial is set if subresources write parts of objects, so that the request does not have the
-	// object that is stored.
+	// partial is set if requests for a subresource write a part of the object only, so that the
+	// stored object is not that of the request.
 	partial bool
 }
 
-// setDefaults runs the default expressions again before the object is stored, so that a read finds
-// nothing to set.
+// setDefaults runs the default expressions once more before the object is stored. A read would run
+// them anyway, and must find nothing to set.
 func (a additional) setDefaults(object runtime.Object) {
 	if u, ok := object.(*unstructured.Unstructured); ok && a.defaults != nil {
 		a.defaults.Default(u.Object)
 	}
 }
 
-// validate returns the errors of the schema, which are errs, with those of default expressions and
-// validation rules. An object without errors must also convert to all versions.
+// validate returns errs, the errors of the schema, together with those of default expressions and
+// validation rules. If there are none, it returns the errors of converting the object to the other
+// versions.
 func (a additional) validate(ctx context.Context, object, old map[string]any, errs field.ErrorList) field.ErrorList {
 	errs = a.validateRules(ctx, object, old, errs)
 	if a.conversions == nil || len(errs) > 0 {
@@ -115,9 +118,9 @@ func (a additional) validate(ctx context.Context, object, old map[string]any, er
 	return a.conversions.Validate(ctx, object, old)
 }
 
-// validateRules appends the errors of default expressions and of validation rules to errs, those of
-// the schema. It evaluates no validation rule if a value may not have the type that the schema
-// declares, or if a default expression has failed and left its field unset.
+// validateRules appends the errors of default expressions and validation rules to errs, the errors
+// of the schema. Validation rules are not evaluated if a value may have another type than the
+// schema declares, or if a default expression has failed, so that its field is unset.
 func (a additional) validateRules(ctx context.Context, object, old map[string]any, errs field.ErrorList) field.ErrorList {
 	errs = locate(errs)
 	blocked := blocking(errs)

@@ -16,8 +16,8 @@ import (
 )
 
 // validateConversionRules checks the converters, and returns warnings about data that they lose.
-// old is nil on create. A CustomResourceDefinition whose converters and schemas are those of old is
-// not checked, so that it can be updated on servers that check more.
+// old is nil on create. If the converters and the schemas have not changed, they are not checked,
+// because this server may check more than the one that stored them.
 func validateConversionRules(crd, old *apiextensions.CustomResourceDefinition) (field.ErrorList, []string) {
 	if !crd.Expressions.HasConversion() {
 		return nil, nil
@@ -47,8 +47,8 @@ func validateConversionRules(crd, old *apiextensions.CustomResourceDefinition) (
 	return conversion.Validate(path, current, previous)
 }
 
-// conversionSpec returns the parts of the CustomResourceDefinition that conversion depends
-// on.
+// conversionSpec returns what conversion depends on, from a CustomResourceDefinition that is
+// written.
 func conversionSpec(crd *apiextensions.CustomResourceDefinition) *conversion.Spec {
 	spec := &conversion.Spec{
 		Kind:       schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind},

@@ -12,9 +12,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/defaulting"
 )
 
-// validateDefaultRules checks x-kubernetes-default of the versions whose schema, rules or status
-// subresource are not those of old, so that servers that check more can update the others, and
-// returns warnings about rules that fail for some objects. old is nil on create.
+// validateDefaultRules checks x-kubernetes-default, and returns warnings about rules that fail for
+// some objects. old is nil on create. A version is not checked if its schema, rules and status
+// subresource have not changed, because this server may check more than the one that stored them.
 func validateDefaultRules(crd, old *apiextensions.CustomResourceDefinition) (errs field.ErrorList, warnings []string) {
 	if !crd.Expressions.HasDefaults() {
 		return nil, nil

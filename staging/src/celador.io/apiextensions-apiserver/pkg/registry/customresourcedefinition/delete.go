@@ -36,7 +36,8 @@ func (r *REST) Delete(ctx context.Context, name string, validate rest.ValidateOb
 	if options.Preconditions == nil {
 		options.Preconditions = &metav1.Preconditions{}
 	}
-	// The CustomResourceDefinition may be deleted and created again while this request marks it.
+	// Another request may delete the CustomResourceDefinition and create one of the same name
+	// before this one is done.
 	preconditions := options.Preconditions
 	if preconditions.UID == nil {
 		preconditions.UID = &crd.UID
@@ -59,7 +60,8 @@ func preconditionFailed(name, field string, want, got any) error {
 	return apierrors.NewConflict(resource, name, fmt.Errorf("precondition failed: %[1]s in precondition: %[2]v, %[1]s in object meta: %[3]v", field, want, got))
 }
 
-// markDeleted marks the CustomResourceDefinition as Delete describes, and returns what it stored.
+// markDeleted marks the CustomResourceDefinition as Delete describes, and returns the stored
+// object.
 func (r *REST) markDeleted(ctx context.Context, name string, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, error) {
 	key, err := r.KeyFunc(ctx, name)
 	if err != nil {

@@ -18,12 +18,12 @@ import (
 )
 
 // dropDisabledExpressions removes the fields whose gates are off, unless the stored expressions use
-// them, with a warning for each kind of fields. old is nil on create, and for a
+// them. It warns about each kind of fields. old is nil on create, and for a
 // CustomResourceDefinition without expressions.
 //
-// A strategy ConversionRules is a value and not a field: it is handed to Kubernetes' part, whose
-// validation refuses it as it refuses every strategy that it does not know.
-func dropDisabledExpressions(ctx context.Context, crd *apiextensions.CustomResourceDefinition, old *apiextensions.Expressions) {
+// The strategy ConversionRules is a value of a field, and is not dropped. If its gate is off, it
+// becomes the strategy of Kubernetes' part, whose validation refuses it like any unknown strategy.
+func dropDisabledExpressions(ctx context.Context, crd *apiextensions.CustomResourceDefinition, old *apiextensions.ExpressionFields) {
 	if crd.Expressions.IsEmpty() {
 		crd.Expressions = nil
 		return

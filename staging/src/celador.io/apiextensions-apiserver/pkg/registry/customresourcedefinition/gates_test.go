@@ -48,19 +48,19 @@ func TestGates(t *testing.T) {
 	on := []bool{true}
 	off := []bool{false}
 	either := []bool{true, false}
-	var nothing *apiextensions.Expressions
-	defaults := func(rule string) *apiextensions.Expressions {
-		return &apiextensions.Expressions{Defaults: map[string]apiextensions.SchemaDefaults{"v1": {listDefault: {{Rule: rule, Field: "a"}}}}}
+	var nothing *apiextensions.ExpressionFields
+	defaults := func(rule string) *apiextensions.ExpressionFields {
+		return &apiextensions.ExpressionFields{Defaults: map[string]apiextensions.SchemaDefaults{"v1": {listDefault: {{Rule: rule, Field: "a"}}}}}
 	}
-	conversion := func(strategy bool, rules ...v1.ConversionRule) *apiextensions.Expressions {
-		return &apiextensions.Expressions{ConversionRules: strategy, Converters: []v1.Converter{
+	conversion := func(strategy bool, rules ...v1.ConversionRule) *apiextensions.ExpressionFields {
+		return &apiextensions.ExpressionFields{ConversionRules: strategy, Converters: []v1.Converter{
 			{FromVersion: "v1", ToVersion: "v2"}, {FromVersion: "v2", ToVersion: "v1", Rules: rules},
 		}}
 	}
 	shared := conversion(true)
 	shared.Tables = []v1.ConversionTable{{Name: "a", Map: map[string]string{"b": "c"}}}
 	shared.Converters[1].Variables = []v1.ConversionVariable{{Name: "v", Expression: "1"}}
-	computedStatus := &apiextensions.Expressions{Defaults: map[string]apiextensions.SchemaDefaults{"v1": {"": {{Rule: "self.spec.a", Field: "status.a"}}}}}
+	computedStatus := &apiextensions.ExpressionFields{Defaults: map[string]apiextensions.SchemaDefaults{"v1": {"": {{Rule: "self.spec.a", Field: "status.a"}}}}}
 	other := v1.ConversionRule{Field: "spec.size", Rule: "3"}
 	tests := []struct {
 		name string
@@ -69,7 +69,7 @@ func TestGates(t *testing.T) {
 		gates        []bool
 		// emulated is the Kubernetes version that the server emulates, if not its own.
 		emulated string
-		want     *apiextensions.Expressions
+		want     *apiextensions.ExpressionFields
 		// errs are prefixes of the errors.
 		errs []string
 		// changed reports whether the update increments the generation.
@@ -78,9 +78,9 @@ func TestGates(t *testing.T) {
 		{name: "create defaults", updated: manifest(none, defaulted), gates: off, want: nothing},
 		{name: "create defaults", updated: manifest(none, defaulted), gates: on, want: defaults("1")},
 		{name: "create defaults of two versions", updated: manifest(none, object, defaulted), gates: on,
-			want: &apiextensions.Expressions{Defaults: map[string]apiextensions.SchemaDefaults{"v2": {listDefault: {{Rule: "1", Field: "a"}}}}}},
+			want: &apiextensions.ExpressionFields{Defaults: map[string]apiextensions.SchemaDefaults{"v2": {listDefault: {{Rule: "1", Field: "a"}}}}}},
 		{name: "create invalid defaults of two versions", updated: manifest(none, object, strings.Replace(defaulted, `"1"`, `"a"`, 1)), gates: on,
-			want: &apiextensions.Expressions{Defaults: map[string]apiextensions.SchemaDefaults{"v2": {listDefault: {{Rule: "a", Field: "a"}}}}},
+			want: &apiextensions.ExpressionFields{Defaults: map[string]apiextensions.SchemaDefaults{"v2": {listDefault: {{Rule: "a", Field: "a"}}}}},
 			errs: []string{invalidDefault}},
 		{name: "create defaults under 1.36", updated: manifest(none, defaulted), gates: off, emulated: "1.36", want: nothing},
 		{name: "create converters", updated: manifest(converters, object, object), gates: off, want: nothing, errs: []string{unknownStrategy}},
@@ -91,7 +91,7 @@ func TestGates(t *testing.T) {
 		{name: "create tables and variables", updated: manifest(tables, object, object), gates: off, want: nothing, errs: []string{unknownStrategy}},
 		{name: "create tables and variables", updated: manifest(tables, object, object), gates: on, want: shared},
 		{name: "create idle tables", updated: manifest(idleTables, object, object), gates: off, want: nothing},
-		{name: "create idle tables", updated: manifest(idleTables, object, object), gates: on, want: &apiextensions.Expressions{Tables: shared.Tables}, errs: []string{forbiddenTables}},
+		{name: "create idle tables", updated: manifest(idleTables, object, object), gates: on, want: &apiextensions.ExpressionFields{Tables: shared.Tables}, errs: []string{forbiddenTables}},
 		{name: "keep tables and variables", old: manifest(tables, object, object), updated: manifest(tables, object, object), gates: either, want: shared},
 		{name: "add tables and variables", old: manifest(converters, object, object), updated: manifest(tables, object, object), gates: either, want: shared, changed: true},
 		{name: "remove tables and variables", old: manifest(tables, object, object), updated: manifest(converters, object, object), gates: either, want: conversion(true), changed: true},

@@ -8,10 +8,11 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic"
 )
 
-// restOptions returns the server's storage options for CustomResourceDefinitions, whose codec is
-// for Kubernetes' internal version, with a codec for ours.
+// restOptions returns the server's storage options for CustomResourceDefinitions. It replaces their
+// codec, which is for Kubernetes' internal version, by one for Celador's.
 func restOptions(server generic.RESTOptionsGetter) (generic.RESTOptions, error) {
-	// The server's scheme does not know our internal version.
+	// The server's scheme does not know Celador's internal version, so the options are those for
+	// Kubernetes' type.
 	options, err := server.GetRESTOptions(resource, &upstream.CustomResourceDefinition{})
 	if err != nil {
 		return options, err

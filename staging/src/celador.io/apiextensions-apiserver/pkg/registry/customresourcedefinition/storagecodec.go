@@ -15,15 +15,15 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions/scheme"
 )
 
-// storageCodec stores CustomResourceDefinitions so that Kubernetes' server can take over the etcd:
-// it writes a CustomResourceDefinition that has only fields of Kubernetes with Kubernetes' codec,
-// which writes v1beta1, and any other as JSON of v1.
+// storageCodec stores CustomResourceDefinitions such that Kubernetes' server can take over the
+// etcd. A CustomResourceDefinition without expressions is written by Kubernetes' codec, as v1beta1.
+// Any other is written as JSON of v1.
 type storageCodec struct {
 	// upstream reads and writes Kubernetes' internal version.
 	upstream runtime.Codec
 	// v1 reads v1 in every media type and writes JSON of it.
 	v1 runtime.Codec
-	// identifier differs from upstream's, because caches of encoded objects use it as a key.
+	// identifier is the key of caches of encoded objects, so it differs from that of upstream.
 	identifier runtime.Identifier
 }
 
@@ -68,7 +68,7 @@ func (c storageCodec) Decode(data []byte, defaults *schema.GroupVersionKind, int
 	if decoded != runtime.Object(&crd.CustomResourceDefinition) {
 		return nil, stored, fmt.Errorf("decode a stored CustomResourceDefinition: the codec returned a %T", decoded)
 	}
-	// Only v1 can hold expressions, and Kubernetes' codec does not see them.
+	// Kubernetes' codec does not see expressions. Only v1 can contain them.
 	if stored.GroupVersion() != v1.SchemeGroupVersion {
 		crd.Expressions = nil
 		return crd, stored, nil

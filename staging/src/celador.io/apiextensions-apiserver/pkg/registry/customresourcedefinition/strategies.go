@@ -15,9 +15,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/features"
 )
 
-// nameStrategies adds ConversionRules to the conversion strategies that Kubernetes' error for an
-// unknown one lists. While its feature gate is off, the error for ConversionRules names the gate,
-// and the others are Kubernetes'.
+// nameStrategies changes Kubernetes' error for an unknown conversion strategy: it adds
+// ConversionRules to the strategies that the error lists. If the feature gate of ConversionRules is
+// off, only the error for ConversionRules itself is changed, and names the gate.
 func nameStrategies(errs field.ErrorList) field.ErrorList {
 	for _, err := range errs {
 		if err.Type != field.ErrorTypeNotSupported || err.Field != "spec.conversion.strategy" {

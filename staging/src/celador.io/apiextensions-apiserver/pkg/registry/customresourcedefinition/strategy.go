@@ -17,10 +17,10 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 )
 
-// upstreamStrategy and upstreamUpdateStrategy list the interfaces of Kubernetes' strategies for
+// upstreamStrategy and upstreamUpdateStrategy are the interfaces of Kubernetes' strategies for
 // CustomResourceDefinitions and for their status, whose types are not exported. The strategies of
-// this package embed them. They override the methods that take an object, because Kubernetes
-// expects its own type, except for Canonicalize, which does nothing in Kubernetes.
+// this package embed them, and override the methods that take an object, because Kubernetes'
+// methods need Kubernetes' type. Canonicalize is not overridden, because it does nothing.
 type upstreamStrategy interface {
 	rest.RESTCreateStrategy
 	upstreamUpdateStrategy
@@ -46,9 +46,9 @@ func (s strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
 	s.upstreamStrategy.PrepareForCreate(ctx, part(obj))
 }
 
-// Validate implements rest.RESTCreateStrategy. It warns about expressions itself, because
-// WarningsOnCreate would have to check them again. So a request that is rejected afterwards, as by
-// the check of its metadata, has these warnings, too.
+// Validate implements rest.RESTCreateStrategy. It also sends the warnings about expressions,
+// because WarningsOnCreate would have to check the expressions again. So a request that is rejected
+// later, for its metadata for example, has these warnings, too.
 func (s strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
 	if errs := checkValidationRules(part(obj)); len(errs) > 0 {
 		return errs

@@ -14,7 +14,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 )
 
-// tableConvertor shows CustomResourceDefinitions of our internal version in Kubernetes' tables.
+// tableConvertor makes Kubernetes' tables of Celador's internal version of
+// CustomResourceDefinitions.
 type tableConvertor struct{ upstream rest.TableConvertor }
 
 // ConvertToTable implements rest.TableConvertor.
@@ -36,7 +37,7 @@ func (c tableConvertor) ConvertToTable(ctx context.Context, obj, options runtime
 	if err != nil {
 		return nil, err
 	}
-	// The server converts the rows' objects with our scheme.
+	// The server converts the objects in the rows, and knows Celador's internal version only.
 	for i, row := range rows {
 		table.Rows[i].Object.Object = row
 	}

@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// withoutStoredCosts removes the errors about the total cost of validation rules in schemas that
-// are those of old. The estimate may have been lower when the CustomResourceDefinition was stored,
-// and its labels, finalizers and other versions must stay changeable. Kubernetes does so for the
-// costs of single rules.
+// withoutStoredCosts removes errors about the total cost of the validation rules in a schema that
+// has not changed. When it was stored, the estimate may have been lower, and clients must be able
+// to change labels, finalizers and other versions. Kubernetes treats the costs of single rules in
+// this way.
 func withoutStoredCosts(errs field.ErrorList, crd, old *upstream.CustomResourceDefinition) field.ErrorList {
 	return slices.DeleteFunc(errs, func(err *field.Error) bool {
 		return isTotalCost(err) && hasStoredSchema(err.Field, crd, old)
@@ -34,7 +34,7 @@ func isTotalCost(err *field.Error) bool {
 // schema in old. path is the field of the error.
 func hasStoredSchema(path string, crd, old *upstream.CustomResourceDefinition) bool {
 	spec := field.NewPath("spec")
-	// Versions with the same schema share it.
+	// If all versions have the same schema, it is in spec.validation.
 	if strings.HasPrefix(path, spec.Child("validation").String()+".") {
 		return sameSchema(crd, old, crd.Spec.Version)
 	}

@@ -15,16 +15,16 @@ import (
 )
 
 // checkValidationRules returns errors about validation rules that are too large for the type
-// checker. Kubernetes' validation, which compiles all rules, cannot be interrupted, so it must not
-// see them.
+// checker. Kubernetes' validation would compile them, and cannot be interrupted.
 func checkValidationRules(crd *upstream.CustomResourceDefinition) (errs field.ErrorList) {
 	forEachLargeRule(crd, func(_ *upstream.ValidationRule, err *field.Error) { errs = append(errs, err) })
 	return errs
 }
 
 // withoutStoredLargeRules is checkValidationRules for updates. Servers of Kubernetes store rules
-// that are too large, so it accepts them in schemas that are those of old, and then returns copies
-// of both CustomResourceDefinitions that do not have them.
+// that are too large. They are accepted in a schema that has not changed: withoutStoredLargeRules
+// then returns copies of both CustomResourceDefinitions without these rules, for Kubernetes'
+// validation.
 func withoutStoredLargeRules(crd, old *upstream.CustomResourceDefinition) (updated, stored *upstream.CustomResourceDefinition, errs field.ErrorList) {
 	large := checkValidationRules(crd)
 	errs = slices.DeleteFunc(slices.Clone(large), func(err *field.Error) bool { return hasStoredSchema(err.Field, crd, old) })
@@ -39,7 +39,7 @@ func withoutStoredLargeRules(crd, old *upstream.CustomResourceDefinition) (updat
 }
 
 // forEachLargeRule calls f with each validation rule that is too large for the type checker, and
-// the error about it. f may change the rule.
+// with the error for it. f may change the rule.
 func forEachLargeRule(crd *upstream.CustomResourceDefinition, f func(*upstream.ValidationRule, *field.Error)) {
 	spec := field.NewPath("spec")
 	if crd.Spec.Validation != nil {

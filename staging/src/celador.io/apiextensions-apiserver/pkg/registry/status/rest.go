@@ -25,8 +25,8 @@ var (
 	_ rest.ResetFieldsStrategy = &REST{}
 )
 
-// New returns the status subresource of the resource that main stores. The strategy update prepares
-// and validates updates of the status; reset names the fields that they leave unchanged.
+// New returns the status subresource of the resource that main stores. update prepares and
+// validates updates of the status. reset names the fields that they leave unchanged.
 func New(main *registry.Store, update rest.RESTUpdateStrategy, reset rest.ResetFieldsStrategy) *REST {
 	store := *main
 	store.UpdateStrategy, store.ResetFieldsStrategy = update, reset
@@ -36,11 +36,11 @@ func New(main *registry.Store, update rest.RESTUpdateStrategy, reset rest.ResetF
 // New implements rest.Storage.
 func (r *REST) New() runtime.Object { return r.store.New() }
 
-// Destroy implements rest.Storage. It does nothing: the storage of the resource destroys the store,
-// which both share.
+// Destroy implements rest.Storage. It does nothing, because the storage of the resource destroys
+// the store.
 func (r *REST) Destroy() {}
 
-// Get implements rest.Getter, which patches need.
+// Get implements rest.Getter. Patches read the object with it.
 func (r *REST) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
 	return r.store.Get(ctx, name, options)
 }

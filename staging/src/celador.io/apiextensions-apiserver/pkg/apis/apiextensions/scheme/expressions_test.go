@@ -49,7 +49,7 @@ func TestExpressions(t *testing.T) {
 	tests := []struct {
 		name       string
 		definition *v1.CustomResourceDefinition
-		want       *apiextensions.Expressions
+		want       *apiextensions.ExpressionFields
 		strategy   upstream.ConversionStrategyType
 	}{
 		{name: "plain", definition: definitionOf(plain())},
@@ -86,38 +86,38 @@ func TestExpressions(t *testing.T) {
 			s.Dependencies = v1.JSONSchemaDependencies{"c": {Schema: with("4")}, "d": {Property: []string{"e"}}}
 		})), want: defaultsOf("v1", "", "1", "/patternProperties/^a", "2", "/definitions/b", "3", "/dependencies/c", "4")},
 		// Kubernetes' internal version holds equal schemas once.
-		{name: "versions with equal schemas", definition: definitionOf(with("1"), with("2"), plain()), want: &apiextensions.Expressions{
+		{name: "versions with equal schemas", definition: definitionOf(with("1"), with("2"), plain()), want: &apiextensions.ExpressionFields{
 			Defaults: map[string]apiextensions.SchemaDefaults{"v1": {"": rules("1")}, "v2": {"": rules("2")}},
 		}},
 		{name: "conversion rules", definition: func() *v1.CustomResourceDefinition {
 			definition := definitionOf(plain())
 			definition.Spec.Conversion = &v1.CustomResourceConversion{Strategy: v1.ConversionRules, Converters: []v1.Converter{{FromVersion: "v1", ToVersion: "v2"}}}
 			return definition
-		}(), want: &apiextensions.Expressions{ConversionRules: true, Converters: []v1.Converter{{FromVersion: "v1", ToVersion: "v2"}}}},
+		}(), want: &apiextensions.ExpressionFields{ConversionRules: true, Converters: []v1.Converter{{FromVersion: "v1", ToVersion: "v2"}}}},
 		{name: "conversion rules with a webhook", definition: func() *v1.CustomResourceDefinition {
 			definition := definitionOf(plain())
 			definition.Spec.Conversion = &v1.CustomResourceConversion{Strategy: v1.ConversionRules, Webhook: &v1.WebhookConversion{ConversionReviewVersions: []string{"v1"}}}
 			return definition
-		}(), want: &apiextensions.Expressions{ConversionRules: true}},
+		}(), want: &apiextensions.ExpressionFields{ConversionRules: true}},
 		{name: "tables and variables", definition: func() *v1.CustomResourceDefinition {
 			definition := definitionOf(plain())
 			definition.Spec.Conversion = &v1.CustomResourceConversion{Strategy: v1.ConversionRules,
 				Tables:     []v1.ConversionTable{{Name: "a", Map: map[string]string{"b": "c", "": "d"}}, {Name: "e"}},
 				Converters: []v1.Converter{{FromVersion: "v1", ToVersion: "v2", Variables: []v1.ConversionVariable{{Name: "f", Expression: "1"}}}}}
 			return definition
-		}(), want: &apiextensions.Expressions{ConversionRules: true,
+		}(), want: &apiextensions.ExpressionFields{ConversionRules: true,
 			Tables:     []v1.ConversionTable{{Name: "a", Map: map[string]string{"b": "c", "": "d"}}, {Name: "e"}},
 			Converters: []v1.Converter{{FromVersion: "v1", ToVersion: "v2", Variables: []v1.ConversionVariable{{Name: "f", Expression: "1"}}}}}},
 		{name: "tables without the strategy", definition: func() *v1.CustomResourceDefinition {
 			definition := definitionOf(plain())
 			definition.Spec.Conversion.Tables = []v1.ConversionTable{{Name: "a", Map: map[string]string{"b": "c"}}}
 			return definition
-		}(), want: &apiextensions.Expressions{Tables: []v1.ConversionTable{{Name: "a", Map: map[string]string{"b": "c"}}}}},
+		}(), want: &apiextensions.ExpressionFields{Tables: []v1.ConversionTable{{Name: "a", Map: map[string]string{"b": "c"}}}}},
 		{name: "converters without the strategy", strategy: upstream.WebhookConverter, definition: func() *v1.CustomResourceDefinition {
 			definition := definitionOf(plain())
 			definition.Spec.Conversion = &v1.CustomResourceConversion{Strategy: v1.WebhookConverter, Converters: []v1.Converter{{FromVersion: "v1", ToVersion: "v2", Rules: []v1.ConversionRule{{Rule: "self"}}}}}
 			return definition
-		}(), want: &apiextensions.Expressions{Converters: []v1.Converter{{FromVersion: "v1", ToVersion: "v2", Rules: []v1.ConversionRule{{Rule: "self"}}}}}},
+		}(), want: &apiextensions.ExpressionFields{Converters: []v1.Converter{{FromVersion: "v1", ToVersion: "v2", Rules: []v1.ConversionRule{{Rule: "self"}}}}}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -151,12 +151,12 @@ func TestExpressions(t *testing.T) {
 }
 
 // defaultsOf returns default expressions from pairs of a path and a rule.
-func defaultsOf(version string, pairs ...string) *apiextensions.Expressions {
+func defaultsOf(version string, pairs ...string) *apiextensions.ExpressionFields {
 	defaults := apiextensions.SchemaDefaults{}
 	for i := 0; i < len(pairs); i += 2 {
 		defaults[apiextensions.SchemaPath(pairs[i])] = rules(pairs[i+1])
 	}
-	return &apiextensions.Expressions{Defaults: map[string]apiextensions.SchemaDefaults{version: defaults}}
+	return &apiextensions.ExpressionFields{Defaults: map[string]apiextensions.SchemaDefaults{version: defaults}}
 }
 
 // TestExpressionsAnywhere puts expressions at random places of random schemas.
@@ -236,7 +236,7 @@ func place(random *rand.Rand, schema *v1.JSONSchemaProps) int {
 
 // TestMisplacedExpressions converts internal definitions whose expressions have no schema.
 func TestMisplacedExpressions(t *testing.T) {
-	internal := func(expressions *apiextensions.Expressions) *apiextensions.CustomResourceDefinition {
+	internal := func(expressions *apiextensions.ExpressionFields) *apiextensions.CustomResourceDefinition {
 		converted, err := scheme.Scheme.ConvertToVersion(definitionOf(&v1.JSONSchemaProps{Type: "object"}, nil), upstream.SchemeGroupVersion)
 		if err != nil {
 			t.Fatal(err)
@@ -245,7 +245,7 @@ func TestMisplacedExpressions(t *testing.T) {
 		definition.Expressions = expressions
 		return definition
 	}
-	for name, expressions := range map[string]*apiextensions.Expressions{
+	for name, expressions := range map[string]*apiextensions.ExpressionFields{
 		"unknown version": defaultsOf("v3", "", "1"),
 		"no schema":       defaultsOf("v2", "", "1"),
 		"no property":     defaultsOf("v1", "", "1", "/properties/a", "2"),

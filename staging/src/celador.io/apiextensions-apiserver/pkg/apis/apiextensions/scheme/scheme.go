@@ -30,7 +30,8 @@ var (
 
 func init() {
 	utilruntime.Must(apiextensions.AddToScheme(Scheme))
-	// Decoding knows v1beta1, so that a request with it is refused for the version it has.
+	// A request with v1beta1 is refused, with an error that names the version. To find the version,
+	// the decoder must know it.
 	utilruntime.Must(upstreamv1beta1.AddToScheme(Scheme))
 	utilruntime.Must(conversions.AddToScheme(Scheme))
 	utilruntime.Must(Scheme.SetVersionPriority(v1.SchemeGroupVersion, upstreamv1beta1.SchemeGroupVersion))

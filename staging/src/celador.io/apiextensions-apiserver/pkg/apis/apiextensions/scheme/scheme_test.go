@@ -207,7 +207,7 @@ func TestV1beta1(t *testing.T) {
 }
 
 func TestDeepCopyKeepsTheType(t *testing.T) {
-	definition := &apiextensions.CustomResourceDefinition{Expressions: &apiextensions.Expressions{
+	definition := &apiextensions.CustomResourceDefinition{Expressions: &apiextensions.ExpressionFields{
 		Defaults:   map[string]apiextensions.SchemaDefaults{"v1": {"": {{Rule: "1"}}}},
 		Converters: []v1.Converter{{Rules: []v1.ConversionRule{{Rule: "2"}}}},
 	}}

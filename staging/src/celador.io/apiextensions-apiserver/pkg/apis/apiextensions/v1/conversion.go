@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/conversion"
 )
 
-// Split divides a CustomResourceDefinition into Kubernetes' part and the expressions, which are nil
-// if the CustomResourceDefinition has only fields of Kubernetes. A conversion strategy
-// ConversionRules is None in Kubernetes' part. Both share memory with the CustomResourceDefinition.
-func Split(crd *v1.CustomResourceDefinition) (*upstreamv1.CustomResourceDefinition, *apiextensions.Expressions, error) {
+// Split divides a CustomResourceDefinition into Kubernetes' part and the fields of expressions,
+// which are nil if it has none. If the conversion strategy is ConversionRules, that of Kubernetes'
+// part is None. Both results share memory with the CustomResourceDefinition.
+func Split(crd *v1.CustomResourceDefinition) (*upstreamv1.CustomResourceDefinition, *apiextensions.ExpressionFields, error) {
 	part := &upstreamv1.CustomResourceDefinition{}
 	if err := Convert_v1_CustomResourceDefinition_To_upstream_CustomResourceDefinition(crd, part, nil); err != nil {
 		return nil, nil, err

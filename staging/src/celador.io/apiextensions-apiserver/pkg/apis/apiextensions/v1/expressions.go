@@ -13,8 +13,8 @@ import (
 
 // collectExpressions returns the fields that Kubernetes does not have, or nil if there are none.
 // The result shares the rules with the CustomResourceDefinition.
-func collectExpressions(crd *v1.CustomResourceDefinition) *apiextensions.Expressions {
-	var collected apiextensions.Expressions
+func collectExpressions(crd *v1.CustomResourceDefinition) *apiextensions.ExpressionFields {
+	var collected apiextensions.ExpressionFields
 	if conversion := crd.Spec.Conversion; conversion != nil {
 		collected.ConversionRules = conversion.Strategy == v1.ConversionRules
 		if len(conversion.Converters) > 0 {
@@ -51,9 +51,10 @@ func collectExpressions(crd *v1.CustomResourceDefinition) *apiextensions.Express
 	return &collected
 }
 
-// insertExpressions puts collected expressions back. The CustomResourceDefinition must be the only
-// owner of its schemas. It returns an error if there is no schema at the path of an expression.
-func insertExpressions(expressions *apiextensions.Expressions, crd *v1.CustomResourceDefinition) error {
+// insertExpressions is the opposite of collectExpressions: it sets the fields in a
+// CustomResourceDefinition. It writes to the schemas, which nothing else may refer to. It returns
+// an error if there is no schema at the path of an expression.
+func insertExpressions(expressions *apiextensions.ExpressionFields, crd *v1.CustomResourceDefinition) error {
 	if expressions.HasConversion() {
 		if crd.Spec.Conversion == nil {
 			crd.Spec.Conversion = &v1.CustomResourceConversion{Strategy: v1.NoneConverter}

@@ -19,8 +19,9 @@ type schemas struct {
 	visit func(tokens []string, schema *v1.JSONSchemaProps) bool
 }
 
-// walk visits the schema and those below it, and reports whether a visit changed one. Maps are
-// written to only if it did, so that visits that only read may share the schema.
+// walk visits the schema and those below it, and reports whether a visit changed one. It writes to
+// a map of schemas only if one of them has changed, so visits that only read may share the maps
+// with others.
 func (w *schemas) walk(schema *v1.JSONSchemaProps) bool {
 	if schema == nil {
 		return false

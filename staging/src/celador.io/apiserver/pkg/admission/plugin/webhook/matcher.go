@@ -41,14 +41,14 @@ func (p *Plugin) NewMatcher(ctx context.Context, a admission.Attributes, request
 // the attributes of the call. The request is rejected with the error.
 func (m *Matcher) Match(c matching.Candidate) (*Call, error) {
 	w := m.set.At(c.Position)
-	decision, err := m.request.Match(c)
-	if decision.Excluded {
-		m.record(w, &decision, err)
+	applicability, err := m.request.Match(c)
+	if applicability.Excluded {
+		m.record(w, &applicability, err)
 	}
-	if err != nil || !decision.Matches {
+	if err != nil || !applicability.Matches {
 		return nil, err
 	}
-	target := decision.Target
+	target := applicability.Target
 	return &Call{
 		WebhookInvocation: generic.WebhookInvocation{Webhook: w, Resource: target.Resource, Subresource: m.attributes.GetSubresource(), Kind: target.Kind},
 		Accessor:          w, plugin: m.plugin,
@@ -56,26 +56,26 @@ func (m *Matcher) Match(c matching.Candidate) (*Call, error) {
 }
 
 // record observes match conditions that keep a webhook from being called. err rejects the request.
-func (m *Matcher) record(w *Accessor, d *engine.MatchResult, err error) {
+func (m *Matcher) record(w *Accessor, s *engine.Applicability, err error) {
 	operation := m.attributes.GetOperation()
 	var series *operationSeries
-	if err == nil && d.Errors == 0 && !m.traced {
+	if err == nil && s.Errors == 0 && !m.traced {
 		series = w.exclusions.of(w, m.plugin.descriptor, operation)
 	}
 	if series != nil {
-		series.observe(d.Elapsed)
+		series.observe(s.Elapsed)
 	} else {
-		m.recordByLabels(w, d, err == nil)
+		m.recordByLabels(w, s, err == nil)
 	}
 	switch {
 	case err != nil:
-		klog.FromContext(m.ctx).Info("Match conditions of webhook failed, failing closed", "webhook", w.GetName(), "configuration", w.GetConfigurationName(), "err", d.Err)
-	case d.Err != nil:
+		klog.FromContext(m.ctx).Info("Match conditions of webhook failed, failing closed", "webhook", w.GetName(), "configuration", w.GetConfigurationName(), "err", s.Err)
+	case s.Err != nil:
 		klog.FromContext(m.ctx).V(2).Info("Webhook skipped as its match conditions failed and its failurePolicy is Ignore",
-			"webhook", w.GetName(), "configuration", w.GetConfigurationName(), "err", d.Err)
+			"webhook", w.GetName(), "configuration", w.GetConfigurationName(), "err", s.Err)
 	case m.explain:
 		m.excluded.Info("Request excluded from webhook by a match condition",
-			"webhook", w.GetName(), "configuration", w.GetConfigurationName(), "matchCondition", d.Condition,
+			"webhook", w.GetName(), "configuration", w.GetConfigurationName(), "matchCondition", s.Condition,
 			"operation", operation, "resource", m.attributes.GetResource(), "subresource", m.attributes.GetSubresource(),
 			"object", klog.KRef(m.attributes.GetNamespace(), m.attributes.GetName()))
 	}
@@ -83,12 +83,12 @@ func (m *Matcher) record(w *Accessor, d *engine.MatchResult, err error) {
 
 // recordByLabels observes what exclusionSeries observes, and errors and the ID of the request's
 // trace. It takes longer, because it looks the series up.
-func (m *Matcher) recordByLabels(w *Accessor, d *engine.MatchResult, excluded bool) {
+func (m *Matcher) recordByLabels(w *Accessor, s *engine.Applicability, excluded bool) {
 	name, operation := w.GetName(), string(m.attributes.GetOperation())
-	for range d.Errors {
+	for range s.Errors {
 		metrics.Metrics.ObserveMatchConditionEvalError(m.ctx, name, conditionsOf, m.plugin.descriptor.metric, operation)
 	}
-	metrics.Metrics.ObserveMatchConditionEvaluationTime(m.ctx, d.Elapsed, name, conditionsOf, m.plugin.descriptor.metric, operation)
+	metrics.Metrics.ObserveMatchConditionEvaluationTime(m.ctx, s.Elapsed, name, conditionsOf, m.plugin.descriptor.metric, operation)
 	if excluded {
 		exclusions.WithLabelValues(name, w.GetType(), operation).Inc()
 		metrics.Metrics.ObserveMatchConditionExclusion(m.ctx, name, conditionsOf, w.GetType(), operation)

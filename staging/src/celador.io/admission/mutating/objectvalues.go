@@ -14,13 +14,13 @@ import (
 	"celador.io/admission/internal/activation"
 )
 
-// A view holds the values of 'object' and 'oldObject' for the policies that match one kind.
+// objectValues holds the values of 'object' and 'oldObject' for the policies that match one kind.
 //
 // Kubernetes converts an object for CEL when an expression first reads it, and keeps the conversion
 // until a mutation replaces the object. The conversion starts from the unstructured form of the
 // object, or from the Go type once match conditions were evaluated, and the two forms show some
-// fields differently. A view therefore records the form of each object.
-type view struct {
+// fields differently. objectValues therefore records the form of each object.
+type objectValues struct {
 	schema.GroupVersionKind
 	// tried is set once the engine has tried to convert the request's object to the kind. err is the
 	// error of this attempt.
@@ -41,15 +41,15 @@ type reading struct {
 	object runtime.Object
 }
 
-// view returns the view of a kind, and adds it on the first call.
-func (r *applier) view(kind schema.GroupVersionKind) *view {
-	for _, v := range r.views {
+// valuesOf returns the values for a kind. It adds them on the first call.
+func (r *applier) valuesOf(kind schema.GroupVersionKind) *objectValues {
+	for _, v := range r.values {
 		if v.GroupVersionKind == kind {
 			return v
 		}
 	}
-	v := &view{GroupVersionKind: kind, form: activation.Unstructured}
-	r.views = append(r.views, v)
+	v := &objectValues{GroupVersionKind: kind, form: activation.Unstructured}
+	r.values = append(r.values, v)
 	return v
 }
 
@@ -59,13 +59,13 @@ func (r *applier) convert(kind schema.GroupVersionKind) error {
 	if r.versioned.VersionedKind == kind {
 		return nil
 	}
-	view := r.view(kind)
-	view.object.value, view.oldObject.value = nil, nil
+	values := r.valuesOf(kind)
+	values.object.value, values.oldObject.value = nil, nil
 	return admission.ConvertVersionedAttributes(r.versioned, kind, r.objects)
 }
 
-// show returns the CEL value of an object. The first call determines the form. Later calls ignore
-// the argument form until a mutation replaces the object.
+// show returns the CEL value of an object. The first call decides the form of the value. Until a
+// mutation replaces the object, later calls return the same form, whatever the argument form is.
 func (r *reading) show(object runtime.Object, form activation.Form) ref.Val {
 	if !r.fixed {
 		if r.form != form {
@@ -79,14 +79,13 @@ func (r *reading) show(object runtime.Object, form activation.Form) ref.Val {
 	return r.value
 }
 
-// mutated lets the next read of 'object' choose its form anew. It is called after a mutation
-// replaced the object.
-func (v *view) mutated() { v.object.fixed = false }
+// mutated is called after a mutation has replaced the object. The next call of show for 'object'
+// decides its form again.
+func (v *objectValues) mutated() { v.object.fixed = false }
 
-// unconvertible returns an error if upstream could not convert an object to the form in which
-// expressions read it. Upstream converts the whole object, even if expressions did not read the
-// part that does not convert.
-func (v *view) unconvertible() error {
+// unconvertible returns an error if Kubernetes would fail to convert an object to the form in which
+// expressions read it. Kubernetes converts the whole object, also parts that no expression reads.
+func (v *objectValues) unconvertible() error {
 	for _, read := range []struct {
 		name string
 		*reading

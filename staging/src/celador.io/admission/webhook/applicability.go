@@ -13,15 +13,15 @@ import (
 	"celador.io/admission/matching"
 )
 
-// A MatchResult tells whether a webhook is called for a request.
-type MatchResult struct {
+// An Applicability tells whether a webhook is called for a request.
+type Applicability struct {
 	// Matches reports whether the webhook is called.
 	Matches bool
 	// Target is the resource and kind in which the webhook expects the request. Empty unless
 	// Matches is set.
 	Target matching.Target
-	// Excluded is set if rules and selectors match and match conditions keep the webhook from
-	// being called. Only then, the fields below are set.
+	// Excluded is set if the rules and selectors match, but match conditions keep the webhook from
+	// being called. The fields below are set only then.
 	Excluded bool
 	// Condition is the name of the first false match condition. Empty if none is false.
 	Condition string
@@ -44,9 +44,9 @@ func (r *Request) Candidates() []matching.Candidate { return r.set.index.Candida
 // If err is not nil, the request must be rejected with it. err is then an *apierrors.StatusError
 // with the code, reason and message of kube-apiserver: 404 if a namespace selector applies to a
 // namespace that does not exist, 403 if match conditions cannot be evaluated and failurePolicy is
-// Fail or the context of the request ended meanwhile, and 500 otherwise. An error of match
-// conditions sets Excluded and Err of the decision.
-func (r *Request) Match(c matching.Candidate) (decision MatchResult, err error) {
+// Fail, or if the context of the request ended meanwhile, and 500 otherwise. If match conditions
+// fail, Excluded and Err of the Applicability are set, too.
+func (r *Request) Match(c matching.Candidate) (applicability Applicability, err error) {
 	w := r.set.webhooks[c.Position]
 	target, matches := &r.own, true
 	if !c.Certain {
@@ -55,27 +55,27 @@ func (r *Request) Match(c matching.Candidate) (decision MatchResult, err error) 
 			if _, ok := err.(*apierrors.StatusError); !ok {
 				err = apierrors.NewInternalError(err)
 			}
-			return MatchResult{}, err
+			return Applicability{}, err
 		}
 		target = &found
 	}
-	if decision = (MatchResult{Matches: matches, Target: *target}); !matches || len(w.matchConditions) == 0 {
-		return decision, nil
+	if applicability = (Applicability{Matches: matches, Target: *target}); !matches || len(w.matchConditions) == 0 {
+		return applicability, nil
 	}
 	version, err := r.version(&target.Kind)
 	if err != nil {
-		return MatchResult{}, apierrors.NewInternalError(err)
+		return Applicability{}, apierrors.NewInternalError(err)
 	}
 	start := time.Now()
 	result := w.conditions().Check(r.series(version))
 	if !result.Excluded && result.Err == nil {
-		return decision, nil
+		return applicability, nil
 	}
-	decision = MatchResult{Excluded: true, Condition: result.Condition, Errors: result.Errors, Err: result.Err, Elapsed: time.Since(start)}
+	applicability = Applicability{Excluded: true, Condition: result.Condition, Errors: result.Errors, Err: result.Err, Elapsed: time.Since(start)}
 	// failurePolicy Ignore does not cover interruptions: the request would be admitted although
 	// its match conditions were not evaluated.
 	if result.Err != nil && (!w.failsOpen || errors.Is(result.Err, interpreter.InterruptError{})) {
 		err = apierrors.NewForbidden(r.attributes.GetResource().GroupResource(), r.attributes.GetName(), result.Err)
 	}
-	return decision, err
+	return applicability, err
 }
