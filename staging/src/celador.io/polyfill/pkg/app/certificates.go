@@ -1,0 +1,23 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+
+	"celador.io/polyfill/pkg/certificates"
+)
+
+// newCertificates returns the provider of the serving certificate, and what the leader does for it.
+func newCertificates(o *Options, c *clients) (provider certificates.Provider, lead func(context.Context), err error) {
+	if o.CertDir != "" {
+		provider, err = certificates.NewFiles(o.CertDir, o.Namespace, o.ServiceName)
+		return provider, func(context.Context) {}, err
+	}
+	secret, err := certificates.NewSecret(c.core, certificates.NewOptions(o.Namespace, o.ServiceName))
+	if err != nil {
+		return nil, nil, err
+	}
+	return secret, secret.Rotate, nil
+}

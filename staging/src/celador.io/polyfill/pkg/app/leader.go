@@ -1,0 +1,51 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"os"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/klog/v2"
+)
+
+// lead runs the functions each time this replica becomes the leader, with a context that ends when
+// it is no longer, and returns when ctx ends. Functions of two leaders may run at the same time for
+// a moment.
+func lead(ctx context.Context, o *Options, client kubernetes.Interface, functions ...func(context.Context)) error {
+	hostname, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	lock := &resourcelock.LeaseLock{
+		LeaseMeta:  metav1.ObjectMeta{Namespace: o.Namespace, Name: o.ServiceName},
+		Client:     client.CoordinationV1(),
+		LockConfig: resourcelock.ResourceLockConfig{Identity: hostname + "_" + string(uuid.NewUUID())},
+	}
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Name: o.ServiceName, Lock: lock, ReleaseOnCancel: true,
+		LeaseDuration: o.LeaseDuration, RenewDeadline: o.RenewDeadline, RetryPeriod: o.RetryPeriod,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(ctx context.Context) {
+				klog.FromContext(ctx).Info("Leading")
+				for _, run := range functions {
+					go run(ctx)
+				}
+			},
+			OnStoppedLeading: func() { klog.FromContext(ctx).Info("Not leading any more") },
+		},
+	})
+	if err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		elector.Run(ctx)
+	}
+	return nil
+}

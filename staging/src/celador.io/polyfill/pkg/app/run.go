@@ -1,0 +1,143 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/server/healthz"
+	"k8s.io/client-go/discovery/cached/memory"
+	kubeinformers "k8s.io/client-go/informers"
+	"k8s.io/client-go/restmapper"
+
+	"celador.io/admission/compact"
+	policyinformers "celador.io/client-go/informers"
+
+	"celador.io/polyfill/pkg/policywrites"
+	"celador.io/polyfill/pkg/registration"
+	"celador.io/polyfill/pkg/routing"
+	"celador.io/polyfill/pkg/serving"
+)
+
+// run serves until ctx ends and requests have drained. It returns an error if the polyfill cannot
+// start.
+func run(ctx context.Context, o *Options) error {
+	c, err := newClients(o)
+	if err != nil {
+		return err
+	}
+	user, err := whoAmI(ctx, c)
+	if err != nil {
+		return err
+	}
+	// What requests need outlives ctx, until they have drained.
+	draining, drained := context.WithCancel(context.WithoutCancel(ctx))
+	defer drained()
+
+	core := kubeinformers.NewSharedInformerFactoryWithOptions(c.core, 0, kubeinformers.WithTransform(withoutManagedFields))
+	policies := policyinformers.NewSharedInformerFactoryWithOptions(c.policies, 0, policyinformers.WithTransform(compact.New().Transform))
+	configurations := registration.NewInformers(c.core)
+	plugins, err := newPlugins(draining, c, core, policies)
+	if err != nil {
+		return err
+	}
+	table, routed, err := newTable(policies)
+	if err != nil {
+		return err
+	}
+	certificate, rotate, err := newCertificates(o, c)
+	if err != nil {
+		return err
+	}
+	status, warner, err := newStatus(draining, c, plugins, policies)
+	if err != nil {
+		return err
+	}
+	writes := policywrites.New(policywrites.Config{
+		Client:     c.policies,
+		Informers:  policies.Admissionregistration().V1(),
+		Authorizer: plugins.authorizer,
+		Mapper:     restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.core.Discovery())),
+		Warner:     warner,
+	})
+	webhooks, err := registration.New(registration.Config{
+		Client: c.core, Policies: policies, Configurations: configurations, CABundle: certificate,
+		Webhooks: routing.Options{
+			Namespace: o.Namespace, Service: o.ServiceName, Port: o.ServicePort, TimeoutSeconds: int32(o.WebhookTimeout.Seconds()), User: user,
+		},
+	})
+	if err != nil {
+		return err
+	}
+	ready := func() error {
+		if !routed() {
+			return errors.New("not all policies are known yet")
+		}
+		return plugins.PoliciesSynced()
+	}
+	s := newServers(o, newReviews(ready, plugins, table, writes), certificate.GetCertificate,
+		healthz.NamedCheck("policy-informer-sync", func(*http.Request) error { return ready() }),
+		healthz.NamedCheck("param-informer-sync", func(*http.Request) error { return plugins.ParamsSynced() }),
+		healthz.NamedCheck("certificate", func(*http.Request) error { return certificate.Check() }),
+		healthz.NamedCheck("webhook-configurations", func(*http.Request) error { return webhooks.Check() }),
+	)
+	go certificate.Run(draining)
+	core.StartWithContext(draining)
+	policies.StartWithContext(draining)
+	configurations.StartWithContext(draining)
+	go status.Run(draining)
+	go lead(ctx, o, c.core, rotate, webhooks.Run, status.WriteStatus)
+	return s.run(ctx)
+}
+
+// withoutManagedFields is a cache.TransformFunc. Nothing reads the managed fields of namespaces.
+func withoutManagedFields(object any) (any, error) {
+	if accessor, err := meta.Accessor(object); err == nil {
+		accessor.SetManagedFields(nil)
+	}
+	return object, nil
+}
+
+// newReviews returns the handler of all webhooks.
+func newReviews(ready func() error, p *plugins, table *routing.Table, writes *policywrites.Reviewer) http.Handler {
+	mux := http.NewServeMux()
+	for kind, plugin := range p.byKind() {
+		policies := &serving.Policies{Plugin: plugin, Table: table, Kind: kind}
+		mux.Handle(routing.Route{Kind: kind, Name: "{route}"}.Path(), serving.NewHandler(string(kind), ready, policies.Decide))
+	}
+	mux.Handle(routing.PoliciesPath, serving.NewHandler("policies", ready, func(*http.Request) serving.Decider {
+		return func(ctx context.Context, review *admissionv1.AdmissionReview) (*admissionv1.AdmissionResponse, error) {
+			return writes.Review(ctx, review), nil
+		}
+	}))
+	return mux
+}
+
+// whoAmI returns the name of the polyfill's own user.
+func whoAmI(ctx context.Context, c *clients) (string, error) {
+	review, err := c.core.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	if err != nil {
+		return "", fmt.Errorf("asking the cluster for the name of the webhook's own user: %w", err)
+	}
+	return review.Status.UserInfo.Username, nil
+}
+
+// uninstall lets API servers stop to call the webhook.
+func uninstall(ctx context.Context, o *Options) error {
+	if o.Namespace == "" {
+		return errors.New("--namespace is required outside of a Pod")
+	}
+	c, err := newClients(o)
+	if err != nil {
+		return err
+	}
+	return registration.Uninstall(ctx, c.core, o.Namespace, o.ServiceName)
+}

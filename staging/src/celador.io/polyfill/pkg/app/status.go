@@ -1,0 +1,45 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	"celador.io/admission/cel/expression"
+	"celador.io/admission/policyspec"
+	"celador.io/admission/typecheck"
+	"celador.io/apiserver/pkg/admission/typechecks"
+	"celador.io/apiserver/pkg/controller/admissionpolicystatus"
+	policyinformers "celador.io/client-go/informers"
+
+	"celador.io/polyfill/pkg/policyapi"
+)
+
+// newStatus returns the controller that checks the types of policies, and what warns of type errors
+// when policies are written, until ctx ends.
+func newStatus(ctx context.Context, c *clients, p *plugins, policies policyinformers.SharedInformerFactory) (*admissionpolicystatus.Controller, *typechecks.Warner, error) {
+	enabled, compiler := policyspec.FeaturesOf(utilfeature.DefaultFeatureGate), expression.Default()
+	controller, err := admissionpolicystatus.NewForCluster(c.config, admissionpolicystatus.Config{
+		GroupVersion: policyapi.GroupVersion,
+		Kinds: []*admissionpolicystatus.Descriptor{
+			admissionpolicystatus.Validating(c.policies, policies, compiler, enabled),
+			admissionpolicystatus.Mutating(c.policies, policies, compiler, enabled),
+		},
+		Verdicts: p.VerdictStores(),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	checker, err := typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	warner := typechecks.New(checker)
+	warner.Use(func() typecheck.Types { return controller.Types().Lookup(ctx) })
+	return controller, warner, nil
+}

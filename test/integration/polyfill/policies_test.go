@@ -1,0 +1,165 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package polyfill
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	v1 "celador.io/api/admissionregistration/v1"
+
+	"celador.io/celador/test/integration/testserver"
+)
+
+// limit limits the replicas of Deployments to a number in a ConfigMap, except for one user.
+const limit = `
+metadata: {name: limit.example.com}
+spec:
+  paramKind: {apiVersion: v1, kind: ConfigMap}
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [apps], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [deployments]}
+  matchConditions:
+  - {name: not-ada, expression: "request.userInfo.username != 'ada'"}
+  validations:
+  - expression: object.spec.replicas <= int(params.data.replicas)
+    messageExpression: "'at most ' + params.data.replicas + ' replicas, not ' + string(object.spec.replicas)"
+    reason: Forbidden
+`
+
+// label sets a label of Deployments by an apply configuration.
+const label = `
+metadata: {name: label.example.com}
+spec:
+  failurePolicy: Ignore
+  reinvocationPolicy: IfNeeded
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}
+  mutations:
+  - patchType: ApplyConfiguration
+    applyConfiguration:
+      expression: "Object{metadata: Object.metadata{labels: {'team': request.namespace}}}"
+`
+
+// Policies of the polyfill decide about requests to a stock server.
+func TestPolicies(t *testing.T) {
+	c := install(t)
+	c.start(t).awaitReady(t)
+	c.start(t).awaitReady(t)
+	shop := c.Namespace(t, nil)
+	params := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "limits"}, Data: map[string]string{"replicas": "5"}}
+	testserver.Must(c.Core.CoreV1().ConfigMaps(shop).Create(t.Context(), params, metav1.CreateOptions{}))(t)
+
+	policies := c.polyfill.AdmissionregistrationV1()
+	validating := testserver.Must(policies.ValidatingAdmissionPolicies().Create(t.Context(), parse[v1.ValidatingAdmissionPolicy](t, limit), metav1.CreateOptions{}))(t)
+	testserver.ExpectAdmitted(t, c.deploy(t.Context(), shop, 9))
+	binding := &v1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "limit"}, Spec: v1.ValidatingAdmissionPolicyBindingSpec{
+		PolicyName: validating.Name, ValidationActions: []v1.ValidationAction{v1.Deny},
+		ParamRef: &v1.ParamRef{Name: params.Name, ParameterNotFoundAction: new(v1.DenyAction)},
+	}}
+	testserver.Must(policies.ValidatingAdmissionPolicyBindings().Create(t.Context(), binding, metav1.CreateOptions{}))(t)
+
+	const denied = "denied the request: ValidatingAdmissionPolicy 'limit.example.com' with binding 'limit' denied request: "
+	err := c.awaitDenied(t, shop, 6, denied+"at most 5 replicas, not 6")
+	if !apierrors.IsForbidden(err) {
+		t.Errorf("got error %#v, want reason Forbidden", err)
+	}
+	testserver.ExpectAdmitted(t, c.deploy(t.Context(), shop, 5))
+	ada := &cluster{Clients: c.As(t, "ada", "system:masters")}
+	testserver.ExpectAdmitted(t, ada.deploy(t.Context(), shop, 6))
+
+	begin := time.Now()
+	params.Data["replicas"] = "4"
+	testserver.Must(c.Core.CoreV1().ConfigMaps(shop).Update(t.Context(), params, metav1.UpdateOptions{}))(t)
+	c.awaitDenied(t, shop, 5, denied+"at most 4 replicas, not 5")
+	t.Logf("a changed param took effect after %v", time.Since(begin))
+
+	begin = time.Now()
+	validating.Spec.Validations[0].MessageExpression = "'too many'"
+	validating = testserver.Must(policies.ValidatingAdmissionPolicies().Update(t.Context(), validating, metav1.UpdateOptions{}))(t)
+	c.awaitDenied(t, shop, 5, denied+"too many")
+	t.Logf("a changed policy took effect after %v", time.Since(begin))
+
+	begin = time.Now()
+	testserver.Must(policies.MutatingAdmissionPolicies().Create(t.Context(), parse[v1.MutatingAdmissionPolicy](t, label), metav1.CreateOptions{}))(t)
+	testserver.Must(policies.MutatingAdmissionPolicyBindings().Create(t.Context(), &v1.MutatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "label"}, Spec: v1.MutatingAdmissionPolicyBindingSpec{PolicyName: "label.example.com"},
+	}, metav1.CreateOptions{}))(t)
+	testserver.Eventually(t, func(ctx context.Context) error {
+		created, err := c.Core.AppsV1().Deployments(shop).Create(ctx, deployment(1), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err != nil {
+			return err
+		}
+		if created.Labels["team"] != shop {
+			return fmt.Errorf("labels are %v", created.Labels)
+		}
+		return nil
+	})
+	t.Logf("a new mutating policy took effect after %v", time.Since(begin))
+
+	// A policy that moves to another webhook decides all the time.
+	validating.Spec.FailurePolicy = new(v1.Ignore)
+	testserver.Must(policies.ValidatingAdmissionPolicies().Update(t.Context(), validating, metav1.UpdateOptions{}))(t)
+	for until := time.Now().Add(2 * time.Second); time.Now().Before(until); {
+		if err := c.deploy(t.Context(), shop, 5); err == nil {
+			t.Fatal("a request was admitted while the policy changed its failurePolicy")
+		}
+	}
+	if err := policies.ValidatingAdmissionPolicies().Delete(t.Context(), validating.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	testserver.Eventually(t, func(ctx context.Context) error { return c.deploy(ctx, shop, 9) })
+}
+
+func parse[T any](t *testing.T, manifest string) *T {
+	t.Helper()
+	object := new(T)
+	if err := yaml.UnmarshalStrict([]byte(manifest), object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+func deployment(replicas int32) *appsv1.Deployment {
+	labels := map[string]string{"app": "web"}
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "web-"},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "web"}}},
+			},
+		},
+	}
+}
+
+// deploy returns the error of a request that would create a Deployment.
+func (c *cluster) deploy(ctx context.Context, namespace string, replicas int32) error {
+	_, err := c.Core.AppsV1().Deployments(namespace).Create(ctx, deployment(replicas), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	return err
+}
+
+// awaitDenied waits until a Deployment is denied with the message, and returns the error.
+func (c *cluster) awaitDenied(t *testing.T, namespace string, replicas int32, message string) (denied error) {
+	t.Helper()
+	testserver.Eventually(t, func(ctx context.Context) error {
+		denied = c.deploy(ctx, namespace, replicas)
+		if denied == nil || !strings.Contains(denied.Error(), message) {
+			return fmt.Errorf("got error %w for %d replicas, want %q", denied, replicas, message)
+		}
+		return nil
+	})
+	return denied
+}
