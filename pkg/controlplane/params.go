@@ -5,21 +5,15 @@ package controlplane
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/healthz"
-	"k8s.io/klog/v2"
-)
 
-// maxParamSync is how long a server may wait for the params of policies before it is ready without
-// them. Their kind may need what this server serves: an aggregated server, or a conversion webhook
-// in a pod.
-const maxParamSync = 20 * time.Second
+	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
+)
 
 // installedPaths tells admission plugins that the server serves all of its paths.
 type installedPaths struct {
@@ -46,28 +40,17 @@ func (p *installedPaths) announce(front *genericapiserver.GenericAPIServer) erro
 	})
 }
 
-// checkParams adds a readiness check to front, the server that answers /readyz, that fails until
-// synced returns nil, but at most for maxParamSync after all paths are installed. It passes once
-// and for all.
+// checkParams adds to front, the server that answers /readyz, the readiness check of
+// policyinit.AwaitParams, from the time at which all paths are installed.
 func checkParams(front *genericapiserver.Config, paths *installedPaths, synced func() error) {
-	var passed atomic.Bool
-	front.ReadyzChecks = slices.Clip(front.ReadyzChecks) // the servers of the chain share its array
-	front.AddReadyzChecks(healthz.NamedCheck("policy-param-sync", func(*http.Request) error {
-		if passed.Load() {
-			return nil
-		}
+	check := policyinit.AwaitParams(synced, func() (time.Time, error) {
 		select {
 		case <-paths.done:
+			return paths.since, nil
 		default:
-			return errors.New("the paths of the server are not installed yet")
+			return time.Time{}, errors.New("the paths of the server are not installed yet")
 		}
-		err := synced()
-		if err != nil && time.Since(paths.since) < maxParamSync {
-			return fmt.Errorf("waiting up to %v for the params of policies: %w", maxParamSync, err)
-		}
-		if !passed.Swap(true) && err != nil {
-			klog.ErrorS(err, "Ready without the params of policies: requests that need them fail according to failurePolicy")
-		}
-		return nil
-	}))
+	})
+	front.ReadyzChecks = slices.Clip(front.ReadyzChecks) // the servers of the chain share its array
+	front.AddReadyzChecks(healthz.NamedCheck("policy-param-sync", func(*http.Request) error { return check() }))
 }

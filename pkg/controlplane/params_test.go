@@ -14,6 +14,8 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
+
+	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
 )
 
 func TestReadyOnceParamsSynced(t *testing.T) {
@@ -24,8 +26,8 @@ func TestReadyOnceParamsSynced(t *testing.T) {
 	}{
 		"at once":   {0, 0},
 		"in time":   {5 * time.Second, 5 * time.Second},
-		"too late":  {maxParamSync + time.Hour, maxParamSync},
-		"no bounds": {maxParamSync, maxParamSync},
+		"too late":  {policyinit.MaxParamSync + time.Hour, policyinit.MaxParamSync},
+		"no bounds": {policyinit.MaxParamSync, policyinit.MaxParamSync},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -16,12 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	"k8s.io/kubernetes/pkg/controller/clusterroleaggregation"
 	"sigs.k8s.io/yaml"
 
 	bakery "celador.io/celador/examples/aggregated-apiserver/bakery/v1"
@@ -48,7 +46,7 @@ func startCluster(t *testing.T, command string, flags ...string) *cluster {
 	t.Helper()
 	main := serverprocess.StartAPIServer(t, command, flags...)
 	c := &cluster{Clients: testserver.Must(testserver.NewClients(main.Admin))(t), main: main}
-	c.aggregateRoles(t)
+	serverprocess.AggregateRoles(t, c.Core)
 	c.apply(t, "deploy/namespace.yaml", nil)
 	c.apply(t, "deploy/rbac.yaml", nil)
 	c.orders = c.runOrders(t, account, flags...)
@@ -88,24 +86,6 @@ func (c *cluster) runOrders(t *testing.T, account string, flags ...string) *serv
 	return serverprocess.Start(t, orders, c.main.Admin.BearerToken, append([]string{
 		"--kubeconfig=" + path, "--authentication-kubeconfig=" + path, "--authorization-kubeconfig=" + path,
 	}, flags...)...)
-}
-
-// aggregateRoles fills aggregated cluster roles, as kube-controller-manager does in a cluster.
-func (c *cluster) aggregateRoles(t *testing.T) {
-	factory := informers.NewSharedInformerFactory(c.Core, 0)
-	controller := clusterroleaggregation.NewClusterRoleAggregation(factory.Rbac().V1().ClusterRoles(), c.Core.RbacV1())
-	ctx, cancel := context.WithCancel(context.Background())
-	factory.Start(ctx.Done())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		controller.Run(ctx, 1)
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-done
-		factory.Shutdown()
-	})
 }
 
 // apply creates the objects of a manifest of the example, after change has changed them. It leaves

@@ -62,9 +62,10 @@ func install(t *testing.T, flags ...string) *cluster {
 	c := &cluster{Clients: testserver.Must(testserver.NewClients(server.Admin))(t), server: server, service: startBalancer(t)}
 	h := testserver.Must(rest.HTTPClientFor(server.Admin))(t)
 	c.polyfill = testserver.Must(policyapi.NewForConfigAndClient(server.Admin, h))(t)
-	for _, file := range testserver.Must(filepath.Glob(filepath.Join(manifests, "manifests", "*.yaml")))(t) {
+	for _, file := range append(testserver.Must(filepath.Glob(filepath.Join(manifests, "chart/crds/*.yaml")))(t), filepath.Join(manifests, "manifests/webhook.yaml")) {
 		c.apply(t, file)
 	}
+	serverprocess.AggregateRoles(t, c.Core)
 	token := testserver.Must(c.Core.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), service, &authenticationv1.TokenRequest{}, metav1.CreateOptions{}))(t)
 	config := clientcmdapi.NewConfig()
 	config.Clusters["main"] = &clientcmdapi.Cluster{Server: "https://" + server.Admin.Host, InsecureSkipTLSVerify: true}
@@ -113,7 +114,7 @@ type polyfillReplica struct {
 // start starts a replica, to which the Service sends requests while it is ready.
 func (c *cluster) start(t *testing.T, flags ...string) *polyfillReplica {
 	t.Helper()
-	r := &polyfillReplica{cluster: c, port: serverprocess.ReservePort(t), health: serverprocess.ReservePort(t)}
+	r := &polyfillReplica{cluster: c, port: freePort(t), health: freePort(t)}
 	dir := t.TempDir()
 	r.Process = testserver.Must(process.Start(replica, testserver.Must(os.Executable())(t), dir, filepath.Join(dir, "log"), append([]string{replica,
 		"--kubeconfig=" + c.kubeconfig, "--namespace=" + namespace, "--service-name=" + service,
@@ -125,6 +126,14 @@ func (c *cluster) start(t *testing.T, flags ...string) *polyfillReplica {
 	serverprocess.StopAtEnd(t, r.Process, replica)
 	go r.follow(t.Context())
 	return r
+}
+
+// freePort returns a port at 127.0.0.1 at which nobody listens now.
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener := testserver.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
 }
 
 // follow tells the Service whether the replica is ready, as the endpoints of a cluster do, until the

@@ -12,8 +12,10 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/yaml"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -58,6 +60,10 @@ func TestPolicies(t *testing.T) {
 	c.start(t).awaitReady(t)
 	c.start(t).awaitReady(t)
 	shop := c.Namespace(t, nil)
+	testserver.Must(c.Core.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: "params", Labels: map[string]string{"policy.celador.io/aggregate-to-params": "true"}},
+		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "watch"}}},
+	}, metav1.CreateOptions{}))(t)
 	params := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "limits"}, Data: map[string]string{"replicas": "5"}}
 	testserver.Must(c.Core.CoreV1().ConfigMaps(shop).Create(t.Context(), params, metav1.CreateOptions{}))(t)
 
@@ -70,7 +76,7 @@ func TestPolicies(t *testing.T) {
 	}}
 	testserver.Must(policies.ValidatingAdmissionPolicyBindings().Create(t.Context(), binding, metav1.CreateOptions{}))(t)
 
-	const denied = "denied the request: ValidatingAdmissionPolicy 'limit.example.com' with binding 'limit' denied request: "
+	const denied = " is forbidden: ValidatingAdmissionPolicy 'limit.example.com' with binding 'limit' denied request: "
 	err := c.awaitDenied(t, shop, 6, denied+"at most 5 replicas, not 6")
 	if !apierrors.IsForbidden(err) {
 		t.Errorf("got error %#v, want reason Forbidden", err)
@@ -86,8 +92,7 @@ func TestPolicies(t *testing.T) {
 	t.Logf("a changed param took effect after %v", time.Since(begin))
 
 	begin = time.Now()
-	validating.Spec.Validations[0].MessageExpression = "'too many'"
-	validating = testserver.Must(policies.ValidatingAdmissionPolicies().Update(t.Context(), validating, metav1.UpdateOptions{}))(t)
+	c.change(t, func(p *v1.ValidatingAdmissionPolicy) { p.Spec.Validations[0].MessageExpression = "'too many'" })
 	c.awaitDenied(t, shop, 5, denied+"too many")
 	t.Logf("a changed policy took effect after %v", time.Since(begin))
 
@@ -109,8 +114,7 @@ func TestPolicies(t *testing.T) {
 	t.Logf("a new mutating policy took effect after %v", time.Since(begin))
 
 	// A policy that moves to another webhook decides all the time.
-	validating.Spec.FailurePolicy = new(v1.Ignore)
-	testserver.Must(policies.ValidatingAdmissionPolicies().Update(t.Context(), validating, metav1.UpdateOptions{}))(t)
+	c.change(t, func(p *v1.ValidatingAdmissionPolicy) { p.Spec.FailurePolicy = new(v1.Ignore) })
 	for until := time.Now().Add(2 * time.Second); time.Now().Before(until); {
 		if err := c.deploy(t.Context(), shop, 5); err == nil {
 			t.Fatal("a request was admitted while the policy changed its failurePolicy")
@@ -120,6 +124,23 @@ func TestPolicies(t *testing.T) {
 		t.Fatal(err)
 	}
 	testserver.Eventually(t, func(ctx context.Context) error { return c.deploy(ctx, shop, 9) })
+}
+
+// change updates the policy limit.
+func (c *cluster) change(t *testing.T, change func(*v1.ValidatingAdmissionPolicy)) {
+	t.Helper()
+	policies := c.polyfill.AdmissionregistrationV1().ValidatingAdmissionPolicies()
+	if err := retry.RetryOnConflict(retry.DefaultRetry, func() error { // the status controller writes the policy, too
+		policy, err := policies.Get(t.Context(), "limit.example.com", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		change(policy)
+		_, err = policies.Update(t.Context(), policy, metav1.UpdateOptions{})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func parse[T any](t *testing.T, manifest string) *T {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -19,6 +20,7 @@ import (
 	"k8s.io/client-go/restmapper"
 
 	"celador.io/admission/compact"
+	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
 	policyinformers "celador.io/client-go/informers"
 
 	"celador.io/polyfill/pkg/policywrites"
@@ -83,9 +85,11 @@ func run(ctx context.Context, o *Options) error {
 		}
 		return plugins.PoliciesSynced()
 	}
+	started := time.Now()
+	params := policyinit.AwaitParams(plugins.ParamsSynced, func() (time.Time, error) { return started, ready() })
 	s := newServers(o, newReviews(ready, plugins, table, writes), certificate.GetCertificate,
 		healthz.NamedCheck("policy-informer-sync", func(*http.Request) error { return ready() }),
-		healthz.NamedCheck("param-informer-sync", func(*http.Request) error { return plugins.ParamsSynced() }),
+		healthz.NamedCheck("policy-param-sync", func(*http.Request) error { return params() }),
 		healthz.NamedCheck("certificate", func(*http.Request) error { return certificate.Check() }),
 		healthz.NamedCheck("webhook-configurations", func(*http.Request) error { return webhooks.Check() }),
 	)

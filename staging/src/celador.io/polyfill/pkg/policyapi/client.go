@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"net/http"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/rest"
 
 	"celador.io/client-go/clientset"
+	clientscheme "celador.io/client-go/clientset/scheme"
 	admissionregistrationv1 "celador.io/client-go/clientset/typed/admissionregistration/v1"
 )
 
@@ -21,6 +23,10 @@ var codecs = func() serializer.CodecFactory {
 	utilruntime.Must(AddToScheme(scheme))
 	return serializer.NewCodecFactory(scheme)
 }()
+
+// The generated clients encode the options of requests with a scheme of their own, for the version
+// of the group that they talk to.
+func init() { metav1.AddToGroupVersion(clientscheme.Scheme, GroupVersion) }
 
 // client is a clientset whose policies and bindings are those of the polyfill.
 type client struct {

@@ -1,0 +1,41 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package initializer
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/klog/v2"
+)
+
+// MaxParamSync is how long a server may wait for the params of policies before it is ready without
+// them. Their kind may need what this server serves: an aggregated server, or a conversion webhook
+// in a pod.
+const MaxParamSync = 20 * time.Second
+
+// AwaitParams returns a readiness check that fails until since returns a time and synced returns
+// nil, but at most for MaxParamSync after that time. It passes once and for all. Safe for concurrent
+// use.
+func AwaitParams(synced func() error, since func() (time.Time, error)) func() error {
+	var passed atomic.Bool
+	return func() error {
+		if passed.Load() {
+			return nil
+		}
+		begin, err := since()
+		if err != nil {
+			return err
+		}
+		err = synced()
+		if err != nil && time.Since(begin) < MaxParamSync {
+			return fmt.Errorf("waiting up to %v for the params of policies: %w", MaxParamSync, err)
+		}
+		if !passed.Swap(true) && err != nil {
+			klog.ErrorS(err, "Ready without the params of policies: requests that need them fail according to failurePolicy")
+		}
+		return nil
+	}
+}
