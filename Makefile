@@ -118,8 +118,10 @@ conformance-crd: ## Run Kubernetes' own integration tests of custom resources ag
 	hack/conformance-crd.sh
 
 .PHONY: envtest
-envtest: build bin/etcd ## Run a test with controller-runtime's envtest against bin/kube-apiserver.
-	cd test/e2e/envtest && GOWORK=off TEST_ASSET_KUBE_APISERVER=$(CURDIR)/bin/kube-apiserver TEST_ASSET_ETCD=$(CURDIR)/bin/etcd go test -v -count 1 ./...
+envtest: build bin/etcd ## Run tests with controller-runtime's envtest against bin/kube-apiserver.
+	for module in test/e2e/envtest examples/webhook; do \
+		(cd $$module && GOWORK=off TEST_ASSET_KUBE_APISERVER=$(CURDIR)/bin/kube-apiserver TEST_ASSET_ETCD=$(CURDIR)/bin/etcd go test -v -count 1 ./...) || exit; \
+	done
 
 .PHONY: kwok-e2e
 kwok-e2e: build bin/etcd ## Create a cluster of kwok, and show a policy at work.

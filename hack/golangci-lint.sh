@@ -11,6 +11,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 (cd hack/tools/golangci-lint && GOWORK=off go mod tidy -diff)
 lint=$(cd hack/tools/golangci-lint && GOWORK=off go tool -n golangci-lint)
 "${lint}" run $(go list -m -f '{{.Dir}}/...')
-for module in $(find hack test -path hack/tools -prune -o -name go.mod -printf '%h\n'); do
+for module in $(find examples hack test -path hack/tools -prune -o -name go.mod -printf '%h\n'); do
   (cd "${module}" && GOWORK=off "${lint}" run ./...)
 done

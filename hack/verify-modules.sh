@@ -9,7 +9,7 @@ set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export GOWORK=off
 
-for module in . $(find staging hack test -path hack/tools -prune -o -name go.mod -printf '%h\n'); do
+for module in . $(find staging examples hack test -path hack/tools -prune -o -name go.mod -printf '%h\n'); do
   (cd "${module}" && go mod tidy -diff) || {
     echo "run go mod tidy in ${module}" >&2
     exit 1

@@ -8,6 +8,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 staticcheck=$(go tool -n staticcheck)
 # All modules of the workspace, then those outside of it.
 "${staticcheck}" $(go list -m -f '{{.Path}}/...')
-for module in $(find hack test -path hack/tools -prune -o -name go.mod -printf '%h\n'); do
+for module in $(find examples hack test -path hack/tools -prune -o -name go.mod -printf '%h\n'); do
   (cd "${module}" && GOWORK=off "${staticcheck}" ./...)
 done

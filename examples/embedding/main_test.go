@@ -34,13 +34,13 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// The documentation shows this program.
+// The documentation shows this program and the webhook.
 func TestDocumentation(t *testing.T) {
 	page, err := os.ReadFile("../../docs/embedding.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, begin := range map[string]string{"main.go": "package main\n", "store.go": "\n)\n", "policy.yaml": ""} {
+	for file, begin := range map[string]string{"main.go": "package main\n", "store.go": "\n)\n", "policy.yaml": "", "../webhook/main.go": "package main\n"} {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -45,7 +45,7 @@ func (r *Request) patch() ([]byte, error) {
 	if !ok {
 		return nil, nil // the request has no object
 	}
-	operations := difference(nil, "", r.object.Object, object.Object)
+	operations := difference(r.object.Object, object.Object)
 	if len(operations) == 0 {
 		return nil, nil
 	}

@@ -67,7 +67,7 @@ func TestPatch(t *testing.T) {
 		"equal":             {`{"a":{"b":[1,2.5,"x",null,true]}}`, `{"a":{"b":[1,2.5,"x",null,true]}}`, ``},
 		"order of keys":     {`{"a":1,"b":2}`, `{"b":2,"a":1}`, ``},
 		"added":             {`{}`, `{"b":[{}],"a":{}}`, `[{"op":"add","path":"/a","value":{}},{"op":"add","path":"/b","value":[{}]}]`},
-		"removed":           {`{"b":1,"a":{"c":1,"d":null}}`, `{"a":{"c":1}}`, `[{"op":"remove","path":"/b"},{"op":"remove","path":"/a/d"}]`},
+		"removed":           {`{"b":1,"a":{"c":1,"d":null}}`, `{"a":{"c":1}}`, `[{"op":"remove","path":"/a/d"},{"op":"remove","path":"/b"}]`},
 		"null":              {`{"a":1,"b":null}`, `{"a":null,"c":null,"b":1}`, `[{"op":"replace","path":"/a","value":null},{"op":"replace","path":"/b","value":1},{"op":"add","path":"/c","value":null}]`},
 		"types":             {`{"a":{},"b":[],"c":""}`, `{"a":[],"b":{},"c":0}`, `[{"op":"replace","path":"/a","value":[]},{"op":"replace","path":"/b","value":{}},{"op":"replace","path":"/c","value":0}]`},
 		"element of a list": {`{"a":[{"b":1},{"c":1}]}`, `{"a":[{"b":1},{"c":2}]}`, `[{"op":"replace","path":"/a","value":[{"b":1},{"c":2}]}]`},
