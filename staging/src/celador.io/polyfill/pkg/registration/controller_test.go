@@ -32,7 +32,7 @@ import (
 	"celador.io/polyfill/pkg/routing"
 )
 
-// bundle is a registration.CABundle. It starts empty.
+// bundle is a registration.CABundle.
 type bundle struct {
 	lock      sync.Mutex
 	content   []byte
@@ -71,9 +71,10 @@ const settled = time.Minute // of the time of the bubble
 
 var owner = rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "polyfill", UID: "role-1"}}
 
-// start returns a cluster with the given objects, in a bubble of synctest. The controller runs.
-func start(t *testing.T, objects ...runtime.Object) *cluster {
-	c := &cluster{T: t, client: fake.NewSimpleClientset(objects...), policies: policyfake.NewSimpleClientset(), bundle: &bundle{content: []byte("CA 1")}}
+// start returns a cluster with the given CA bundle and objects, in a bubble of synctest. The
+// controller runs.
+func start(t *testing.T, ca string, objects ...runtime.Object) *cluster {
+	c := &cluster{T: t, client: fake.NewSimpleClientset(objects...), policies: policyfake.NewSimpleClientset(), bundle: &bundle{content: []byte(ca)}}
 	ctx, cancel := context.WithCancel(t.Context())
 	policies, configurations := policyinformers.NewSharedInformerFactory(c.policies, 0), registration.NewInformers(c.client)
 	var err error
@@ -195,7 +196,7 @@ func wantPaths(when string, c *cluster, policies ...*v1.ValidatingAdmissionPolic
 func TestPoliciesAreRegistered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		before := counter(t, "celador_webhook_configuration_writes_total")
-		c := start(t, owner.DeepCopy())
+		c := start(t, "CA 1", owner.DeepCopy())
 		c.wantWrites("at first", "create mutating", "create validating")
 		if got := counter(t, "celador_webhook_configuration_writes_total") - before; got != 2 {
 			t.Errorf("%v writes are counted", got)
@@ -251,7 +252,7 @@ func TestPoliciesAreRegistered(t *testing.T) {
 // Many changes at once cause few writes.
 func TestBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := start(t, owner.DeepCopy())
+		c := start(t, "CA 1", owner.DeepCopy())
 		c.settle()
 		for i := range 100 {
 			c.create(policy(fmt.Sprint("p", i), fmt.Sprint("v", i)))
@@ -292,7 +293,7 @@ func TestDrift(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := start(t, owner.DeepCopy())
+				c := start(t, "CA 1", owner.DeepCopy())
 				p := policy("p", "v1")
 				c.create(p)
 				c.settle()
@@ -315,8 +316,7 @@ func edit(change func(*admissionregistrationv1.ValidatingWebhookConfiguration)) 
 // The configurations have the latest CA bundle, and wait for the first.
 func TestCABundle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := start(t, owner.DeepCopy())
-		c.bundle.set("")
+		c := start(t, "", owner.DeepCopy())
 		c.wantWrites("without a CA")
 		c.bundle.set("CA 2")
 		c.wantWrites("with a CA", "create mutating", "create validating")
@@ -351,8 +351,7 @@ func TestOtherRelease(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				before := counter(t, "celador_webhook_configuration_sync_errors_total")
 				object.Name = registration.Name
-				c := start(t, owner.DeepCopy(), &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: object})
-				c.create(policy("p", "v1"))
+				c := start(t, "CA 1", owner.DeepCopy(), &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: object})
 				c.wantWrites("at first", "create validating")
 				if err := c.controller.Check(); err == nil || !strings.Contains(err.Error(), `MutatingWebhookConfiguration "policy.celador.io" belongs to "`+object.Annotations["policy.celador.io/owner"]+`", not to "ns/polyfill"`) {
 					t.Errorf("Check: %v", err)
@@ -381,7 +380,7 @@ func TestOtherRelease(t *testing.T) {
 // installed again.
 func TestUninstall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := start(t, owner.DeepCopy())
+		c := start(t, "CA 1", owner.DeepCopy())
 		p := policy("p", "v1")
 		c.create(p)
 		c.settle()
@@ -430,6 +429,16 @@ func TestUninstall(t *testing.T) {
 	})
 }
 
+// A release that is being deleted registers nothing that would be left over.
+func TestDeletedRelease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		role := owner.DeepCopy()
+		role.DeletionTimestamp, role.Finalizers = new(metav1.Now()), []string{metav1.FinalizerDeleteDependents}
+		start(t, "CA 1", role).wantWrites("the ClusterRole is being deleted")
+		start(t, "CA 1").wantWrites("without a ClusterRole")
+	})
+}
+
 // Errors are tried again, and an error of one configuration does not keep the other from its
 // update.
 func TestErrors(t *testing.T) {
@@ -440,12 +449,14 @@ func TestErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := start(t, owner.DeepCopy())
+				c := start(t, "", owner.DeepCopy())
+				c.settle()
 				failures := 3
 				c.client.PrependReactor("create", "validatingwebhookconfigurations", func(clienttesting.Action) (bool, runtime.Object, error) {
 					failures--
 					return failures >= 0, nil, err
 				})
+				c.bundle.set("CA 1")
 				c.wantWrites(name, "create mutating", "create validating", "create validating", "create validating", "create validating")
 			})
 		})
@@ -455,7 +466,7 @@ func TestErrors(t *testing.T) {
 // A controller that has lost its lease writes nothing, and everything when it has the lease again.
 func TestRunAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := start(t, owner.DeepCopy())
+		c := start(t, "CA 1", owner.DeepCopy())
 		c.settle()
 		c.stop()
 		p := policy("p", "v1")

@@ -5,7 +5,6 @@ package routing
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,17 +85,23 @@ func mutatingMembers(objects Objects) []*member {
 	return members
 }
 
-// webhooks returns the webhooks of the members' routes, sorted by name. Validating webhooks lack
-// one field of mutating ones.
+// webhooks returns the webhooks of the members' routes, in the order of the first policy of each.
+// Policies, which the plugins apply in the order of their names, keep it across routes as far as
+// possible. Validating webhooks lack one field of mutating ones.
 func webhooks(members []*member, o Options) []admissionregistrationv1.MutatingWebhook {
 	slices.SortFunc(members, func(a, b *member) int { return strings.Compare(a.name, b.name) })
+	var order []Route
 	routes := map[Route][]*member{}
 	for _, m := range members {
-		routes[m.route()] = append(routes[m.route()], m)
+		r := m.route()
+		if routes[r] == nil {
+			order = append(order, r)
+		}
+		routes[r] = append(routes[r], m)
 	}
 	var result []admissionregistrationv1.MutatingWebhook
 	available := maxAllPushed
-	for _, r := range slices.SortedFunc(maps.Keys(routes), func(a, b Route) int { return strings.Compare(a.Name, b.Name) }) {
+	for _, r := range order {
 		pushed := pushDown(routes[r])
 		if available -= len(pushed); available < 0 {
 			pushed = ""

@@ -208,6 +208,18 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// Policies are applied in the order of their names, as far as routes allow.
+func TestOrderOfMutations(t *testing.T) {
+	_, webhooks := routing.Webhooks(bound(mutating("d", rule("apps", "v4", "*")), mutating("c", rule("apps", "v2", "*")), mutating("b", rule("apps", "v3", "*")), mutating("a", rule("apps", "v2", "*"))), options)
+	var got []string
+	for _, w := range webhooks {
+		got = append(got, w.Rules[0].APIVersions[0])
+	}
+	if want := []string{"v2", "v3", "v4"}; !slices.Equal(got, want) {
+		t.Errorf("the order is %q, want %q", got, want)
+	}
+}
+
 const guards = "!has(request.userInfo.username) || !has(request.userInfo.groups) || "
 
 // pushed returns the expression that API servers evaluate for policies with the given conditions on
