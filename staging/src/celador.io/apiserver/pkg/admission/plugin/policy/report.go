@@ -25,8 +25,8 @@ func ObserveConditions(ctx context.Context, operation admission.Operation, repor
 	}
 }
 
-// Annotate adds annotations to the audit event of a request. It logs errors, which do not decide
-// about the request.
+// Annotate adds annotations to the audit event of a request. It logs errors, which do not affect
+// the request.
 func Annotate(ctx context.Context, a admission.Attributes, annotations []policy.Annotation) {
 	for _, annotation := range annotations {
 		if err := a.AddAnnotation(annotation.Key, annotation.Value); err != nil {
