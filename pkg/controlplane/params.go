@@ -16,9 +16,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// maxParamSync is how long a server may wait for the params of policies before it is ready without
-// them. Their kind may need what this server serves: an aggregated server, or a conversion webhook
-// in a pod.
+// maxParamSync is the longest time that a server waits for the params of policies before it is
+// ready without them. Serving their kind may need a server that is ready, such as an aggregated
+// server or a conversion webhook that runs in a pod.
 const maxParamSync = 20 * time.Second
 
 // installedPaths tells admission plugins that the server serves all of its paths.
@@ -46,9 +46,9 @@ func (p *installedPaths) announce(front *genericapiserver.GenericAPIServer) erro
 	})
 }
 
-// checkParams adds a readiness check to front, the server that answers /readyz, that fails until
-// synced returns nil, but at most for maxParamSync after all paths are installed. It passes once
-// and for all.
+// checkParams adds a readiness check to front, the server that answers /readyz. The check fails
+// until synced returns nil, but no longer than maxParamSync after all paths are installed. Once it
+// has passed, it does not fail again.
 func checkParams(front *genericapiserver.Config, paths *installedPaths, synced func() error) {
 	var passed atomic.Bool
 	front.ReadyzChecks = slices.Clip(front.ReadyzChecks) // the servers of the chain share its array

@@ -28,8 +28,8 @@ type Descriptor[Policy Object, Spec policyspec.Spec, External any] struct {
 	paramKind func(Policy) *v1.ParamKind
 	// external converts a policy to its v1 type. The two share memory, so neither may be changed.
 	external func(Policy) *External
-	// anatomy returns the expressions and gated fields of a spec, from which typeErrors learns
-	// whether an update changes anything that a type check depends on.
+	// anatomy returns the expressions and gated fields of a spec. typeErrors compares them before
+	// and after an update.
 	anatomy        func(*Spec) *policyspec.Anatomy
 	validateStatus func(Policy) field.ErrorList
 }

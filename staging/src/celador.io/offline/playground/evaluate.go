@@ -53,11 +53,12 @@ func NewEvaluator(backend cluster.Backend) *Evaluator {
 	return &Evaluator{backend: backend, queue: make(chan struct{}, 1+maxWaiting), turn: make(chan struct{}, 1)}
 }
 
-// Evaluate answers the request of an input. An input that is not usable has an answer with
-// Problems. The error wraps ErrBusy or is the one of ctx.
+// Evaluate answers the request of an input. If the input is not usable, the answer has Problems.
+// The error wraps ErrBusy or is that of ctx.
 //
-// An evaluation whose time is over, or whose ctx is done, ends with the next expression.
-// Kubernetes' own code does not end before its time. Until it does, no other evaluation starts.
+// When the time of an evaluation is over, or ctx is done, the evaluation ends with its next
+// expression. Kubernetes' own code cannot be ended earlier, and until it ends, no other evaluation
+// starts.
 func (e *Evaluator) Evaluate(ctx context.Context, input *Input) (*Answer, error) {
 	if e.overdue.Load() {
 		return nil, errOverdue
