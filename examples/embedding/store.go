@@ -24,8 +24,8 @@ func newChecker() *checker {
 	return &checker{engine, engine.NewStore()}
 }
 
-// set adds or replaces a policy and a binding. Deleted ones leave with DeletePolicy and
-// DeleteBinding of the store.
+// set adds or replaces a policy and a binding. To remove them, call DeletePolicy and DeleteBinding
+// of the store.
 func (c *checker) set(policy *admissionv1.ValidatingAdmissionPolicy, binding *admissionv1.ValidatingAdmissionPolicyBinding) {
 	c.store.SetPolicy(policy)
 	c.store.SetBinding(binding)

@@ -26,7 +26,7 @@ func (b *binary) sbom(created time.Time) ([]byte, error) {
 	}
 	document := &spdx.Document{
 		SPDXVersion: spdx.Version, DataLicense: spdx.DataLicense, SPDXIdentifier: "DOCUMENT", DocumentName: "kube-apiserver " + b.version,
-		// A namespace of two documents must differ if they do.
+		// Different documents must have different namespaces.
 		DocumentNamespace: "https://celador.io/spdx/kube-apiserver/" + b.checksum(),
 		CreationInfo: &spdx.CreationInfo{
 			Creators: []common.Creator{{CreatorType: "Organization", Creator: "The Celador Authors"}}, Created: created.Format(time.RFC3339),
