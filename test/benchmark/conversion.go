@@ -181,8 +181,8 @@ func (r *reader) check(rules bool) error {
 	return nil
 }
 
-// decode decodes an object as the storage layer does. That knows the kind of a single object that
-// is read, but not the kind of the items of a list.
+// decode decodes an object as the storage layer does. When a single object is read, that layer
+// knows its kind. It does not know the kind of the items of a list.
 func (r *reader) decode(kind string) (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/" + r.version}}
 	if kind != "" {
