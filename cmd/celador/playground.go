@@ -33,7 +33,8 @@ func newPlaygroundCommand() *cobra.Command {
 		Long: `Serve a page on 127.0.0.1 until Ctrl-C. It shows what an API server with the policies and objects on the page would answer to a request, and
 how each expression evaluates. The page begins with the documents of files, or else with an example.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			// Registries log the addresses that they allocate, and decoders why they refuse an object.
+			// Without this, registries would log the addresses that they allocate, and decoders why
+			// they refuse an object.
 			discardLogs()
 			return servePlayground(cmd.OutOrStdout(), port, args)
 		},

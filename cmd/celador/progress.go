@@ -53,7 +53,7 @@ func (p *progress) count(done, total int, things string) {
 		fmt.Fprintf(p.w, clearLine+"%d %s", done, things)
 		return
 	}
-	// There may be more than were counted before.
+	// What is done may be more than the total, which was counted earlier.
 	part := min(done, total)
 	filled := strings.Repeat("=", part*barWidth/total)
 	fmt.Fprintf(p.w, clearLine+"[%-*s] %d%%, %d of %d %s", barWidth, filled, part*100/total, done, total, things)

@@ -108,7 +108,7 @@ func printAPIServerFlags(out io.Writer, dataDir string) error {
 
 // serve runs a server. It returns nil after a signal, or the error of a server that ends by itself.
 func serve(out io.Writer, o serveOptions) error {
-	// The server's own clients would log the warnings of its responses.
+	// Without this, the server's own clients would log the warnings of its responses.
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})
 	logs.InitLogs()
 	defer logs.FlushLogs()
@@ -117,7 +117,7 @@ func serve(out io.Writer, o serveOptions) error {
 	}
 	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer context.AfterFunc(ctx, func() {
-		// The next signal ends the process.
+		// From here on, a signal ends the process at once.
 		release()
 		fmt.Fprintln(out, "stopping")
 	})()

@@ -65,14 +65,16 @@ The exit code is 0 if all cases pass, 1 if a case fails, and 2 if a suite is not
 With --init POLICY, write a first suite for the policies of a file instead, with cases that satisfy and violate each validation. It is written to the
 file that the argument names, to standard output if the argument is -, and by default to suite.yaml beside the policy.`,
 		Args: func(cmd *cobra.Command, _ []string) error {
-			// Cobra checks groups of flags later, and its error would have another exit code.
+			// Cobra would check groups of flags only later, and its error would have another exit
+			// code.
 			if err := cmd.ValidateFlagGroups(); err != nil {
 				return unusable("%w", err)
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			// Registries log the addresses that they allocate, and decoders why they refuse an object.
+			// Without this, registries would log the addresses that they allocate, and decoders why
+			// they refuse an object.
 			discardLogs()
 			if cmd.Flags().Changed("init") {
 				return writeSkeleton(cmd.Context(), cmd.OutOrStdout(), options.init, args)
@@ -201,7 +203,7 @@ func load(paths []string) ([]*suite.Test, []report.Problem) {
 }
 
 // problemText returns an error with the text of problems for standard error, or nil if there is
-// none. Errors with a position need no name of the program.
+// none. An error without a position begins with the name of the program.
 func problemText(problems []report.Problem) error {
 	var errs []error
 	for _, p := range problems {

@@ -40,7 +40,8 @@ func (o *testOptions) testOnChanges(ctx context.Context, w, stderr io.Writer, pa
 	defer watcher.Close()
 	var last error
 	for {
-		// Watch before reading, so that a file that changes during this run triggers the next one.
+		// The watch begins before the files are read, so that a file that changes during this run
+		// triggers the next one.
 		watchPaths(watcher, paths)
 		tests, problems := load(paths)
 		for _, test := range tests {
@@ -75,8 +76,8 @@ func withoutText(err error) error {
 	return err
 }
 
-// watchPaths watches the directories of files, and directories with their subdirectories. Errors
-// about paths are those of the run.
+// watchPaths watches the directories of files, and directories with their subdirectories. It
+// ignores errors about paths, because the run reports them.
 func watchPaths(watcher *fsnotify.Watcher, paths []string) {
 	for _, path := range paths {
 		_ = filepath.WalkDir(path, func(path string, entry fs.DirEntry, err error) error {
@@ -95,7 +96,8 @@ func watchPaths(watcher *fsnotify.Watcher, paths []string) {
 	}
 }
 
-// watchFiles watches the directories of files, because editors replace files.
+// watchFiles watches the directories of files instead of the files, because an editor may save a
+// file by replacing it.
 func watchFiles(watcher *fsnotify.Watcher, files []string) {
 	for _, file := range files {
 		_ = watcher.Add(filepath.Dir(file)) // a directory that is gone has no changes
@@ -130,7 +132,7 @@ func nextChange(ctx context.Context, watcher *fsnotify.Watcher, w io.Writer) str
 	}
 }
 
-// isManifest reports whether a path may be one of a suite or a manifest, or of a directory.
+// isManifest reports whether a path may be that of a suite, of a manifest or of a directory.
 func isManifest(path string) bool {
 	return filepath.Ext(path) == "" || manifest.IsFile(path)
 }

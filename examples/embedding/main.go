@@ -26,7 +26,7 @@ import (
 //go:embed policy.yaml
 var policy []byte
 
-// namespaces knows every namespace, without labels.
+// namespaces is a lister for which every namespace exists and has no labels.
 type namespaces struct{}
 
 func (namespaces) GetNamespace(_ context.Context, name string) (*corev1.Namespace, error) {

@@ -24,7 +24,7 @@ func newChecker() *checker {
 	return &checker{engine, engine.NewStore()}
 }
 
-// set adds or replaces policies and bindings. Deleted ones leave with DeletePolicy and DeleteBinding
+// set adds or replaces policies and bindings. To remove them, call DeletePolicy and DeleteBinding
 // of the store.
 func (c *checker) set(objects ...runtime.Object) error { return c.store.Set(objects...) }
 

@@ -50,9 +50,9 @@ type ExtraConfig struct {
 	// is Enforced decides only after its verdict.
 	VerdictStores map[string][]typecheck.VerdictStore
 	// PolicyInformers are the informers of policies and bindings. NewConfig sets it. The admission
-	// plugins and the status controller share those of policies; the plugins read bindings without
-	// an informer. The server starts the informers. Embedders may add handlers and use the listers
-	// of all kinds if they ask for them before the server starts. Of managed fields, objects have
+	// plugins and the status controller share the informers of policies; the plugins read bindings
+	// without one. The server starts the informers. Embedders may use the informers and listers of
+	// all kinds if they ask for them before the server starts. Of managed fields, the objects have
 	// only those of the status.
 	PolicyInformers informers.SharedInformerFactory
 	// PolicyStores are the stores from which PolicyInformers read. NewConfig sets it, and

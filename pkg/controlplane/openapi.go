@@ -12,10 +12,10 @@ import (
 	"celador.io/celador/pkg/apis/admissionregistration/install"
 )
 
-// newOpenAPIScheme returns a scheme of the external versions of Celador's kinds. The OpenAPI
-// builder takes each model's group, version and kind from it, without which server-side apply does
-// not find the types. Internal versions are left out, since they have no models. Kubernetes' kinds
-// of the same names may be in other schemes of the builder.
+// newOpenAPIScheme returns a scheme of the served versions of Celador's kinds. The OpenAPI builder
+// takes the group, version and kind of each model from it; without them, server-side apply would
+// not find the types. Internal versions are left out, because they have no models. The builder's
+// other schemes may have Kubernetes' kinds of the same names.
 func newOpenAPIScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	install.InstallVersions(scheme)

@@ -34,8 +34,8 @@ type Options struct {
 
 // ExtraOptions are options that upstream's server does not have. The zero value is the default.
 type ExtraOptions struct {
-	// MaxPolicyStaleness is the age of what the server knows of policies and bindings beyond which
-	// it rejects requests that a policy with failurePolicy Fail may match. 0 is no limit.
+	// MaxPolicyStaleness is the age that the server's policies and bindings may reach. Beyond it,
+	// the server rejects requests that a policy with failurePolicy Fail may match. 0 is no limit.
 	MaxPolicyStaleness time.Duration
 }
 
@@ -89,8 +89,8 @@ func (o CompletedOptions) Validate() []error {
 	return errs
 }
 
-// useOwnPlugins replaces the plugins in opts by Celador's, which initialize initializes, until the
-// caller calls restore.
+// useOwnPlugins replaces the plugins in opts by Celador's until the caller calls restore.
+// initialize initializes each plugin when it is created.
 func useOwnPlugins(opts options.CompletedOptions, initialize admission.PluginInitializer) (restore func()) {
 	if opts.Admission == nil || opts.Admission.GenericAdmission == nil {
 		return func() {} // a server without admission

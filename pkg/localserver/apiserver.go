@@ -48,12 +48,12 @@ func newAPIServer(dir dataDir, port int) (*apiServer, error) {
 
 	s.SecureServing.BindAddress = loopback
 	s.SecureServing.BindPort = port
-	// Endpoints must not contain loopback addresses, so the address of this server must not be
-	// published.
+	// The server publishes its address in an Endpoints object, which must not contain a loopback
+	// address. The advertised address is one, so that the server publishes none.
 	s.GenericServerRunOptions.AdvertiseAddress = loopback
 	s.EndpointReconcilerType = "none"
 	s.ServiceClusterIPRanges = serviceClusterIPs
-	// Otherwise a stopping server waits a whole request timeout for idle connections.
+	// Without this, a server that stops waits for idle connections for the whole request timeout.
 	s.GenericServerRunOptions.ShutdownSendRetryAfter = true
 
 	files := pki{dir.pki()}

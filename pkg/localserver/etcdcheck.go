@@ -25,7 +25,8 @@ import (
 func checkData(dir string) error {
 	log, path := filepath.Join(dir, "member", "wal"), filepath.Join(dir, "member", "snap", "db")
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
-		// If the file cannot be read, etcd cannot write it either and reports the reason.
+		// Without a database that can be read, only the log is checked. If the file exists, etcd
+		// cannot open it either, and reports the reason.
 		return guard(func() error { return checkLog(log, 0) })
 	}
 	err := viewDatabase(path, func(tx *bolt.Tx) error {
@@ -54,8 +55,8 @@ func viewDatabase(path string, view func(*bolt.Tx) error) error {
 }
 
 func checkPages(tx *bolt.Tx) error {
-	// All bytes are read first, because Check reads pages in another goroutine, where guard cannot
-	// recover from a fault.
+	// Check reads pages in another goroutine, where guard could not recover from a fault. So all
+	// bytes are read here first.
 	touch := func(key, value []byte) error {
 		crc32.ChecksumIEEE(key)
 		crc32.ChecksumIEEE(value)

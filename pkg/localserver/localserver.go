@@ -85,7 +85,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		// The reason for the end explains more than the failed readiness check.
+		// If a part of the server has ended, its error says more than the failed readiness check.
 		if ended := s.Stop(); ended != nil {
 			err = ended
 		}

@@ -82,8 +82,8 @@ type authority struct {
 
 func (p pki) ensureAuthority() (*authority, error) {
 	files := p.ca()
-	// The certificate is written after its key, so if it is missing, the key has not signed
-	// anything.
+	// The certificate is written after its key. If there is none, nothing has been signed with the
+	// key, and both can be replaced.
 	if _, err := os.Stat(files.cert); errors.Is(err, fs.ErrNotExist) {
 		// The number makes the name unique, so that clients do not confuse the authorities of
 		// different data directories.

@@ -121,8 +121,8 @@ func (s *Server) launch(ctx context.Context, api *apiServer, progress func(strin
 	ended := make(chan error, 1)
 	go func() {
 		err := run(runCtx, completed)
-		// The listener must not be closed earlier: a kube-apiserver that loses its listener while
-		// it runs panics.
+		// The listener is closed last, because a kube-apiserver that loses its listener while it
+		// runs panics.
 		api.SecureServing.Listener.Close()
 		ended <- err
 	}()
@@ -157,8 +157,8 @@ func (s *Server) supervise(etcd *etcdServer, apiEnded <-chan error, stopAPI cont
 	case err := <-etcd.failed:
 		s.err = fmt.Errorf("etcd cannot go on: %w", err)
 		stopAPI()
-		// Neither part is certain to stop: requests hang without etcd, and a goroutine of etcd has
-		// ended.
+		// Neither part is certain to stop: without etcd, requests of kube-apiserver hang, and an
+		// etcd whose goroutine has ended may hang, too.
 		select {
 		case <-apiEnded:
 		case <-time.After(abandonTimeout):

@@ -12,8 +12,8 @@ import (
 	"k8s.io/kubernetes/pkg/registry/core/service/ipallocator"
 )
 
-// addresses allocates cluster IPs without remembering them, because the Services of different
-// requests are not in the cluster at the same time.
+// addresses allocates cluster IPs, and does not remember them: Services of different requests do
+// not exist at the same time.
 type addresses struct {
 	network net.IPNet
 	family  core.IPFamily
@@ -23,9 +23,9 @@ type addresses struct {
 
 var _ ipallocator.Interface = addresses{}
 
-// serviceAddresses has an allocator for the IP family of a server by default. Manifests may have
-// any address of the family, since the range is a flag of each server; new addresses are in the
-// range of kubeadm.
+// serviceAddresses has an allocator for the IP family that servers have by default. A manifest may
+// have any address of the family, because the range is a flag of each server. New addresses are in
+// the range that kubeadm sets.
 var serviceAddresses = map[core.IPFamily]ipallocator.Interface{
 	core.IPv4Protocol: addresses{
 		network: net.IPNet{IP: net.IPv4zero.To4(), Mask: net.CIDRMask(0, 8*net.IPv4len)},
@@ -52,8 +52,8 @@ func (a addresses) Destroy()                      {}
 func (a addresses) EnableMetrics()                {}
 func (a addresses) DryRun() ipallocator.Interface { return a }
 
-// ports allocates node ports without remembering them. Consecutive ports differ, as the ports of
-// one Service must.
+// ports allocates node ports, and does not remember them. Consecutive ports differ, because those
+// of one Service must.
 type ports struct {
 	count int64
 	last  atomic.Int64

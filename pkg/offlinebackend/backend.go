@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package offlinebackend is the backend of clusters without a server that stand for kube-apiserver:
-// its API groups, admission plugins, roles, feature gates and schemas.
+// Package offlinebackend lets clusters of celador.io/offline stand for a kube-apiserver: it has the
+// API groups, admission plugins, roles, feature gates and schemas of one.
 package offlinebackend
 
 import (

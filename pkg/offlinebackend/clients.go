@@ -23,8 +23,8 @@ import (
 	"celador.io/admission/matching"
 )
 
-// The clients in this file stand for the requests that registries of kube-apiserver send to the
-// server itself. Methods that registries do not call panic.
+// Registries of kube-apiserver send requests to the server itself. The clients in this file answer
+// them. Methods that registries do not call panic.
 
 // namespaceClient reads the namespaces of a cluster.
 type namespaceClient struct {
@@ -36,7 +36,7 @@ func (c namespaceClient) Get(ctx context.Context, name string, _ metav1.GetOptio
 	return c.getter.GetNamespace(ctx, name)
 }
 
-// noDiscovery finds no resource. The check of access to params then requires access to all
+// noDiscovery is a discovery that finds no resource. Access to params is then checked for all
 // resources in the group version of the paramKind.
 type noDiscovery struct {
 	discovery.DiscoveryInterface
@@ -46,7 +46,7 @@ func (noDiscovery) ServerResourcesForGroupVersion(version string) (*metav1.APIRe
 	return nil, fmt.Errorf("no discovery of group version %s", version)
 }
 
-// noBudgets has no PodDisruptionBudget, so budgets do not prevent evictions.
+// noBudgets is a client of PodDisruptionBudgets that finds none, so none prevents an eviction.
 type noBudgets struct {
 	policyv1client.PodDisruptionBudgetInterface
 }
@@ -73,7 +73,7 @@ func (noTokens) GenerateToken(context.Context, *jwt.Claims, any) (string, error)
 	return "not-a-token", nil
 }
 
-// noWebhooks has no webhook configuration to which a token could be bound.
+// noWebhooks is a client that finds no webhook configuration, to which a token could be bound.
 type noWebhooks[T any] struct{}
 
 // Get always returns an error.

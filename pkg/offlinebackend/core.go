@@ -32,9 +32,9 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// coreGroup provides the core group. Upstream's provider needs etcd and informers for the
-// allocators of Services, so coreGroup takes only the part of it that generic control planes have,
-// and adds the other resources.
+// coreGroup provides the core group. Upstream's provider needs etcd, and informers for the
+// allocators of Services. So coreGroup takes from it only the resources that control planes without
+// nodes have, and adds the others.
 type coreGroup struct {
 	options cluster.GroupOptions
 }
@@ -52,8 +52,8 @@ func (c coreGroup) NewRESTStorage(enabled serverstorage.APIResourceConfigSource,
 	return group, c.add(group.VersionedResourcesStorageMap["v1"], getter)
 }
 
-// add adds the resources that only clusters with nodes have, and replaces those that are different
-// there.
+// add adds the resources that only clusters with nodes have, and replaces those that these clusters
+// serve in another way.
 func (c coreGroup) add(storage map[string]rest.Storage, getter generic.RESTOptionsGetter) error {
 	var errs []error
 	check := func(err error) { errs = append(errs, err) }

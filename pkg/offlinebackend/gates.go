@@ -14,7 +14,7 @@ import (
 	"celador.io/celador/pkg/features"
 )
 
-// gates is locked while the process-wide feature gates are those of a caller of EnableFeatures.
+// gates is locked while a caller of EnableFeatures has set the process-wide feature gates.
 var gates sync.Mutex
 
 // Features implements cluster.Backend.
@@ -22,7 +22,8 @@ func (backend) Features() policyspec.Features {
 	return policyspec.FeaturesOf(utilfeature.DefaultFeatureGate)
 }
 
-// EnableFeatures implements cluster.Backend. Most of kube-apiserver reads the process-wide gates.
+// EnableFeatures implements cluster.Backend. It sets the process-wide gates, since most of
+// kube-apiserver reads these.
 func (backend) EnableFeatures(values map[string]bool) (restore func(), err error) {
 	gates.Lock()
 	own := utilfeature.DefaultMutableFeatureGate.DeepCopy()

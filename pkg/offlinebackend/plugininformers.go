@@ -23,10 +23,10 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// newPluginInformers returns the informers of the service accounts and of the priority classes of a
-// cluster. Every account and class that a plugin looks up by name exists. Plugins only ask whether
-// these informers have synced and read their indexers through listers; other methods panic.
-// Informers of other types never sync.
+// newPluginInformers returns the informers of a cluster's service accounts and priority classes.
+// Every account and class that a plugin looks up by name exists. Plugins ask only whether these
+// informers have synced, and read their indexers through listers; other methods panic. Informers of
+// other types never sync.
 func newPluginInformers(objects cluster.Objects) informers.SharedInformerFactory {
 	factory := informers.NewSharedInformerFactory(nil, 0)
 	factory.InformerFor(&corev1.ServiceAccount{}, syncedInformer{indexer: accounts{objects: objects}}.new)
@@ -34,7 +34,7 @@ func newPluginInformers(objects cluster.Objects) informers.SharedInformerFactory
 	return factory
 }
 
-// A syncedInformer has an indexer that reads objects when it is asked for them.
+// A syncedInformer is an informer whose indexer reads the objects of a cluster each time.
 type syncedInformer struct {
 	cache.SharedIndexInformer
 	indexer cache.Indexer
@@ -51,7 +51,8 @@ type accounts struct {
 	objects cluster.Objects
 }
 
-// GetByKey returns the service account of the cluster, or one without fields.
+// GetByKey returns the service account of the cluster. If there is none, it returns an account
+// without fields.
 func (a accounts) GetByKey(key string) (account any, exists bool, err error) {
 	namespace, name, _ := strings.Cut(key, "/")
 	account, err = a.objects.GetServiceAccount(context.Background(), namespace, name)
@@ -90,7 +91,8 @@ func (p priorityClasses) all() (all []any, err error) {
 	return all, err
 }
 
-// GetByKey returns a priority class of the cluster, or one of value 0.
+// GetByKey returns the priority class of the cluster. If there is none, it returns a class of value
+// 0.
 func (p priorityClasses) GetByKey(name string) (class any, exists bool, err error) {
 	all, err := p.all()
 	if err != nil {

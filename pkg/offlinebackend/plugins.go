@@ -15,8 +15,8 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// NewPlugins implements cluster.Backend with the plugins of kube-apiserver that need no more than
-// the objects of a cluster, and that no object has to switch on.
+// NewPlugins implements cluster.Backend. It returns the plugins of kube-apiserver that need nothing
+// but the objects of a cluster, and that take effect without an object that switches them on.
 func (backend) NewPlugins(objects cluster.Objects) ([]admission.MutationInterface, error) {
 	factory := newPluginInformers(objects)
 	accounts := serviceaccount.NewServiceAccount()
@@ -33,7 +33,7 @@ func (backend) NewPlugins(objects cluster.Objects) ([]admission.MutationInterfac
 	return []admission.MutationInterface{accounts, taints, priorities, tolerations, protection}, nil
 }
 
-// newPlugin returns a plugin that its package only registers.
+// newPlugin returns a plugin whose package exports nothing but the function that registers it.
 func newPlugin(register func(*admission.Plugins), name string) (admission.MutationInterface, error) {
 	plugins := admission.NewPlugins()
 	register(plugins)

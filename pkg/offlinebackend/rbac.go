@@ -20,9 +20,10 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// NewAuthorizer implements cluster.Backend with the authorizers of a server: the group
-// system:masters may do everything, and others what upstream's RBAC authorizer allows. The roles
-// and bindings that kube-apiserver creates in each cluster apply, too, unless objects replace them.
+// NewAuthorizer implements cluster.Backend with the authorizers of a server. The group
+// system:masters may do everything, and other users what upstream's RBAC authorizer allows them.
+// The roles and bindings that kube-apiserver creates in each cluster apply, too, unless objects
+// replace them.
 func (backend) NewAuthorizer(objects cluster.Objects) cluster.Authorizer {
 	r := roles{objects, sync.OnceValue(newBootstrap)}
 	return privileged{rbac.New(r, r, r, r)}
@@ -107,7 +108,7 @@ func (r roles) ListClusterRoleBindings(ctx context.Context) ([]*rbacv1.ClusterRo
 	return withBootstrap(objects, r.bootstrap().clusterRoleBindings), err
 }
 
-// withBootstrap appends the bootstrap objects whose names the objects do not have.
+// withBootstrap appends those bootstrap objects whose names are not among the objects.
 func withBootstrap[T any, P interface {
 	*T
 	metav1.Object
@@ -124,8 +125,8 @@ func withBootstrap[T any, P interface {
 	return objects
 }
 
-// aggregate returns the role with the rules of the roles that its aggregationRule selects, and of
-// those that their aggregationRules select.
+// aggregate returns a role with its aggregated rules: those of the roles that its aggregationRule
+// selects, and of the roles that these select in turn.
 func aggregate(role *rbacv1.ClusterRole, all []*rbacv1.ClusterRole) (*rbacv1.ClusterRole, error) {
 	if role.AggregationRule == nil {
 		return role, nil

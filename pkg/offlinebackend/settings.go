@@ -20,8 +20,8 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// The settings of a server that registries, validation and admission read, as celador serve has
-// them. They are defaults of kube-apiserver, except for allowPrivileged and issuer.
+// These are settings of a server that registries, validation and admission read. celador serve has
+// the same. They are kube-apiserver's defaults, except for allowPrivileged and issuer.
 const (
 	// allowPrivileged lets containers be privileged, as kubeadm does.
 	allowPrivileged = true
@@ -29,7 +29,8 @@ const (
 	eventTTL = time.Hour
 	// maxJSONPatchCopyBytes limits what the copy operations of one JSON patch add.
 	maxJSONPatchCopyBytes = 3 << 20
-	// issuer is the flag --service-account-issuer, and so the audience of tokens without one.
+	// issuer is the flag --service-account-issuer. Tokens that are requested without an audience
+	// have it as theirs.
 	issuer = "https://kubernetes.default.svc.cluster.local"
 	// extendExpiration is the flag --service-account-extend-token-expiration.
 	extendExpiration = true

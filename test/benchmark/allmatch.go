@@ -37,7 +37,7 @@ func allMatch(s *session) error {
 const coldRounds = 200
 
 // coldMatch runs S2c: the cost of the request of S2 when the processor's caches hold other data, as
-// between the requests of a server.
+// they do on a server between two requests.
 func coldMatch(s *session) error {
 	s.progress("S2c: 100 policies, all match, cold caches")
 	subjects, err := s.start(allMatching(100), 0, 1)

@@ -83,8 +83,8 @@ func (s *session) addConversion(id, about string, limit float64, objects int, no
 	s.progress("%s: %s", id, about)
 	effort := s.effort
 	if objects == 1 {
-		// The times differ by less than the noise of long rounds, of which garbage collection may
-		// hit those of one side only.
+		// The times differ by less than the noise: a garbage collection in a long round may slow
+		// down one side only. So there are many short rounds.
 		effort.Rounds, effort.Round = effort.Rounds*16, effort.Round/16
 	}
 	costs, err := measure.Alternate(effort, none, rules)
@@ -103,14 +103,14 @@ func (s *session) addConversion(id, about string, limit float64, objects int, no
 	return nil
 }
 
-// A reader reads custom resources in v2 that are stored in v1, as a server does between etcd and
-// the response: it decodes, coerces, defaults, converts and encodes them.
+// A reader reads custom resources in v2 that are stored in v1. It does what a server does with what
+// it reads from etcd before it responds: it decodes, coerces, defaults, converts and encodes them.
 type reader struct {
 	stored []byte
 	codec  apiruntime.Codec
 	// version is that of the objects that the codec decodes.
 	version string
-	// converter converts what the codec decodes. Nil if the codec does.
+	// converter converts what the codec decodes. It is nil if the codec converts.
 	converter apiruntime.ObjectConvertor
 }
 
@@ -181,8 +181,8 @@ func (r *reader) check(rules bool) error {
 	return nil
 }
 
-// decode decodes an object like the storage layer, which knows the kind of a single object that is
-// read, but not that of the items of a list.
+// decode decodes an object as the storage layer does. When a single object is read, that layer
+// knows its kind. It does not know the kind of the items of a list.
 func (r *reader) decode(kind string) (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/" + r.version}}
 	if kind != "" {
@@ -201,7 +201,7 @@ func (r *reader) decode(kind string) (*unstructured.Unstructured, error) {
 	return converted.(*unstructured.Unstructured), nil
 }
 
-// read decodes as many objects and encodes them, in a list if there are several.
+// read decodes the given number of objects and encodes them, in a list if there are several.
 func (r *reader) read(objects int) error {
 	list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "example.com/v2", "kind": "HTTPRouteList"}}
 	kind := ""
@@ -221,8 +221,8 @@ func (r *reader) read(objects int) error {
 	return unstructured.UnstructuredJSONScheme.Encode(list, io.Discard)
 }
 
-// storages is a RESTOptionsGetter whose storages encode and decode what is created, and keep
-// nothing. It has their codecs, in the order of the versions.
+// storages is a RESTOptionsGetter. Its storages encode and decode what is created, and keep
+// nothing. codecs are those of the storages, in the order of the versions.
 type storages struct{ codecs []apiruntime.Codec }
 
 // GetRESTOptions implements generic.RESTOptionsGetter.

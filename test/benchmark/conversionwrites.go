@@ -20,7 +20,7 @@ import (
 // with strategy None.
 const maxConvertedWrite = 1.5
 
-// writtenConverters returns converters between the storage version v1 and the versions v2 and v3 of
+// writtenConverters returns converters between the stored version v1 and the versions v2 and v3 of
 // the HTTPRoute of crdtest, with the rules of routeConverters.
 func writtenConverters() []v1.Converter {
 	converters := routeConverters()
@@ -36,8 +36,8 @@ func writtenConverters() []v1.Converter {
 	return converters
 }
 
-// convertWrites runs S14b: the cost of creating custom resources that must convert to three served
-// versions.
+// convertWrites runs S14b: the cost of creating custom resources whose objects must be convertible
+// to three served versions.
 func convertWrites(s *session) error {
 	none, err := writtenRoutes(nil)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"celador.io/celador/test/benchmark/input"
 )
 
-// The numbers of policies and of bindings of each policy in S8 and S17: 10,000 bindings.
+// In S8 and S17, there are so many policies, with so many bindings each: 10,000 bindings in total.
 const (
 	crowdPolicies = 100
 	crowdBindings = 100

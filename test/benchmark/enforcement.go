@@ -27,8 +27,8 @@ const (
 	changeTimeout = time.Minute
 )
 
-// enforcement runs S8: the time from the watch event of a new binding, beside 10,000 others, to the
-// first request that is denied because of it.
+// enforcement runs S8: the time between the watch event of a new binding and the first request that
+// is denied because of it. There are 10,000 other bindings.
 func enforcement(s *session) error { return s.withHosts(s.enforcement) }
 
 func (s *session) enforcement(ctx context.Context, hosts []*host) error {
@@ -125,8 +125,8 @@ func awaitEvent(events watch.Interface, name string) error {
 	}
 }
 
-// awaitDenial sends dry-run requests for a ConfigMap with a label until one is denied. The time
-// that a request takes is part of what its caller measures, and no smaller object is as common.
+// awaitDenial sends dry-run requests for a ConfigMap with a label until one is denied. The caller's
+// measurement includes the time of the requests, so the object is small.
 func (h *host) awaitDenial(ctx context.Context, key, value string) error {
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "probe-", Labels: map[string]string{key: value}}}
 	for deadline := time.Now().Add(changeTimeout); time.Now().Before(deadline); {

@@ -17,8 +17,8 @@ import (
 	"celador.io/celador/test/benchmark/report"
 )
 
-// The numbers of policies and of bindings of each policy in S7. Each binding selects another
-// namespace.
+// In S7, there are so many policies, with so many bindings each. Each binding of a policy selects
+// another namespace.
 const (
 	heldPolicies = 1000
 	heldBindings = 100

@@ -34,8 +34,8 @@ type host struct {
 }
 
 // withHosts starts the kube-apiservers of upstream and Celador, calls use, and stops them. The
-// context of use ends on SIGINT and SIGTERM, because the servers do not receive the terminal's
-// signals and must be stopped then.
+// servers do not receive the terminal's signals. So the context of use ends on SIGINT and SIGTERM,
+// and the servers are stopped then, too.
 func (s *session) withHosts(use func(context.Context, []*host) error) error {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()

@@ -67,8 +67,8 @@ func manySelecting() setup {
 	return in
 }
 
-// manyNamespaces runs S6: the cost of a policy with many bindings of which one matches. A plugin
-// can find it without looking at the others.
+// manyNamespaces runs S6: the cost of a policy with many bindings, one of which matches. A plugin
+// can find this one without looking at the others.
 func manyNamespaces(s *session) error {
 	return s.addComparison("S6", "1 policy, 1,024 bindings, one matches", manySelecting(), 400)
 }

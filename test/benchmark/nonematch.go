@@ -48,8 +48,8 @@ func noneMatch(s *session) error {
 }
 
 // growth returns the time of a request to Celador's plugin with to policies, divided by its time
-// with from policies. The two measurements alternate, because times of some nanoseconds drift by
-// more than the difference within a minute.
+// with from policies. The two are measured in turn, because within a minute, times of some
+// nanoseconds drift by more than their difference.
 func (s *session) growth(from, to int) (float64, error) {
 	var calls []func() error
 	for _, policies := range []int{from, to} {

@@ -26,11 +26,12 @@ const (
 	keptPolicies = 10_000
 	// restarts is the number of times that S15 starts each server.
 	restarts = 2
-	// decisionTimeout is the time within which a started server must decide. A request may take
-	// requestTimeout, because plugins that are not ready let requests wait for ten seconds.
+	// decisionTimeout is the time within which a started server must decide requests. A single
+	// request may take requestTimeout, because a plugin that is not ready lets a request wait for
+	// ten seconds.
 	decisionTimeout = 10 * time.Minute
 	requestTimeout  = time.Minute
-	// idleTimeout limits the time after the first decision in which a server may become idle.
+	// idleTimeout is the time after the first decision within which a server must become idle.
 	idleTimeout = 30 * time.Second
 )
 
@@ -128,8 +129,9 @@ func (h *host) write(ctx context.Context, cluster input.Cluster) error {
 
 // starts holds the measurements of the starts of one server.
 type starts struct {
-	// took has the nanoseconds up to the first correct decision, resident the bytes of memory then,
-	// idle those once the server is idle, and peak the most until then.
+	// took has the nanoseconds from each start to the first correct decision. resident has the
+	// bytes of memory then, idle those once the server is idle, and peak the most that it has had
+	// until then.
 	took, resident, idle, peak []float64
 	// admitted is the number of requests that the server admitted wrongly although it was ready.
 	admitted int

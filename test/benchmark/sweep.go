@@ -11,9 +11,9 @@ import (
 // maxUpstream is the largest number of policies for which upstream's plugin is measured.
 const maxUpstream = 1000
 
-// sweep measures the cost of one request for each number of policies. It adds the series to the
-// report and returns the costs by number, upstream's first, and Celador's alone for more policies
-// than maxUpstream.
+// sweep measures the cost of one request for each number of policies, and adds the series to the
+// report. It returns the costs by number of policies: upstream's and Celador's, or only Celador's
+// for more policies than maxUpstream.
 func (s *session) sweep(id, name string, numbers []int, with func(policies int) setup) (map[int][]measure.Cost, error) {
 	series := report.Series{Name: name}
 	all := map[int][]measure.Cost{}
@@ -49,8 +49,8 @@ func (s *session) addComparison(id, about string, in setup, times float64) error
 	return nil
 }
 
-// addTime adds a row for the time of a request, which must be so many times shorter. costs has
-// upstream's cost and then Celador's.
+// addTime adds a row for the time of a request, which Celador must make shorter by the factor
+// times. costs has upstream's cost and then Celador's.
 func (s *session) addTime(id, about string, costs []measure.Cost, times float64, note string) {
 	s.Add(report.Row{
 		Scenario: id, About: about, Unit: report.Nanoseconds,

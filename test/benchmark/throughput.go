@@ -22,16 +22,16 @@ import (
 const (
 	// clients is the number of clients that send requests at the same time in S16.
 	clients = 8
-	// window is the duration of one measurement of a rate, and windows the number of them with each
-	// server and number of policies.
+	// window is the duration of one measurement of a rate. For each server and number of policies,
+	// there are so many windows.
 	window  = 3 * time.Second
 	windows = 8
 	// fewWindows is the number of windows for those numbers of policies that only the chart shows.
 	fewWindows = 2
 )
 
-// tiers holds the numbers of policies that match requests in S16. Each has a namespace, whose label
-// tier is the number.
+// tiers holds the numbers of policies in S16 that match a request. Each tier has a namespace, whose
+// label tier is the number.
 var tiers = []int{0, 1, 10, 100, 1000}
 
 const tierLabel = "tier"
@@ -50,7 +50,7 @@ func (s *session) throughput(ctx context.Context, hosts []*host) error {
 			}
 		}
 	}
-	// The policies of the last tier are stored last, so that no other tier pays for them.
+	// The policies of the last tier are stored last, so that they do not slow down the other tiers.
 	last, stored := len(tiers)-1, 0
 	for _, stage := range [][]int{tiers[:last], tiers[last:]} {
 		policies := stage[len(stage)-1]
@@ -120,8 +120,8 @@ func (h *host) addTier(ctx context.Context, policies int) error {
 	return err
 }
 
-// storeTiers stores the policies from one number up to another one, and waits until they are
-// enforced. Each of them matches in the tiers of more policies than its number.
+// storeTiers stores the policies whose numbers are from from up to to, and waits until they are
+// enforced. A policy matches in each tier whose number is greater than its own.
 func (h *host) storeTiers(ctx context.Context, from, to int) error {
 	cluster := policiesFor(to, "deployments").Cluster
 	for i, binding := range cluster.Bindings {

@@ -21,14 +21,15 @@ import (
 const (
 	// updateInterval is the time between two updates of policies in S17.
 	updateInterval = 10 * time.Millisecond
-	// updated is the duration of the updates whose CPU time counts, decided that of the requests of
-	// one measurement.
+	// For the duration updated, policies are updated and the CPU time is measured. In one
+	// measurement of requests, they are sent for the duration decided.
 	updated, decided = 20 * time.Second, 7 * time.Second
 	// lead is the time between the first update and the first request. By then, each policy has
 	// changed twice.
 	lead = 3 * time.Second
-	// aftermath is the time after the last update for which its CPU time counts. Upstream reads
-	// changed policies every second. Celador compiles policies without requests every 10 seconds.
+	// aftermath is the time after the last update in which CPU time is still charged to the
+	// updates. Upstream reads changed policies every second. Celador compiles policies that no
+	// request needs every 10 seconds.
 	aftermath = 10 * time.Second
 	// stretches is the number of measurements of each kind with each server.
 	stretches = 3
@@ -103,9 +104,9 @@ func (c *updateCosts) measure(ctx context.Context, h *host, block int) error {
 	return nil
 }
 
-// updateCost returns the nanoseconds of CPU time of an update. idle is the CPU time of the server
-// in the duration of the aftermath without updates, and spent the CPU time during the updates and
-// the aftermath.
+// updateCost returns the nanoseconds of CPU time of an update. idle is the CPU time that the server
+// takes for the duration of the aftermath if there are no updates. spent is the CPU time during the
+// updates and the aftermath.
 func updateCost(idle, spent time.Duration) float64 {
 	// The product of these durations overflows if the idle server takes more than 0.3 s.
 	background := float64(idle) * float64(updated+aftermath) / float64(aftermath)

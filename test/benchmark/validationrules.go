@@ -93,8 +93,8 @@ func checkRules(rules validate) error {
 	return nil
 }
 
-// firstWrite runs S13: what the first read and the first write of a custom resource cost that has
-// 72 rules in each of two versions.
+// firstWrite runs S13: the cost of the first read and the first write of a custom resource that has
+// two versions with 72 rules each.
 func firstWrite(s *session) error {
 	s.progress("S13: 72 validation rules in two versions")
 	routes := &routes{}
@@ -113,7 +113,7 @@ func firstWrite(s *session) error {
 		})
 		writes = append(writes, func() error { _, err := routes.write(create, object); return err })
 	}
-	// Schemas are made in the call, because no two calls may have rules with the same texts.
+	// The schemas are made in the call, because the rules of each call need texts of their own.
 	costs, err := measure.Alternate(s.effort, append([]func() error{func() error { _, err := routes.next(); return err }}, append(reads, writes...)...)...)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func firstWrite(s *session) error {
 	s.addTime("S13", "2 x 72 rules, first write", costs[2:], 5, "")
 	s.addTime("S13", "2 x 72 rules, first read", costs, 5, "")
 
-	// Both servers hold the schemas for other purposes as well.
+	// Both servers hold the schemas anyway, for other purposes.
 	alone, err := routes.heap(func(schema *structuralschema.Structural) validate {
 		return func(map[string]any) field.ErrorList { runtime.KeepAlive(schema); return nil }
 	}, object)

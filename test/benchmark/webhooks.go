@@ -21,7 +21,7 @@ import (
 // webhookCount is the number of webhooks that exclude the request.
 const webhookCount = 100
 
-// steps holds the two kinds of webhooks with their plugins, upstream first.
+// steps holds the two kinds of webhooks with their plugins. Upstream's is first.
 var steps = []struct {
 	name    string
 	plugins [2]engine.Start

@@ -19,8 +19,8 @@ import (
 const (
 	// enforced is the number of matching policies in S9.
 	enforced = 100
-	// blocks is the number of blocks in S9. In each block, both servers get this many posts in both
-	// namespaces.
+	// blocks is the number of blocks in S9. In each block, each server gets so many posts in each
+	// of the two namespaces.
 	blocks = 700
 	posts  = 25
 )
@@ -74,8 +74,8 @@ func (s *session) wholeServer(ctx context.Context, hosts []*host) error {
 	return nil
 }
 
-// inTurn returns the numbers below n, in reverse order for every second turn, so that no server and
-// no namespace always comes first.
+// inTurn returns the numbers below n, in reverse order in every second turn. So no server or
+// namespace always comes first.
 func inTurn(turn, n int) []int {
 	order := make([]int, n)
 	for i := range order {

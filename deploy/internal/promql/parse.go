@@ -78,8 +78,8 @@ func (p *parser) expression() (Expression, error) {
 	return result, err
 }
 
-// matching parses the part of a binary operator that matches series, and returns the labels that
-// both sides need.
+// matching parses what follows a binary operator and says which series of its two sides match, such
+// as "on(job) group_left". It returns the labels that the series of both sides need.
 func (p *parser) matching() (on []string, err error) {
 	switch {
 	case p.accept("on"):
@@ -169,7 +169,7 @@ func (p *parser) grouping() (func(*Expression), error) {
 }
 
 // arguments parses the arguments of a call in parentheses. The result has the labels of the last
-// argument with series.
+// argument that has series.
 func (p *parser) arguments() (result Expression, err error) {
 	if err := p.expect("("); err != nil {
 		return Expression{}, err

@@ -49,8 +49,8 @@ func (resolve onDemand) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schem
 	return resolve().ResolveSchema(kind)
 }
 
-// TypeChecks checks the types of policies that are written against the types in Scheme. It derives
-// the resources from the kinds, which is correct for all built-in resources.
+// TypeChecks checks policies that are written against the types in Scheme. It derives the names of
+// resources from their kinds, which is correct for all built-in resources.
 var TypeChecks = typechecks.NewValidator(func() typecheck.Types {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	for kind := range Scheme().AllKnownTypes() {

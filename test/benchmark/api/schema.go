@@ -13,7 +13,7 @@ import (
 )
 
 // Describe serves the OpenAPI document of one group version, taken from documents. It returns an
-// error if documents lacks it.
+// error if documents has none for it.
 func (s *Server) Describe(documents openapi.Client, version schema.GroupVersion) error {
 	path := "apis/" + version.String()
 	if version.Group == "" {

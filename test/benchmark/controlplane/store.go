@@ -14,10 +14,10 @@ import (
 	"celador.io/client-go/clientset/scheme"
 )
 
-// Store writes objects of a resource straight into the server's etcd, as the server stores them: in
-// protobuf. The server sees them as if another server of the cluster had written them. The objects
-// must have a TypeMeta and no namespace; their resource versions are removed, because etcd has them.
-// Store replaces objects of the same names.
+// Store writes objects of a resource straight into the server's etcd, in protobuf, as the server
+// itself stores them. For the server, it is as if another server of the cluster had written them.
+// Store replaces objects of the same names. The objects must have a TypeMeta and no namespace.
+// Store removes their resource versions, which are those of etcd's entries.
 func Store[T runtime.Object](ctx context.Context, s *Server, resource string, objects []T) error {
 	encoder := protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
 	for _, object := range objects {

@@ -22,7 +22,7 @@ func (s *Server) CPU() (time.Duration, error) {
 	return time.Duration(stat.CPUTime() * float64(time.Second)), err
 }
 
-// Memory returns the bytes of memory in which the server resides, and the most that it has had.
+// Memory returns the server's resident memory in bytes, and the maximum that it has had.
 func (s *Server) Memory() (resident, peak float64, err error) {
 	proc, err := procfs.NewProc(s.Process.PID())
 	if err != nil {

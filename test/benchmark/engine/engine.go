@@ -51,8 +51,8 @@ type Engine struct {
 // A Start starts a plugin with the policies or webhooks of a server.
 type Start func(*api.Server) (*Engine, error)
 
-// The plugins of each kind: Kubernetes', and Celador's. Those for MutatingAdmissionPolicy may not
-// have read the schemas yet when they are ready.
+// These are the plugins of each kind, Kubernetes' and Celador's. Those for MutatingAdmissionPolicy
+// may be ready before they have read the schemas.
 var (
 	ValidatingPolicies = [2]Start{starter(validating.NewPlugin), starter(validatingadmissionpolicy.New)}
 	MutatingPolicies   = [2]Start{starter(mutating.NewPlugin), starter(mutatingadmissionpolicy.New)}
@@ -67,8 +67,9 @@ type plugin interface {
 	WaitForReady() bool
 }
 
-// starter returns the Start of the plugins that create creates. Celador's plugins for policies
-// compile all of them first, as upstream's do, so that no compilation runs beside a measurement.
+// starter returns the Start of the plugins that create creates. Like upstream's, Celador's plugins
+// for policies compile all of them before they are measured, so that no compilation runs during a
+// measurement.
 func starter[P plugin](create func(configFile io.Reader) (P, error)) Start {
 	return func(server *api.Server) (*Engine, error) {
 		plugin, err := create(nil)

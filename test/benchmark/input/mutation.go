@@ -18,8 +18,8 @@ import (
 )
 
 // configurations holds apply configurations as found in clusters. # is replaced by the number of
-// the policy, so each policy sets a value of its own. For fields with a single value, all policies
-// set the same value, because upstream's order is random, and each adds an annotation.
+// the policy, so that each policy adds an annotation of its own. A field that can have only one
+// value gets the same one from all policies, because upstream applies them in random order.
 var configurations = []string{
 	`Object{metadata: Object.metadata{labels: {"team-#.example.com/owner": "team-#"}}}`,
 	`Object{metadata: Object.metadata{annotations: {"example.com/rule-#": request.userInfo.username}}}`,

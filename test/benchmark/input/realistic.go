@@ -11,7 +11,7 @@ import (
 )
 
 // A rule is a validation as found in clusters. A %d in the expression stands for a limit or a name
-// that differs between teams, and values is the number of different ones.
+// that differs between teams. values is the number of different limits or names.
 type rule struct {
 	message, expression string
 	values              int

@@ -12,12 +12,12 @@ import (
 // resamples is the number of samples that Bootstrap draws.
 const resamples = 1000
 
-// Unbounded is the ratio to something that is not above zero. It can be encoded as JSON, unlike
-// infinity.
+// Unbounded is a ratio whose denominator is not above zero. Unlike infinity, it can be encoded as
+// JSON.
 const Unbounded = math.MaxFloat64
 
-// Samples holds measurements in blocks. What was measured in one stretch of time shares its noise
-// and is one block.
+// Samples holds measurements in blocks. The measurements of a block are taken close together in
+// time, and so share their noise.
 type Samples [][]float64
 
 // Percentile returns the p-th percentile of all measurements in the chosen blocks.
@@ -32,9 +32,9 @@ func (s Samples) Percentile(p float64, chosen []int) float64 {
 // An Estimate is a statistic of measurements with its 95 % confidence interval.
 type Estimate struct{ Value, Low, High float64 }
 
-// Bootstrap estimates a statistic of measurements in blocks, of which there must be one or more. It
-// draws as many of the blocks with replacement as there are, many times; the interval holds the
-// statistic of 95 % of these draws. Equal arguments give equal results.
+// Bootstrap estimates a statistic of measurements in one or more blocks. In each of many draws, it
+// chooses as many blocks as there are, with replacement, and computes their statistic. The interval
+// contains 95 % of these results. Equal arguments give equal results.
 func Bootstrap(blocks int, statistic func(chosen []int) float64) Estimate {
 	chosen := make([]int, blocks)
 	for i := range chosen {
@@ -60,7 +60,8 @@ func (e Estimate) Format(figure func(float64) string) string {
 	return fmt.Sprintf("%s to %s", figure(e.Low), figure(e.High))
 }
 
-// Ratio returns a / b. It returns 0 unless a is above zero, and otherwise Unbounded unless b is.
+// Ratio returns a / b. If a is not above zero, it returns 0. Otherwise, if b is not, it returns
+// Unbounded.
 func Ratio(a, b float64) float64 {
 	switch {
 	case a <= 0:

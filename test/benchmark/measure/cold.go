@@ -25,8 +25,8 @@ func (c *Cache) Evict() {
 	}
 }
 
-// Cold returns the nanoseconds of one call of each function with cold caches: the medians of as
-// many calls as rounds. It calls the functions in turn and evicts the caches before each call. It
+// Cold returns the nanoseconds that one call of each function takes with cold caches. It calls each
+// function once in each round, after evicting the caches, and returns the median of each. It
 // returns the first error of a call.
 func Cold(rounds int, calls ...func() error) ([]float64, error) {
 	cache, samples := NewCache(), make([][]float64, len(calls))

@@ -32,8 +32,8 @@ type Cost struct {
 const quartile = 25
 
 // Alternate returns the cost of one call of each function. It measures the functions in turn, so
-// that noise affects all of them alike. It collects garbage before, which would otherwise burden
-// the first function. It returns the first error of a call.
+// that noise affects all of them alike. It collects garbage first, since the first function would
+// be charged for it otherwise. It returns the first error of a call.
 func Alternate(effort Effort, calls ...func() error) ([]Cost, error) {
 	runtime.GC()
 	sides := make([]*side, len(calls))
@@ -98,7 +98,7 @@ func (s *side) measure() error {
 	err := s.run()
 	took := time.Since(start)
 	runtime.ReadMemStats(&after)
-	// Integer division drops the occasional allocations of background work.
+	// Background work allocates now and then. The integer division drops these allocations.
 	times := uint64(s.times)
 	s.nanoseconds = append(s.nanoseconds, float64(took.Nanoseconds())/float64(s.times))
 	s.bytes = append(s.bytes, float64((after.TotalAlloc-before.TotalAlloc)/times))

@@ -31,17 +31,17 @@ type Row struct {
 	Scenario string `json:"scenario"`
 	About    string `json:"about"`
 	Unit     Unit   `json:"unit"`
-	// Upstream and Celador are the figures. Smaller ones are better, but for rates and shares.
+	// Upstream and Celador are the figures. Smaller ones are better, except for rates and shares.
 	Upstream float64 `json:"upstream"`
 	Celador  float64 `json:"celador"`
 	Target   Target  `json:"target"`
 	// Ratio says how many times better Celador is, or is zero if a figure is not above zero.
 	Ratio float64 `json:"ratio,omitempty"`
 	// Interval is the confidence interval of the ratio. If it is set, its lower end must meet the
-	// target, and the ratio need not.
+	// target instead of the ratio.
 	Interval *measure.Estimate `json:"interval,omitempty"`
-	// BelowNoise is true if a figure is a difference that does not stand clear of zero. The row has
-	// no ratio then.
+	// BelowNoise is true if a figure is a difference that cannot be told from zero. The row has no
+	// ratio then.
 	BelowNoise bool `json:"belowNoise,omitempty"`
 	Met        bool `json:"met"`
 	// Note explains the figures. It is printed below the table.

@@ -145,8 +145,8 @@ func (c *chart) write(w io.Writer, environment Environment) error {
 	return nil
 }
 
-// place returns the position of a number of policies on a logarithmic axis. Zero, which such an axis
-// lacks, is at 0.1.
+// place returns the number that is drawn for a number of policies. Zero has no place on a
+// logarithmic axis and is drawn at 0.1.
 func place(policies int) float64 { return max(float64(policies), 0.1) }
 
 // axes returns axes that start and end at powers of ten and include all points.

@@ -25,7 +25,7 @@ const (
 
 func (u Unit) moreIsBetter() bool { return u == PerSecond || u == Percent }
 
-// A scale holds the names of larger units. Each unit is times the previous one.
+// A scale holds the names of a unit and of larger units. Each is times the previous one.
 type scale struct {
 	times float64
 	names []string

@@ -26,8 +26,7 @@ import (
 )
 
 const (
-	// packages is the pattern of all packages with integration tests, so that a package that
-	// upstream adds runs as well.
+	// packages matches all packages with integration tests. A package that upstream adds runs, too.
 	packages = "./test/..."
 	// etcdURL is the environment variable that the tests read the endpoint of etcd from.
 	etcdURL = "KUBE_INTEGRATION_ETCD_URL"
@@ -97,7 +96,8 @@ func runTests(ctx context.Context, suite gotest.Suite, selections []specs.Select
 		return all, started, err
 	}
 	defer os.RemoveAll(dir)
-	// The tests connect to etcd with an empty TLS configuration, which rules out a socket.
+	// The tests connect to etcd with an empty TLS configuration. With one, etcd's client would
+	// speak TLS to a socket.
 	store, err := etcd.StartTCP(ctx, dir, filepath.Join(suite.Artifacts, "etcd.log"))
 	if err != nil {
 		return all, started, err

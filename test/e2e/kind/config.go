@@ -36,9 +36,9 @@ func Read(file string) (*v1alpha4.Cluster, error) {
 	return cluster, nil
 }
 
-// Patched returns the documents of a configuration of kubeadm with the merge patches of a cluster
-// that have their apiVersion and kind. It is an error if a patch has no document, because kind
-// ignores such a patch.
+// Patched applies the merge patches of a cluster to the documents of a configuration of kubeadm. A
+// patch changes the document that has its apiVersion and kind. It is an error if there is none,
+// because kind ignores such a patch.
 func Patched(cluster *v1alpha4.Cluster, documents ...string) ([]string, error) {
 	patched := make([][]byte, len(documents))
 	for i, document := range documents {

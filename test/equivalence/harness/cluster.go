@@ -40,8 +40,8 @@ import (
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 )
 
-// A Cluster is the API server that plugins of both sides watch. It belongs to a bubble of
-// synctest, in which waiting for informers takes no time.
+// A Cluster is the API server that plugins of both sides watch. It belongs to a bubble of synctest,
+// where waiting for informers takes no time.
 type Cluster struct {
 	// Kube and Dynamic hold the stored objects.
 	Kube     *kubefake.Clientset
@@ -110,7 +110,7 @@ func (c *Cluster) Settle() {
 }
 
 // Shuffle changes the order in which Kubernetes' plugins evaluate policies and bindings. They
-// iterate over a map that each change of a binding builds anew.
+// iterate over a map, which each change of a binding makes them build anew.
 func (c *Cluster) Shuffle(t testing.TB) {
 	t.Helper()
 	unrelated := metav1.ObjectMeta{Name: "unrelated"}

@@ -30,8 +30,8 @@ import (
 // apimachinery are removed because they sleep, which would block a bubble of synctest. The suite
 // fails if a value that an evaluation keeps or shares changes.
 func Main(m *testing.M) {
-	// Each cluster allocates many short-lived objects, so the suites would spend a fifth of their
-	// time in the garbage collector.
+	// Each cluster allocates many objects that are soon garbage. Without this, the suites would
+	// spend a fifth of their time in the garbage collector.
 	debug.SetGCPercent(300)
 	klog.SetLogger(klog.Logger{})
 	utilruntime.ErrorHandlers = nil

@@ -72,8 +72,8 @@ func Recording(seed uint64, length int) []byte {
 	return result
 }
 
-// Shares count generated outcomes by their properties. Equal outcomes prove little if nearly
-// all are of the same sort.
+// Shares count generated outcomes by their properties. That both sides have equal outcomes proves
+// little if nearly all outcomes are of the same sort.
 type Shares struct {
 	// Outcomes is the number of all outcomes.
 	Outcomes int
@@ -104,7 +104,7 @@ func (s *Shares) Check(t *testing.T, percentages map[string]int) {
 	}
 }
 
-// Sorted sorts the lines that an example expects, because outcomes list lines in order.
+// Sorted sorts the lines that an example expects. Outcomes list lines in sorted order.
 func Sorted(lines ...string) []string {
 	slices.Sort(lines)
 	return lines

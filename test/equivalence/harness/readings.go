@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Readings lists expressions that read a value P in every way in which CEL can distinguish
-// implementations of the value. O is another value, usually the one at the same path in the old
-// object. No expression depends on the order of a map.
+// Readings lists expressions that read a value P. If two implementations of the value differ in any
+// way that CEL can tell, one of the expressions has different results. O is another value, usually
+// the one at the same path in the old object. No expression depends on the order of a map.
 var Readings = []string{
 	"P", "P == P", "P == O", "{'a': [P]} == {'a': [P]}", "P in [P]", "P == 1", "P == 3.0", "P == '1'", "P == true", "P == null", "P == []", "P == {}",
 	"type(P) == int", "type(P) == string", "type(P) == list", "type(P) == map", "type(P) == double", "type(P) == bool", "type(P) == bytes", "type(P) == type(null)", "type(P) == type(timestamp(0))",

@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// Shrink returns a small scenario for which differ returns true, and a single request if one
-// is enough. It removes one element of a list at a time from the JSON form of the scenario.
-// differ must be true for the given scenario and requests.
+// Shrink returns a small scenario for which differ returns true, and a single request if one is
+// enough. It takes the scenario in JSON and removes elements of its lists, one at a time. differ
+// must be true for the given scenario and requests.
 func Shrink[S, R any](s S, requests map[string]R, differ func(S, map[string]R) bool) (S, map[string]R) {
 	for name, r := range requests {
 		if alone := map[string]R{name: r}; differ(s, alone) {

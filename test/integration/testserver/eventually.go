@@ -13,7 +13,7 @@ import (
 
 const (
 	pollInterval = 5 * time.Millisecond
-	// deadline is many times longer than any condition takes on a slow machine.
+	// deadline is many times the time that any condition takes on a slow machine.
 	deadline = time.Minute
 )
 
@@ -23,7 +23,7 @@ func Eventually(t testing.TB, check func(context.Context) error) {
 	t.Helper()
 	var last error
 	err := wait.PollUntilContextTimeout(context.WithoutCancel(t.Context()), pollInterval, deadline, true, func(ctx context.Context) (bool, error) {
-		// An error that is caused by the deadline says less than the error before.
+		// If check fails because of the deadline, its previous error says more.
 		if err := check(ctx); err == nil || ctx.Err() == nil {
 			last = err
 		}

@@ -45,8 +45,8 @@ func (s *RegistryStores) Fresh(ctx context.Context, resource, seen string) error
 	if err != nil {
 		return fmt.Errorf("reading the current revision of etcd: %w", err)
 	}
-	// A selector keeps the list empty, and keeps an unready watch cache from leaving the list to
-	// etcd.
+	// A selector that matches nothing keeps the list empty. With it, an unready watch cache does
+	// not pass the list on to etcd.
 	_, err = store.List(ctx, &metainternalversion.ListOptions{
 		LabelSelector:        labels.Nothing(),
 		ResourceVersion:      strconv.FormatUint(revision, 10),
@@ -69,8 +69,9 @@ func (s *RegistryStores) watches(resource string) *watches {
 	return found.(*watches)
 }
 
-// cover reports whether a watch shows that an informer that has seen the resource at a version has
-// missed nothing: the watch began at this version or earlier, and has delivered nothing newer.
+// cover reports whether the watch proves that an informer has missed nothing if it has seen the
+// resource at a version: the watch began at this version or earlier, and has delivered nothing
+// newer.
 func (w *watches) cover(version uint64) bool {
 	covered := false
 	w.open.Range(func(key, _ any) bool {
@@ -97,8 +98,8 @@ func (w *watches) end(open *openWatch) { w.open.Delete(open) }
 // An openWatch is a watch that has not ended.
 type openWatch struct {
 	from uint64
-	// delivered is the version of the last object that the watch delivered. It is the greatest
-	// number while an event waits to be read, so that the watch covers no version meanwhile.
+	// delivered is the version of the last object that the watch delivered. While an event waits to
+	// be read, it is the greatest number, with which the watch covers no version.
 	delivered atomic.Uint64
 }
 

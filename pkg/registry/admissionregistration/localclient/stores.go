@@ -85,10 +85,12 @@ func (r resource) list(ctx context.Context, options metav1.ListOptions, result r
 	if err != nil {
 		return err
 	}
-	// A page would be read from etcd, which shares no memory with the watch cache.
+	// A list with a limit would be read from etcd, and so would not share memory with the watch
+	// cache.
 	internal.Limit = 0
-	// An informer asks for any version first. The watch cache may lag behind etcd, and the server
-	// must not be ready without a policy that exists already.
+	// An informer first lists at any version. The watch cache may lag behind etcd then, and a
+	// server must not be ready without a policy that exists already. So the list is of the most
+	// recent version.
 	if internal.ResourceVersion == "0" {
 		internal.ResourceVersion, internal.ResourceVersionMatch = "", ""
 	}
@@ -116,7 +118,8 @@ func (r resource) watch(ctx context.Context, options metav1.ListOptions) (watch.
 	if err != nil {
 		return nil, err
 	}
-	// watch.Filter would not end after Stop while nobody reads the next event.
+	// The events are sent by a goroutine here, because watch.Filter would not end after Stop while
+	// nobody reads the next event.
 	events := make(chan watch.Event)
 	converted := watch.NewProxyWatcher(events)
 	watches := r.stores.watches(r.name)

@@ -29,8 +29,8 @@ type Lister func() rest.Lister
 // errNotServed is the error of a lookup in a resource that the server does not serve.
 var errNotServed = errors.New("the resource is not served")
 
-// namesIn returns the names that name reads from the objects of a resource. A version of "0"
-// returns what the watch cache holds, and an empty one what etcd holds.
+// namesIn lists the objects of a resource and returns what name reads from each. The version "0"
+// lists what the watch cache holds, and the empty version what etcd holds.
 func namesIn[T Object](ctx context.Context, resource Lister, version string, name func(T) string) (sets.Set[string], error) {
 	lister := resource()
 	if lister == nil {
@@ -121,14 +121,14 @@ func (t lookupTable[T]) ConvertToTable(ctx context.Context, obj, options runtime
 		return nil, err
 	}
 	if last := len(table.ColumnDefinitions) - 1; last >= 0 { // the request wants headers
-		// All tables share the other definitions.
+		// The definitions are copied, because all tables share them.
 		table.ColumnDefinitions = slices.Insert(slices.Clone(table.ColumnDefinitions), last, t.column.definition)
 	}
 	if len(table.Rows) == 0 {
 		return table, nil
 	}
-	// Watches of several clients share the row of an event, so the client whose watch makes the row
-	// must not end the lookup.
+	// If several clients watch, they share the row of an event. The client whose watch happens to
+	// make the row must not end the lookup.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxLookup)
 	defer cancel()
 	found, err := t.column.find(ctx)

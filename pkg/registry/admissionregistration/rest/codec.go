@@ -39,7 +39,7 @@ func newCodecGetter(server generic.RESTOptionsGetter, mediaType string, effectiv
 // GetRESTOptions implements generic.RESTOptionsGetter. The example decides the kind whose
 // lifecycle gives the storage version. It returns an error for an unsupported media type.
 func (g codecGetter) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
-	// The server's scheme does not know the type of the example.
+	// There is no example, because the server's scheme does not know its type.
 	options, err := g.server.GetRESTOptions(resource, nil)
 	if err != nil {
 		return generic.RESTOptions{}, err

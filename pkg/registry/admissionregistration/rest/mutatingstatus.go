@@ -62,7 +62,7 @@ func (e statuslessProtobuf) Encode(obj runtime.Object, w io.Writer) error {
 	if err := errors.Join(fieldsErr, statusErr); err != nil {
 		return err
 	}
-	// The status has the highest field number, so it is the last field.
+	// The status is the last field, because it has the highest field number.
 	const tag = 1000<<3 | 2 // field 1000, length-delimited
 	field := append(binary.AppendUvarint(nil, tag), byte(len(status)))
 	return e.Encoder.Encode(&runtime.Unknown{

@@ -16,13 +16,13 @@ import (
 // what they do before they fail.
 const mostLines = 15
 
-// telling matches the lines of a test's output that reports show: failures and logs of the test
-// itself, not those of the server that it runs.
+// telling matches the lines of a test's output that reports show: failures, and logs of the test
+// itself. It does not match logs of the server that the test runs.
 var telling = regexp.MustCompile(`^\s*([\w.-]+\.go:\d+: |--- FAIL: |panic: )`)
 
 // newReport returns the results of the top-level tests of a package from the events of its run. A
-// test that skips itself is reported as failed, because only the list of exceptions may leave out
-// tests.
+// test that skips itself is reported as failed, because no test may be left out except by the list
+// of exceptions.
 func newReport(pkg string, events []event) specs.Report {
 	r := recorder{states: map[string]string{}, messages: map[string][]string{}}
 	for _, e := range events {

@@ -69,9 +69,9 @@ func (s Suite) Tests(ctx context.Context) ([]specs.Selection, error) {
 // testName matches the lines of go test -list that are names. Others have the result of a package.
 var testName = regexp.MustCompile(`^(Test|Fuzz|Example)\w*$`)
 
-// Run runs the tests to run of a selection, which is one of those that Tests returns. Each process
+// Run runs the tests of a selection that Tests returned, without the excepted ones. Each process
 // runs its tests one after another. After timeout, the tests that run fail and the remaining ones
-// do not start. Run returns an error if go test cannot be run or is interrupted; failed tests are
+// do not start. Run returns an error if go test cannot be run or is interrupted. Failed tests are
 // part of the report.
 func (s Suite) Run(ctx context.Context, selection specs.Selection, timeout time.Duration) (specs.Report, error) {
 	shards := split(selection.Run, max(s.Parallel, 1))
@@ -93,7 +93,7 @@ func (s Suite) Run(ctx context.Context, selection specs.Selection, timeout time.
 }
 
 // split distributes tests over at most n lists, none of them empty. Neighbours get into different
-// lists, because tests of one file take about as long as one another.
+// lists, because tests of the same file often take a similar time.
 func split(tests []string, n int) [][]string {
 	lists := make([][]string, min(n, len(tests)))
 	for i, test := range tests {

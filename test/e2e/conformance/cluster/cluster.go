@@ -18,8 +18,8 @@ import (
 	"celador.io/celador/test/e2e/conformance/process"
 )
 
-// readyTimeout is the time within which a server or the controllers must be ready, and stopGrace
-// the time between the request to stop a process and the kill.
+// readyTimeout is the time within which a server or the controllers must be ready. stopGrace is the
+// time that a process has to stop before it is killed.
 const (
 	readyTimeout = 2 * time.Minute
 	stopGrace    = 20 * time.Second

@@ -14,9 +14,9 @@ import (
 	"celador.io/celador/test/e2e/conformance/process"
 )
 
-// startControllerManager starts binary with the default controllers, so Kubernetes' own controller
-// type checks policies. The node lifecycle controller is off, because it would mark the node, which
-// has no kubelet, as not ready.
+// startControllerManager starts binary with the default controllers, one of which checks the types
+// of policies. The node lifecycle controller is off, because it would mark the node, which has no
+// kubelet, as not ready.
 func startControllerManager(binary, dir, log string, c credentials) (*process.Process, error) {
 	return process.Start("kube-controller-manager", binary, dir, log,
 		"--kubeconfig="+c.kubeconfig,

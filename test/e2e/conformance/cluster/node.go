@@ -33,7 +33,7 @@ func addNode(ctx context.Context, client kubernetes.Interface) error {
 	if _, err := nodes.Create(ctx, node, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("cannot create the node: %w", err)
 	}
-	// Admission taints every new node as not ready, and a controller would remove the taint.
+	// Admission taints every new node as not ready. No controller runs that would remove the taint.
 	_, err := nodes.Patch(ctx, nodeName, types.MergePatchType, []byte(`{"spec": {"taints": null}}`), metav1.PatchOptions{})
 	if err == nil {
 		_, err = nodes.Patch(ctx, nodeName, types.MergePatchType, []byte(readyStatus), metav1.PatchOptions{}, "status")

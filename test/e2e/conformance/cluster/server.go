@@ -96,8 +96,8 @@ func serverFlags(etcdURL string, port int, c credentials) []string {
 		"--service-account-key-file=" + c.serviceAccountKey,
 		"--service-account-signing-key-file=" + c.serviceAccountKey,
 		"--service-cluster-ip-range=10.0.0.0/24",
-		// The endpoints of the service "kubernetes" must not contain a loopback address, and there
-		// is no other.
+		// The server would publish its address in the endpoints of the service "kubernetes". They
+		// must not contain a loopback address, and the server has no other.
 		"--endpoint-reconciler-type=none",
 	}
 }

@@ -50,9 +50,10 @@ func Select(all []string, groups []Group) ([]Selection, error) {
 	return selections, errors.Join(problems...)
 }
 
-// Except returns the selections with the specs of a list for ReadExceptions moved from Run to
-// Excepted, or as they are if all specs are to run. It returns an error if the list is malformed,
-// or names a spec that no selection runs, so that the list stays up to date.
+// Except moves the specs of list, which is as for ReadExceptions, from Run of the selections to
+// Excepted, and returns the result. If all specs are to run, it returns the selections as they are.
+// It returns an error if the list is malformed, or names a spec that no selection runs, so that the
+// list stays up to date.
 func Except(selections []Selection, list string, all bool) ([]Selection, error) {
 	exceptions, err := ReadExceptions(strings.NewReader(list))
 	if err != nil {

@@ -47,9 +47,9 @@ func (s Suite) Names(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// Run runs the selected specs one after another, against the cluster of the kubeconfig. A spec that
-// runs when timeout has passed fails, and the remaining specs continue in another run. Run returns
-// an error if the suite itself fails; failed specs are part of the report.
+// Run runs the selected specs one after another, against the cluster of the kubeconfig. If timeout
+// has passed, the spec that runs fails, and the remaining specs continue in another run of the
+// suite. Run returns an error if the suite itself fails. Failed specs are part of the report.
 func (s Suite) Run(ctx context.Context, kubeconfig string, selection Selection, timeout time.Duration) (Report, error) {
 	var all Report
 	for left, run := selection.Run, 1; len(left) > 0; run++ {
@@ -77,7 +77,7 @@ func (s Suite) Run(ctx context.Context, kubeconfig string, selection Selection, 
 		}
 		all.Specs = append(all.Specs, report.Specs...)
 		all.Problems = append(all.Problems, report.Problems...)
-		// If no spec was started, another run would not start any either.
+		// If this run has not started any spec, another one would not either.
 		if len(report.Specs) == 0 {
 			break
 		}

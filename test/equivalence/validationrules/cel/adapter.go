@@ -1,9 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cel has the part of the interface of Kubernetes' package apiserver/schema/cel that its
-// own tests of validation rules use, on Celador's rules. hack/conformance-rules.sh compiles it with
-// these tests.
+// Package cel is a copy of the interface that Kubernetes' own tests of validation rules use of the
+// package apiserver/schema/cel, implemented by Celador's rules. hack/conformance-rules.sh compiles
+// it with these tests.
 package cel
 
 import (
@@ -35,7 +35,7 @@ var (
 type Validator struct{ rules *validationrules.Rules }
 
 // NewValidator returns nil if the schema has no rules. The limit of a call is always that of the
-// server.
+// server, not the one given.
 func NewValidator(s *schema.Structural, isResourceRoot bool, _ uint64) *Validator {
 	rules := validationrules.Take(s.DeepCopy(), isResourceRoot)
 	if rules == nil {
@@ -44,8 +44,8 @@ func NewValidator(s *schema.Structural, isResourceRoot bool, _ uint64) *Validato
 	return &Validator{rules}
 }
 
-// validator returns the validator of a schema whose only rules may be in allOf, which is not the
-// root of a tree then.
+// validator returns the validator of a schema. Rules in allOf may be its only ones; the schema is
+// then not the root of a tree.
 func validator(s, _ *schema.Structural, isResourceRoot bool, _ *apiservercel.DeclType, limit uint64) *Validator {
 	s = s.DeepCopy()
 	s.XValidations = append(s.XValidations, apiextensionsv1.ValidationRule{})

@@ -176,8 +176,9 @@ func (r *applier) applyMutation(i *invocation, index int) error {
 }
 
 // failMutation adds the failure of a mutation, with the mutation's own message and reason if it has
-// them. failurePolicy Ignore does not apply to two kinds of failures: an expression that refuses the
-// request has decided, and Kubernetes rejects requests for some changes of the object's identity.
+// them. failurePolicy Ignore does not apply to two kinds of failures: an expression that refuses
+// the request has decided, and Kubernetes rejects requests for some changes of the object's
+// identity.
 func (r *applier) failMutation(i *invocation, index int, err error) {
 	m := &i.Body.mutations[index]
 	refused := errors.Is(err, errRefused)

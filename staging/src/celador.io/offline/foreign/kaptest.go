@@ -58,7 +58,7 @@ type (
 	}
 )
 
-// kaptestExpectations are the decisions by the values of expect.
+// kaptestExpectations maps the values of the field expect to decisions, for each kind of policy.
 var kaptestExpectations = map[string]map[string]suite.Conclusion{
 	cluster.ValidatingKind: {"admit": suite.Allowed, "deny": suite.Denied, "skip": suite.NoMatch, "error": suite.Error},
 	cluster.MutatingKind:   {"mutate": suite.Allowed, "skip": suite.NoMatch, "error": suite.Error},

@@ -14,21 +14,22 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// A Replacement says which objects others replace.
+// A Replacement describes the objects that Replace writes, and those that it replaces.
 type Replacement struct {
 	// Manager is the field manager of the new objects.
 	Manager string
 	// Kinds are the kinds of the objects, old and new. The cluster must have them.
 	Kinds []schema.GroupVersionKind
-	// Labels is a label selector that matches the old objects.
+	// Labels is a label selector that matches the old objects, so that they are found.
 	Labels string
-	// Namespace is the only namespace of the objects. Empty means all, and objects without a
-	// namespace.
+	// Namespace is the only namespace whose objects are replaced. Empty means all, and also objects
+	// without a namespace.
 	Namespace string
 }
 
-// Replace writes objects by server-side apply, and then deletes the old objects that are not among
-// them. done is called for each object that was applied or deleted, with what was done.
+// Replace writes objects by server-side apply. Then it deletes the old objects that are not among
+// them. done is called after each object was applied or deleted, with a word for which of the two
+// it was.
 func (c *Cluster) Replace(ctx context.Context, replacement Replacement, objects []*unstructured.Unstructured, done func(object *unstructured.Unstructured, what string)) error {
 	resources := map[schema.GroupVersionKind]*metav1.APIResource{}
 	for _, kind := range replacement.Kinds {

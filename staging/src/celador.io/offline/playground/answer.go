@@ -31,8 +31,8 @@ type Answer struct {
 	Status           *Status           `json:"status,omitempty"`
 	Warnings         []string          `json:"warnings,omitempty"`
 	AuditAnnotations map[string]string `json:"auditAnnotations,omitempty"`
-	// Object is the YAML of the object after admission, and Diff the unified diff of what the
-	// policies change. Both lack what a server chooses anew for each request, such as the UID.
+	// Object is the YAML of the object after admission, and Diff the unified diff of the changes by
+	// policies. Both leave out what a server chooses anew for each request, such as the UID.
 	Object string `json:"object,omitempty"`
 	Diff   string `json:"diff,omitempty"`
 	// Policies has an entry for each policy and binding.
@@ -42,8 +42,8 @@ type Answer struct {
 	TypeWarnings []TypeWarning           `json:"typeWarnings,omitempty"`
 	// Problems are the reasons why the input is not usable.
 	Problems []Problem `json:"problems,omitempty"`
-	// Omitted has the number of entries that a list has beyond those in the answer, by the name of
-	// the list in JSON.
+	// Omitted has, for each list of which the answer has only the first entries, the number of the
+	// other entries. Its keys are the names of the lists in JSON.
 	Omitted map[string]int `json:"omitted,omitempty"`
 }
 
@@ -54,12 +54,12 @@ type Status struct {
 	Message string              `json:"message"`
 }
 
-// Effects of policies whose violations do not reject the request. They replace cluster.Denied and
-// cluster.Failed.
+// Effects of policies whose violations do not reject the request. They appear in place of
+// cluster.Denied and cluster.Failed.
 const (
 	// Warned means that the client gets a warning.
 	Warned cluster.Effect = "Warned"
-	// Audited means that only the audit event has the violation.
+	// Audited means that the violation appears only in the audit event.
 	Audited cluster.Effect = "Audited"
 	// Ignored means that the policy could not be evaluated, and that its failurePolicy is Ignore.
 	Ignored cluster.Effect = "Ignored"
@@ -72,7 +72,8 @@ type PolicyResult struct {
 	Violations []suite.Violation `json:"violations,omitempty"`
 }
 
-// A Place is a field in a pane. Lines count from 1; a place without a line is the whole pane.
+// A Place is a field in a pane of the page. Lines count from 1; a place without a line is the whole
+// pane.
 type Place struct {
 	Pane  string `json:"pane"`
 	Line  int    `json:"line,omitempty"`
@@ -158,8 +159,8 @@ func (a *Answer) addReview(found *suite.Answer) {
 	}
 }
 
-// effectFor returns the effect of a policy on the request. Violations that the server does not
-// enforce turn into their strongest consequence.
+// effectFor returns the effect of a policy on the request. Without a violation that the server
+// enforces, it is the strongest of the other consequences.
 func effectFor(of cluster.Effect, violations []suite.Violation) cluster.Effect {
 	if len(violations) == 0 || of != cluster.Denied && of != cluster.Failed {
 		return of
@@ -197,8 +198,8 @@ func newPlace(p manifest.Position, field string) Place {
 }
 
 // maxEntriesShown is the number of entries of each list in an answer, and maxReason the length of
-// Reason in bytes. A page with thousands of entries, or a reason that names thousands of policies,
-// does not respond.
+// Reason in bytes. With thousands of entries, or a reason that names thousands of policies, the
+// page would not respond.
 const maxEntriesShown, maxReason = 500, 2000
 
 // bound shortens the reason and the lists, and counts what it omits.
@@ -218,14 +219,15 @@ func (a *Answer) bound() {
 	}
 }
 
-// omit leaves the first entries of the named list and counts the others in omitted.
+// omit shortens the named list to its first entries, and records the number of the others in
+// omitted.
 func omit[T any](omitted map[string]int, name string, list *[]T) {
 	if more := len(*list) - maxEntriesShown; more > 0 {
 		*list, omitted[name] = (*list)[:maxEntriesShown], more
 	}
 }
 
-// problems returns the errors that err joins.
+// problems returns a Problem for each error that err joins.
 func problems(err error) []Problem {
 	var all []Problem
 	for _, err := range manifest.Errors(err) {

@@ -10,9 +10,8 @@ import (
 	"celador.io/offline/manifest"
 )
 
-// maxEntries is the number of entries that a map or list of a document may have. The time in which
-// Kubernetes tracks the managers of fields grows with the square of it, and cannot be bounded
-// otherwise.
+// maxEntries is the maximum number of entries of a map or list in a document. Kubernetes needs time
+// that grows with the square of it to track the managers of fields, and cannot be interrupted.
 const maxEntries = 10_000
 
 // wideField returns the path of a map or list in a document with more than maxEntries entries, and

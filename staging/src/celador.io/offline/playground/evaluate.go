@@ -35,14 +35,15 @@ var (
 // safe for concurrent use.
 type Evaluator struct {
 	backend cluster.Backend
-	// queue and turn are semaphores. An evaluation holds turn, of which there is one; it and the
-	// evaluations that wait for it hold queue, which bounds how many may wait.
+	// queue and turn are semaphores. The evaluation that runs holds turn, of which there is one. It
+	// holds queue, too, and so does each evaluation that waits for its turn, which bounds their
+	// number.
 	queue, turn chan struct{}
-	// overdue is set while an evaluation continues after maxTime, because Kubernetes' code does not
-	// stop before. Others are refused meanwhile.
+	// overdue is set while an evaluation continues after maxTime, because Kubernetes' code cannot
+	// be interrupted. Other evaluations are refused meanwhile.
 	overdue atomic.Bool
-	// base is kept for the next evaluation, which uses it again if its feature gates equal gates.
-	// Both belong to the goroutine that holds turn.
+	// base is the base of the last evaluation, and gates are its feature gates. The next evaluation
+	// uses the base again if its gates are equal. Only the goroutine that holds turn accesses them.
 	base  *cluster.Base
 	gates map[string]bool
 }
@@ -52,11 +53,12 @@ func NewEvaluator(backend cluster.Backend) *Evaluator {
 	return &Evaluator{backend: backend, queue: make(chan struct{}, 1+maxWaiting), turn: make(chan struct{}, 1)}
 }
 
-// Evaluate answers the request of an input. An input that is not usable has an answer with
-// Problems. The error wraps ErrBusy or is the one of ctx.
+// Evaluate answers the request of an input. If the input is not usable, the answer has Problems.
+// The error wraps ErrBusy or is that of ctx.
 //
-// An evaluation whose time is over, or whose ctx is done, ends with the next expression.
-// Kubernetes' own code does not end before its time. Until it does, no other evaluation starts.
+// When the time of an evaluation is over, or ctx is done, the evaluation ends with its next
+// expression. Kubernetes' own code cannot be ended earlier, and until it ends, no other evaluation
+// starts.
 func (e *Evaluator) Evaluate(ctx context.Context, input *Input) (*Answer, error) {
 	if e.overdue.Load() {
 		return nil, errOverdue
@@ -135,5 +137,5 @@ func (e *Evaluator) explain(ctx context.Context, input *Input) (*suite.Answer, e
 	return suite.Explain(ctx, e.base, test)
 }
 
-// gateError is the error of feature gates.
+// gateError is an error that concerns the feature gates of an input.
 type gateError struct{ error }

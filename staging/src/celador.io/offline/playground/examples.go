@@ -20,17 +20,17 @@ import (
 	"celador.io/offline/suite"
 )
 
-// An Example is an input that the user can choose on the page, to begin with.
+// An Example is an input to begin with, which the user can choose on the page.
 type Example struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`
 	Input
 }
 
-// Examples returns the examples with a policy in the directories of a file system: the manifests of
-// the file suite.yaml, and the request of its first case that the policies deny, or else of its
-// first case. The title is the first sentence of the comment above the policy. Examples of
-// validating policies without feature gates come first.
+// Examples returns an example for each directory of a file system that has a policy and a
+// suite.yaml. It has the manifests of the suite, and the request of the first case that the
+// policies deny, or else of the first case. Its title is the first sentence of the comment above
+// the policy. Examples of validating policies without feature gates come first.
 func Examples(files fs.FS) ([]Example, error) {
 	suites, err := fs.Glob(files, "*/suite.yaml")
 	if err != nil {
@@ -126,7 +126,7 @@ func (e *Example) setRequest(files fs.FS, directory string, cases []suite.Case) 
 	return err
 }
 
-// read returns the texts of a source.
+// read returns the texts of the documents of a source.
 func read(files fs.FS, directory string, source *suite.Manifest) ([]string, error) {
 	if source.Path == "" {
 		text, err := yaml.JSONToYAML(source.Inline)

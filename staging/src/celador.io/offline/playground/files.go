@@ -18,8 +18,8 @@ import (
 	"celador.io/offline/suite"
 )
 
-// FromFiles returns an example with the documents of files. The first object that is neither a
-// policy nor of a kind that policies usually read is the object of the request.
+// FromFiles returns an example made of the documents of files. The object of the request is the
+// first object that is neither a policy nor of a kind that policies usually read.
 func FromFiles(names []string, texts [][]byte) (*Example, error) {
 	example := &Example{Name: "files", Title: strings.Join(names, ", ")}
 	var split []string
@@ -34,8 +34,8 @@ func FromFiles(names []string, texts [][]byte) (*Example, error) {
 	return example, example.Panes.add(split, true)
 }
 
-// add adds texts to the panes of their kinds, without suites. Each text has documents of one kind.
-// withObject makes the first object of another kind the object of the request.
+// add adds texts to the panes for their kinds. Suites are left out. Each text has documents of one
+// kind. If withObject is set, the first object of another kind becomes the object of the request.
 func (p *Panes) add(texts []string, withObject bool) error {
 	type part struct {
 		kind schema.GroupKind
@@ -76,8 +76,8 @@ func (p *Panes) add(texts []string, withObject bool) error {
 	return nil
 }
 
-// isClusterKind reports whether objects of the kind usually configure the server, and are seldom
-// those that requests are about.
+// isClusterKind reports whether objects of the kind usually configure a cluster, so that requests
+// are seldom about them.
 func isClusterKind(kind schema.GroupKind) bool {
 	return kind == corev1.SchemeGroupVersion.WithKind("Namespace").GroupKind() || kind.Group == apiextensionsv1.GroupName || kind.Group == admissionv1.GroupName
 }

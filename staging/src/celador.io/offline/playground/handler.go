@@ -26,20 +26,20 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// MaxBody is the size of the largest input as JSON, in bytes.
+// MaxBody is the maximum size of an input as JSON, in bytes.
 const MaxBody = 1 << 20
 
-// contentSecurityPolicy lets the page load nothing but its own files. The editor inserts style
-// elements.
+// contentSecurityPolicy allows the page to load only its own files. It also allows style elements,
+// which the editor inserts.
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // NewHandler returns the handler of the page and of its API. address is the host and port of the
-// listener on the loopback interface. The page shows the first example when it starts. evaluate is
+// listener, which is on the loopback interface. The page begins with the first example. evaluate is
 // called for each input, and must be safe for concurrent use.
 //
-// Pages of other sites cannot use the handler: requests for other hosts, which DNS rebinding leads
-// to, and posts of other origins are answered with 403.
+// Pages of other sites cannot use the handler. It answers 403 to requests for other hosts, which
+// DNS rebinding could cause, and to posts from other origins.
 func NewHandler(address string, examples []Example, evaluate func(context.Context, *Input) (*Answer, error)) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, "assets/index.html") })
@@ -65,7 +65,7 @@ func NewHandler(address string, examples []Example, evaluate func(context.Contex
 	return guard(address, sameOrigin.Handler(mux))
 }
 
-// guard returns a handler that rejects requests for other hosts and turns panics into responses.
+// guard returns a handler that rejects requests for other hosts and answers panics with an error.
 func guard(address string, next http.Handler) http.Handler {
 	_, port, _ := net.SplitHostPort(address)
 	hosts := []string{address, net.JoinHostPort("localhost", port)}
@@ -138,7 +138,7 @@ func refuse(w http.ResponseWriter, err error) {
 	respond(w, code, map[string]string{"message": err.Error()})
 }
 
-// respond writes a response as JSON. An error of the connection ends it.
+// respond writes a response as JSON. It ends if the connection fails.
 func respond(w http.ResponseWriter, code int, value any) {
 	text, err := json.Marshal(value)
 	if err != nil {

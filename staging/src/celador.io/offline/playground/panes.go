@@ -14,14 +14,15 @@ import (
 // An Input is the state of the page.
 type Input struct {
 	Panes Panes `json:"panes"`
-	// FeatureGates are feature gates of the server by their names. The others have their defaults.
+	// FeatureGates holds the values of feature gates by name. Gates that are not in it have their
+	// defaults.
 	FeatureGates map[string]bool `json:"featureGates,omitempty"`
 }
 
 // Panes are the texts of the page, which are YAML or JSON. Each may be empty.
 type Panes struct {
-	// Policy, Binding, Params, RBAC and Manifests have any number of objects of the cluster. Any of
-	// them may have objects of any type.
+	// Policy, Binding, Params, RBAC and Manifests have objects of the cluster, in any number. What
+	// their names say is only a suggestion: each may have objects of any type.
 	Policy    string `json:"policy"`
 	Binding   string `json:"binding"`
 	Params    string `json:"params"`
@@ -34,7 +35,7 @@ type Panes struct {
 	Request string `json:"request"`
 }
 
-// The names of panes with a document of the request, as in the JSON form.
+// These are the names of the panes of the request, as in the JSON form.
 const (
 	objectPane    = "object"
 	oldObjectPane = "oldObject"
@@ -49,27 +50,27 @@ func (p *Panes) cluster() []pane {
 	return []pane{{"policy", p.Policy}, {"binding", p.Binding}, {"params", p.Params}, {"rbac", p.RBAC}, {"manifests", p.Manifests}}
 }
 
-// maxDocuments is the size of all documents as JSON, in bytes. API servers accept requests of this
-// size. Aliases let a short text stand for a long document.
+// maxDocuments is the maximum size of all documents as JSON, in bytes. API servers accept requests
+// up to this size. It is checked because aliases let a short text stand for a long document.
 const maxDocuments = 3 << 20
 
-// A reader builds the suite of the texts in the panes, and collects errors.
+// A reader makes a suite of the texts in the panes, and collects errors.
 type reader struct {
-	// value is the suite, and origins are the places of its values in the panes.
+	// value is the suite, and origins holds the places in the panes from which its values derive.
 	value   map[string]any
 	origins map[string]manifest.Origin
 	size    int
 	errs    []error
 }
 
-// test returns a test whose only case sends the request. Without a request the case is skipped.
-// Positions in errors name the pane as the file.
+// test returns a test whose only case sends the request. Without a request, the case is skipped. In
+// errors, positions have the name of the pane in place of a file.
 func (p *Panes) test() (*suite.Test, error) {
 	r := &reader{origins: map[string]manifest.Origin{}}
 	manifests := []any{}
 	for _, pane := range p.cluster() {
 		for _, document := range r.documents(pane) {
-			// A string would be the path of a file.
+			// In a suite, a string would be the path of a file, so only objects are accepted.
 			if content, err := document.Object(); r.check(err) {
 				r.origins[fmt.Sprintf("manifests[%d]", len(manifests))] = manifest.Origin{Document: document}
 				manifests = append(manifests, content.Object)
@@ -93,7 +94,7 @@ func (p *Panes) test() (*suite.Test, error) {
 // testCase returns the case that sends the request.
 func (r *reader) testCase(p *Panes) map[string]any {
 	const path = "cases[0]"
-	// Suites state an expectation. Nothing compares this one.
+	// A suite must state an expectation. The playground does not compare it.
 	result := map[string]any{"name": "request", "expect": map[string]any{"allowed": true}}
 	request, object, old := r.document(pane{requestPane, p.Request}), r.document(pane{objectPane, p.Object}), r.document(pane{oldObjectPane, p.OldObject})
 	fields := map[string]any{}

@@ -33,8 +33,8 @@ func namespaced(r *audit.Reference) string {
 	return r.Namespace + "/" + display(r)
 }
 
-// result returns the word for a violation in reports: Violated, or Error if the validation could
-// not be evaluated.
+// result returns the word that reports use for a violation: Violated, or Error if the validation
+// could not be evaluated.
 func result(f audit.Violation) string {
 	if f.Outcome == validating.Denied {
 		return "Violated"
@@ -42,8 +42,8 @@ func result(f audit.Violation) string {
 	return "Error"
 }
 
-// omitted returns the number of violations of a policy that MaxViolations has left out of the
-// report.
+// omitted returns the number of a policy's violations that are not in the report, because there are
+// more than MaxViolations.
 func omitted(p audit.PolicyResult) int { return p.ViolationsCount - len(p.Violations) }
 
 func joinActions(actions []v1.ValidationAction) string {

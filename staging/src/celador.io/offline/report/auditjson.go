@@ -49,7 +49,8 @@ type AuditViolation struct {
 	AuditObject
 	// Result is Violated or Error.
 	Result string `json:"result"`
-	// Validation is the index in spec.validations, or -1 if the finding is not of one validation.
+	// Validation is the index in spec.validations, or -1 if the finding is not about one
+	// validation.
 	Validation int    `json:"validation"`
 	Message    string `json:"message"`
 	Reason     string `json:"reason,omitempty"`
@@ -62,7 +63,7 @@ type AuditObject struct {
 	Namespace  string `json:"namespace,omitempty"`
 	Name       string `json:"name"`
 	UID        string `json:"uid,omitempty"`
-	// Position is the file and line of the object, unless it is that of a server.
+	// Position is the file and line of the object. It is not set for objects of a server.
 	Position manifest.Position `json:"position,omitzero"`
 }
 

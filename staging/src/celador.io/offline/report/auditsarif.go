@@ -10,13 +10,13 @@ import (
 	"celador.io/offline/manifest"
 )
 
-// unevaluatedRule is the rule of objects that were not evaluated.
+// unevaluatedRule is the name of the SARIF rule for objects that were not evaluated.
 const unevaluatedRule = "unevaluated"
 
-// AuditSARIF writes a SARIF log of version 2.1.0 with a rule for each policy and a result for each
-// finding. Objects of a server have no file, so their locations are logical ones. Policies that
-// were not evaluated and resources that were not read are notifications. Files that were not read
-// are results, too.
+// AuditSARIF writes a SARIF log of version 2.1.0. Each policy is a rule, and each finding a result.
+// An object of a server has no file, so its location is a logical one. Policies that were not
+// evaluated, and resources that were not read, are notifications. Files that were not read are
+// results.
 func AuditSARIF(w io.Writer, report *audit.Report) error {
 	invocation := sarifInvocation{ExecutionSuccessful: len(report.Unread) == 0}
 	notify := func(level, text string) {

@@ -12,9 +12,9 @@ import (
 	"celador.io/offline/audit"
 )
 
-// AuditTable writes tables in the layout of kubectl with a row for each finding and for each
-// binding of a policy, the reasons why policies or objects were not evaluated, and a line with the
-// numbers.
+// AuditTable writes tables in the layout of kubectl: one with a row for each finding, and one with
+// a row for each binding of a policy. Below them are the reasons why policies or objects were not
+// evaluated, and a line with the numbers.
 func AuditTable(w io.Writer, report *audit.Report) error {
 	findings, policies := newTable("Namespace", "Object", "Result", "Policy", "Message"), newTable("Policy", "Binding", "Actions", "Passed", "Violated", "Errors")
 	left := 0
@@ -47,7 +47,7 @@ func AuditTable(w io.Writer, report *audit.Report) error {
 			fmt.Fprintf(w, "Policy %s was not evaluated: %s\n", Printable(p.Name), Printable(p.NotAuditable))
 		}
 	}
-	// Objects of a type that is not known all have the same error.
+	// All objects of an unknown type have the same error, so it is shown once with their number.
 	others := map[string]int{}
 	for _, u := range report.Unevaluated {
 		others[u.Err.Error()]++

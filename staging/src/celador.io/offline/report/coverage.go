@@ -18,8 +18,8 @@ type Coverage struct {
 	Expressions []CoveredExpression `json:"expressions"`
 }
 
-// A CoveredExpression is an expression of an object. Its outcomes are its branches; those that are
-// covered have no Missing.
+// A CoveredExpression is an expression of an object. Its outcomes are the branches; one without
+// Missing is covered.
 type CoveredExpression struct {
 	coverage.Expression
 	coverage.Summary

@@ -11,8 +11,8 @@ import (
 	"celador.io/offline/suite"
 )
 
-// explain returns an expression in one line and, below it, the part that decides and the values of
-// its parts.
+// explain returns the lines that show an expression: the expression itself, and below it the part
+// that decides and the values of its parts.
 func explain(e suite.Expression) []string {
 	text := strings.Join(strings.Fields(e.Text), " ")
 	place := e.Position.String() + ": "
@@ -32,8 +32,8 @@ func explain(e suite.Expression) []string {
 	return lines
 }
 
-// find returns the place of a part in the text of an expression, in runes. The part has other
-// quotes than the text if the author wrote single ones.
+// find returns where a part stands in the text of an expression, in runes. The text may have single
+// quotes where the part has double ones.
 func find(text, part string) (start, length int, found bool) {
 	for _, candidate := range []string{part, strings.ReplaceAll(part, `"`, "'")} {
 		if before, _, found := strings.Cut(text, candidate); found && strings.Count(text, candidate) == 1 {
@@ -43,7 +43,7 @@ func find(text, part string) (start, length int, found bool) {
 	return 0, 0, false
 }
 
-// explainInLine returns what explain does, in one line.
+// explainInLine returns what explain returns in one line.
 func explainInLine(e suite.Expression) string {
 	line := fmt.Sprintf("%s: %s", e.Position, strings.Join(strings.Fields(e.Text), " "))
 	x := e.Explanation

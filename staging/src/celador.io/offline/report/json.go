@@ -19,18 +19,18 @@ type Report struct {
 	APIVersion string  `json:"apiVersion"`
 	Kind       string  `json:"kind"`
 	Summary    Summary `json:"summary"`
-	// Errors are the files and other arguments that are not usable.
+	// Errors are the files and other arguments that cannot be used.
 	Errors []Error `json:"errors,omitempty"`
 	Suites []Suite `json:"suites"`
 	// Coverage is nil unless it was measured.
 	Coverage *Coverage `json:"coverage,omitempty"`
 }
 
-// An Error is a file or another argument that is not usable in a Report.
+// An Error is a file or another argument that cannot be used, in a Report.
 type Error struct {
 	Name     string            `json:"name"`
 	Position manifest.Position `json:"position"`
-	// Error has a line for each error.
+	// Error is the text of the errors, one in each line.
 	Error string `json:"error"`
 }
 

@@ -45,9 +45,8 @@ type (
 	}
 )
 
-// JUnit writes a JUnit XML document with a testsuite for each suite and for each problem. The
-// coverage is a testsuite with a passing testcase for each expression, because JUnit has no
-// coverage.
+// JUnit writes a JUnit XML document with a testsuite for each suite and for each problem. JUnit has
+// no elements for coverage, so it is a testsuite with a passing testcase for each expression.
 func JUnit(w io.Writer, run *Run) error {
 	var document junitSuites
 	for _, p := range run.Problems {

@@ -20,15 +20,16 @@ import (
 	"celador.io/offline/audit"
 )
 
-// A ReportsAPI is an API for reports of policy engines. All have the same fields, except for source.
+// A ReportsAPI is an API for the reports of policy engines. The objects of all such APIs have the
+// same fields, except for source.
 type ReportsAPI struct {
 	version              schema.GroupVersion
 	kind, namespacedKind string
-	// source is set if reports have the field.
+	// source is set if the reports of the API have the field source.
 	source bool
 }
 
-// ReportsAPIs are the APIs by the formats of audits that write objects of them.
+// ReportsAPIs are the APIs by the names of the audit formats that write their objects.
 var ReportsAPIs = map[string]*ReportsAPI{
 	"openreports": {schema.GroupVersion{Group: "openreports.io", Version: "v1alpha1"}, "ClusterReport", "Report", true},
 	"wgpolicy":    {schema.GroupVersion{Group: "wgpolicyk8s.io", Version: "v1alpha2"}, "ClusterPolicyReport", "PolicyReport", false},
@@ -37,7 +38,7 @@ var ReportsAPIs = map[string]*ReportsAPI{
 // ReportName is the name of the reports of an audit in each namespace.
 const ReportName = "celador-audit"
 
-// source is what reports name as their author.
+// source is the name under which reports state who made them.
 const source = "celador"
 
 // The fields of a report (https://openreports.io).
@@ -79,9 +80,9 @@ func (api *ReportsAPI) Kinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{api.version.WithKind(api.kind), api.version.WithKind(api.namespacedKind)}
 }
 
-// Objects returns an audit as objects of the API: one for each namespace with objects that policies
-// match, and one for the objects without a namespace. Objects that pass are only counted; policies
-// that were not evaluated are results "skip" of the latter.
+// Objects returns the report of an audit as objects of the API: one for each namespace with objects
+// that policies match, and one for objects without a namespace. Objects that pass are only counted.
+// Policies that were not evaluated are results "skip" of the report without a namespace.
 func (api *ReportsAPI) Objects(report *audit.Report, now time.Time) ([]*unstructured.Unstructured, error) {
 	at := metav1.Timestamp{Seconds: now.Unix(), Nanos: int32(now.Nanosecond())}
 	reports := map[string]*openReport{"": api.report("")}

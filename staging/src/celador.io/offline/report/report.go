@@ -28,8 +28,8 @@ type Run struct {
 	Coverage *coverage.Profile
 }
 
-// A Problem is a file that is not usable as a suite, or another argument of a run that is not
-// usable.
+// A Problem is a file that cannot be used as a suite, or another argument of a run that cannot be
+// used.
 type Problem struct {
 	// Name is the file or the argument.
 	Name string
@@ -44,7 +44,7 @@ func (p *Problem) Position() manifest.Position {
 	return positionOf(p.Err, manifest.Position{File: p.File})
 }
 
-// positionOf returns the position of the first error in err that has one, or else another position.
+// positionOf returns the position of the first error in err that has one, and other if none has.
 func positionOf(err error, other manifest.Position) manifest.Position {
 	var located *manifest.Error
 	if errors.As(err, &located) {
@@ -53,10 +53,10 @@ func positionOf(err error, other manifest.Position) manifest.Position {
 	return other
 }
 
-// Formats are the formats of a document about a T by their names. Each function writes one document.
+// Formats holds functions that write a T, by the names of the formats. Each writes one document.
 type Formats[T any] map[string]func(io.Writer, *T) error
 
-// Runs are the formats of the results of suites, and Audits those of audits.
+// Runs are the formats for the results of suites, and Audits those for the results of audits.
 var (
 	Runs   = Formats[Run]{"json": JSON, "junit": JUnit, "sarif": SARIF, "table": Table, "tap": TAP}
 	Audits = Formats[audit.Report]{
@@ -132,12 +132,12 @@ func statusOf(result *suite.CaseResult) caseStatus {
 	return passed
 }
 
-// describe returns a difference in words, without its place.
+// describe returns the text of a difference, without its place.
 func describe(m suite.Mismatch) string {
 	return fmt.Sprintf("%s: want %s, got %s", m.Field, m.Want, m.Got)
 }
 
-// problems returns why a case did not pass, nothing if it did.
+// problems returns the reasons why a case did not pass, and none if it did.
 func problems(result *suite.CaseResult) []string {
 	if result.Err != nil {
 		return []string{result.Err.Error()}

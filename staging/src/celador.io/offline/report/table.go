@@ -29,7 +29,8 @@ func Table(w io.Writer, run *Run) error {
 		shown := map[string]bool{}
 		for _, c := range result.Cases {
 			addRow(table, result.Name, c.Name, string(statusOf(&c)), orNone(string(c.Decision)))
-			// All cases of a suite whose manifests are invalid have the same error.
+			// If the manifests of a suite are invalid, all of its cases have the same error, which
+			// is shown once.
 			if c.Err != nil && !shown[c.Err.Error()] {
 				shown[c.Err.Error()] = true
 				fmt.Fprintf(&details, "\n%s: %s\n%s\n", c.Position, printableLine(c.Name), indent(c.Err.Error()))
@@ -84,7 +85,7 @@ func newTable(columns ...string) *metav1.Table {
 	return table
 }
 
-// addRow adds a row. The printer of kubectl escapes only some control characters.
+// addRow adds a row, with control characters escaped. kubectl's printer escapes only some of them.
 func addRow(table *metav1.Table, cells ...any) {
 	for i, cell := range cells {
 		if text, ok := cell.(string); ok {

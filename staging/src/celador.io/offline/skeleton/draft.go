@@ -27,7 +27,7 @@ import (
 
 // A draft is a suite that is being written.
 type draft struct {
-	// objects are those of the file and of the manifests that the draft adds.
+	// objects are those of the file, and the manifests that the draft has added.
 	objects []*unstructured.Unstructured
 	samples []*unstructured.Unstructured
 	text    strings.Builder
@@ -70,8 +70,8 @@ func (d *draft) add(comment string, object *unstructured.Unstructured) {
 	d.objects = append(d.objects, object)
 }
 
-// complete adds the manifests that a policy needs to apply and that the file does not have: a
-// binding, its params, and the labels of a namespace.
+// complete adds manifests that the file lacks and without which a policy does not apply: a binding,
+// its params, and a namespace with labels.
 func (d *draft) complete(p *policy) {
 	name, kind := p.object.GetName(), p.object.GetKind()
 	bindings := d.bindings(kind, name)
@@ -118,7 +118,7 @@ func (d *draft) complete(p *policy) {
 // nameLabel is the label of each namespace with its name.
 const nameLabel = "kubernetes.io/metadata.name"
 
-// namespace returns the namespace of the objects.
+// namespace returns the namespace in which the objects of the cases are.
 func (p *policy) namespace() string {
 	if name := p.labels(func(m *admissionv1.MatchResources) *metav1.LabelSelector { return m.NamespaceSelector })[nameLabel]; name != "" {
 		return name
@@ -146,8 +146,8 @@ func (d *draft) ofKind(kind *admissionv1.ParamKind) *unstructured.Unstructured {
 	return nil
 }
 
-// completeParams adds a param for the paramRef of a binding unless the file has one of the kind. It
-// sets p.params to the param, whose values expressions may compare fields with.
+// completeParams adds a param for the paramRef of a binding, unless the file has a param of the
+// kind. It sets p.params to the param, because expressions may compare fields with its values.
 func (d *draft) completeParams(p *policy, ref *admissionv1.ParamRef) {
 	kind := p.typed.Spec.ParamKind
 	if kind == nil || ref == nil {
@@ -174,7 +174,8 @@ func (d *draft) completeParams(p *policy, ref *admissionv1.ParamRef) {
 	d.add(Todo+": fill in what "+p.object.GetName()+" reads from its params.", params)
 }
 
-// labels returns the labels that a selector of the constraints asks for.
+// labels returns the labels that an object needs for the selectors of the constraints. selector
+// returns the selector of a constraint.
 func (p *policy) labels(selector func(*admissionv1.MatchResources) *metav1.LabelSelector) map[string]string {
 	labels := map[string]string{}
 	for _, constraint := range p.constraints {
@@ -185,8 +186,7 @@ func (p *policy) labels(selector func(*admissionv1.MatchResources) *metav1.Label
 	return labels
 }
 
-// wanted returns the labels that a selector asks for. It ignores the operators NotIn and
-// DoesNotExist.
+// wanted returns labels that satisfy a selector, except for its operators NotIn and DoesNotExist.
 func wanted(selector *metav1.LabelSelector) map[string]string {
 	labels := map[string]string{}
 	if selector == nil {
@@ -206,7 +206,7 @@ func wanted(selector *metav1.LabelSelector) map[string]string {
 	return labels
 }
 
-// cases writes the cases of a policy. The names of cases begin with prefix.
+// cases writes the cases of a policy. prefix is the beginning of their names.
 func (d *draft) cases(ctx context.Context, p *policy, prefix string, guarded, unguarded *cluster.Cluster) error {
 	var rules []admissionv1.NamedRuleWithOperations
 	if p.typed.Spec.MatchConstraints != nil {
@@ -214,8 +214,7 @@ func (d *draft) cases(ctx context.Context, p *policy, prefix string, guarded, un
 	}
 	starts := startsOf(rules, d.samples, d.objects)
 	attempts := make([]*attempt, len(starts))
-	// at returns the attempt with the i-th kind of objects that the policy matches. Most policies
-	// need only the first one.
+	// at returns the attempt with the object of index i. Most policies need only the first one.
 	at := func(i int) *attempt {
 		if attempts[i] == nil {
 			attempts[i] = d.attempt(ctx, p, starts[i], guarded)
@@ -233,7 +232,7 @@ func (d *draft) cases(ctx context.Context, p *policy, prefix string, guarded, un
 	}
 	for i := range p.typed.Spec.Validations {
 		a, violating := at(0), (*unstructured.Unstructured)(nil)
-		// A validation may hold for all objects of some kinds.
+		// If all objects of one kind satisfy a validation, another kind may violate it.
 		for j := range starts {
 			if other := at(j); other.trial.distance == 0 {
 				if violating = other.search.violating(ctx, i, other.allowed, other.edits[i]); violating != nil {
@@ -255,11 +254,12 @@ func (d *draft) cases(ctx context.Context, p *policy, prefix string, guarded, un
 // An attempt is the search for the cases of a policy with one kind of objects.
 type attempt struct {
 	search *search
-	// allowed is the object that the policy allows, or else the one with the smallest distance.
-	// trial is what the policy does with it.
+	// allowed is an object that the policy allows or, if none was found, the one with the smallest
+	// distance. trial is what the policy does with it.
 	allowed *unstructured.Unstructured
 	trial   trial
-	// edits has, by the index of a validation, the changes of objects that may change its outcome.
+	// edits holds, by the index of a validation, changes of the object that may change the
+	// validation's result.
 	edits [][]edit
 }
 
@@ -283,12 +283,13 @@ func (d *draft) attempt(ctx context.Context, p *policy, from start, guarded *clu
 	return a
 }
 
-// validation writes the cases of a validation. violating is nil if none was found.
+// validation writes the two cases of a validation. violating is the object that violates it, or nil
+// if none was found.
 func (d *draft) validation(ctx context.Context, p *policy, a *attempt, prefix string, i int, violating *unstructured.Unstructured) error {
 	expression := p.typed.Spec.Validations[i].Expression
 	satisfied := newCase{name: fmt.Sprintf("%svalidations[%d] is satisfied", prefix, i), comment: expression, subject: a.allowed}
-	// Without violations: 0, a case of a binding that only warns or audits would pass with any
-	// object.
+	// A binding that only warns or audits admits every object, so the case also states that there
+	// is no violation.
 	satisfied.expect = map[string]any{"decision": suite.Allowed, "policy": a.search.policy, "violations": 0}
 	if a.trial.distance == 0 {
 		satisfied.subject = a.search.boundary(ctx, a.allowed, a.edits[i])
@@ -314,9 +315,9 @@ func (d *draft) validation(ctx context.Context, p *policy, a *attempt, prefix st
 	return nil
 }
 
-// fit returns a copy of the object in the namespace that the constraints select if the policy is
-// then closer to allowing it, and else the object. Objects of cluster-scoped resources stay as they
-// are.
+// fit returns a copy of the object in the namespace that the constraints select, if that brings it
+// closer to what the policy allows. Otherwise it returns the object itself, as for cluster-scoped
+// resources.
 func (p *policy) fit(ctx context.Context, s *search, object *unstructured.Unstructured) *unstructured.Unstructured {
 	if p.namespace() == metav1.NamespaceDefault {
 		return object
@@ -339,8 +340,8 @@ func (p *policy) edits(request *request, expression string) []edit {
 	return r.edits
 }
 
-// mutation writes the case of a mutating policy: what it changes in the object, which is nothing if
-// no object was found.
+// mutation writes the case of a mutating policy, which states what the policy changes in the
+// object. operations is empty if no object was found that it changes.
 func (d *draft) mutation(a *attempt, prefix string, operations []map[string]any) error {
 	c := newCase{name: prefix + "changes the object", subject: a.allowed, comment: "This is what the policy does today. Check that it is what you want."}
 	c.expect = map[string]any{"decision": suite.Allowed, "policy": a.search.policy, "patch": operations}
@@ -351,7 +352,7 @@ func (d *draft) mutation(a *attempt, prefix string, operations []map[string]any)
 	return d.write(a.search, c)
 }
 
-// changes returns the JSON patch of what the policies change in an object.
+// changes returns the JSON patch of all changes that the policies make to an object.
 func changes(ctx context.Context, s *search, object *unstructured.Unstructured, unguarded *cluster.Cluster) (operations []map[string]any, ok bool) {
 	if s.cluster == nil || unguarded == nil {
 		return nil, false
@@ -372,7 +373,7 @@ type newCase struct {
 	name, comment string
 	subject       *unstructured.Unstructured
 	expect        map[string]any
-	// fillIn is what the author has to do. Empty if the case passes.
+	// fillIn is what the author has to fill in for the case to pass. Empty if it passes already.
 	fillIn string
 }
 

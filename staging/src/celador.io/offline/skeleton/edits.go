@@ -33,7 +33,7 @@ func (e edit) apply(object *unstructured.Unstructured) *unstructured.Unstructure
 	return result
 }
 
-// in returns value with the edit at a path, or nil if the edit is not possible.
+// in returns value with the edit made at a path, or nil if that is not possible.
 func (e edit) in(value any, path []any) any {
 	if len(path) == 0 {
 		return runtime.DeepCopyJSONValue(e.value)
@@ -71,25 +71,26 @@ func (e edit) in(value any, path []any) any {
 	}
 }
 
-// A reader finds the edits that may change what expressions decide: the values that they compare
-// fields of the object with, and the neighbors of these values.
+// A reader finds edits that may change the result of expressions: it sets fields of the object to
+// the values with which they are compared, and to neighbors of these values.
 type reader struct {
 	// variables are the expressions of the policy's variables by name.
 	variables map[string]ast.Expr
 	// params are the parameters of the policy. May be nil.
 	params map[string]any
-	// items are the paths of the lists that macros iterate over, by the name of their variable.
+	// items holds the paths of the lists that macros iterate over, by the names of the iteration
+	// variables.
 	items map[string][]any
-	// subject is the variable whose fields are edited: object, or oldObject of deletions.
+	// subject is the variable whose fields are edited: object or, for deletions, oldObject.
 	subject string
-	// whole is set if request.name and request.namespace are those of the subject, as they are
-	// unless the body has a kind of its own, such as PodExecOptions.
+	// whole is set if request.name and request.namespace are the name and namespace of the subject.
+	// They are not if the body of the request has a kind of its own, such as PodExecOptions.
 	whole bool
 	edits []edit
 }
 
-// parse returns the syntax tree of an expression, or nil if it has errors, which the server
-// reports.
+// parse returns the syntax tree of an expression. It returns nil for an invalid one, which the
+// server reports.
 func parse(expression string) ast.Expr {
 	env := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).StoredExpressionsEnv()
 	parsed, issues := env.Parse(expression)
@@ -99,7 +100,8 @@ func parse(expression string) ast.Expr {
 	return parsed.NativeRep().Expr()
 }
 
-// read adds the edits for an expression. Variables are read where the expression refers to them.
+// read adds the edits for an expression. Where it refers to a variable, the variable's expression
+// is read.
 func (r *reader) read(e ast.Expr) {
 	if e == nil {
 		return
@@ -191,8 +193,8 @@ func (r *reader) set(path []any, value any) {
 	r.edits = append(r.edits, edit{path: path, value: value})
 }
 
-// requestFields are the paths of fields of the subject by other names under which expressions read
-// their values.
+// requestFields maps fields of the request to the paths of the subject's fields with the same
+// values.
 var requestFields = map[string][]any{
 	"request.namespace": {"metadata", "namespace"}, "request.name": {"metadata", "name"}, "namespaceObject.metadata.name": {"metadata", "namespace"},
 }
@@ -211,8 +213,8 @@ func (r *reader) requestField(e ast.Expr) []any {
 	return requestFields[e.AsIdent()+name]
 }
 
-// path returns the path of the field of object that an expression selects, or nil if it is another
-// one.
+// path returns the path of the object's field that an expression selects. It returns nil for other
+// expressions.
 func (r *reader) path(e ast.Expr) []any {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -288,8 +290,8 @@ func (r *reader) value(e ast.Expr) any {
 	return nil
 }
 
-// expand calls f with the expression of a variable, if there is one. In f, the variable is unknown,
-// since an invalid one may refer to itself.
+// expand calls f with the expression of a variable, if the variable exists. While f runs, the
+// variable does not exist, because an invalid variable may refer to itself.
 func (r *reader) expand(name string, f func(ast.Expr)) {
 	e := r.variables[name]
 	if e == nil {

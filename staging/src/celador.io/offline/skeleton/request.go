@@ -15,23 +15,24 @@ import (
 	"celador.io/offline/suite"
 )
 
-// A request is the form of the requests that a policy matches. Cases differ in their subject only.
+// A request is what the requests of all cases of a policy have in common: they differ in their
+// subject only.
 type request struct {
 	operation   admission.Operation
 	subresource string
-	// stored is the object that an UPDATE changes, or whose subresource the request is for. Nil for
-	// others.
+	// stored is the object that an UPDATE changes, or whose subresource the request is for.
+	// Otherwise it is nil.
 	stored *unstructured.Unstructured
-	// resource is set if the subject has another kind than the resource.
+	// resource is set if the kind of the subject does not tell the resource.
 	resource *metav1.GroupVersionResource
 }
 
-// connectOptions are the kinds of the bodies of connections by subresource.
+// connectOptions maps subresources to the kinds of the bodies of CONNECT requests for them.
 var connectOptions = map[string]string{
 	"attach": "PodAttachOptions", "exec": "PodExecOptions", "portforward": "PodPortForwardOptions", "proxy": "PodProxyOptions",
 }
 
-// newRequest returns the request of a start, and its subject: the object that is sent, or deleted.
+// newRequest returns the request for a start, and its subject: the object that it sends or deletes.
 func newRequest(from start, definitions []*unstructured.Unstructured) (request, *unstructured.Unstructured) {
 	subject := from.sample
 	r := request{operation: admission.Create}
@@ -55,10 +56,10 @@ func newRequest(from start, definitions []*unstructured.Unstructured) (request, 
 	return r, subject
 }
 
-// operationOrder has the operations in the order in which cases prefer them.
+// operationOrder lists the operations, from the one that cases prefer to the last resort.
 var operationOrder = []admissionv1.OperationType{admissionv1.Create, admissionv1.Update, admissionv1.Delete, admissionv1.Connect}
 
-// subject returns the variable of expressions that is the subject.
+// subject returns the name of the CEL variable that has the subject.
 func (r *request) subject() string {
 	if r.operation == admission.Delete {
 		return "oldObject"

@@ -23,8 +23,8 @@ var samplesFile []byte
 // Todo marks what the author of a suite has to fill in.
 const Todo = "TODO"
 
-// samples returns a new object of each kind that has a sample: the built-in ones, and those of the
-// CustomResourceDefinitions among objects.
+// samples returns a new object of each kind for which one is known: built-in kinds with a sample,
+// and the kinds of the CustomResourceDefinitions among objects.
 func samples(objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	documents, err := manifest.Parse("samples.yaml", samplesFile)
 	if err != nil {
@@ -46,19 +46,20 @@ func samples(objects []*unstructured.Unstructured) ([]*unstructured.Unstructured
 	return all, nil
 }
 
-// A start is an object to begin the search for cases with: the sample of a resource that a rule of
-// the policy matches, with a name that the rule matches.
+// A start is an object with which the search for cases begins: a sample of a resource that a rule
+// of the policy matches, with a name that the rule matches.
 type start struct {
 	rule   admissionv1.NamedRuleWithOperations
 	path   string // of the resource, such as pods/exec
 	sample *unstructured.Unstructured
 }
 
-// maxStarts is the maximum number of starts that are tried. Rules may match all resources.
+// maxStarts is the maximum number of starts that are tried, because a rule may match all resources.
 const maxStarts = 12
 
-// startsOf returns the starts of the resources that rules match, or one with an object whose kind
-// is to be filled in. A rule of a subresource stands for its resource.
+// startsOf returns a start for each resource that the rules match. If there is no sample, it is one
+// object whose kind the author has to fill in. A rule for a subresource counts as one for the
+// resource.
 func startsOf(rules []admissionv1.NamedRuleWithOperations, all, definitions []*unstructured.Unstructured) []start {
 	var starts []start
 	for _, rule := range rules {
@@ -101,7 +102,8 @@ func contains(values []string, value string) bool {
 	return slices.Contains(values, "*") || slices.Contains(values, value)
 }
 
-// resourceOf returns the resource of a kind: the one of its definition, or the plural of its name.
+// resourceOf returns the resource of a kind: that of its definition or, without one, the plural of
+// the kind's name.
 func resourceOf(kind schema.GroupVersionKind, definitions []*unstructured.Unstructured) string {
 	for _, definition := range definitions {
 		if plural, found, _ := unstructured.NestedString(definition.Object, "spec", "names", "plural"); found && cluster.DefinedKind(definition) == kind.GroupKind() {
@@ -134,8 +136,8 @@ func customSamples(definition *unstructured.Unstructured) []*unstructured.Unstru
 	return all
 }
 
-// valueOf returns a value that a schema allows, if its type, bounds and required fields are all
-// that it demands.
+// valueOf returns a value that satisfies the type, the bounds and the required fields of a schema.
+// It ignores other constraints.
 func valueOf(s map[string]any) any {
 	if value, found := s["default"]; found {
 		return value

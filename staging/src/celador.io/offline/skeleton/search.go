@@ -14,8 +14,7 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// A search looks for objects that a policy allows or denies, among those that simple edits make of
-// a sample.
+// A search looks for objects that a policy allows or denies. It tries simple edits of a sample.
 type search struct {
 	cluster *cluster.Cluster // nil if the server does not accept the manifests
 	kind    string
@@ -25,11 +24,11 @@ type search struct {
 
 // A trial is what a policy does with a request for an object.
 type trial struct {
-	// distance is 0 if the policy applies and all its validations hold. Otherwise it is the number
-	// of validations that are violated or fail, or a constant such as notMatched, which is larger,
-	// if the policy evaluates none.
+	// distance says how far the object is from being allowed. It is 0 if the policy applies and all
+	// its validations hold, and otherwise the number of validations that are violated or fail. If
+	// the policy evaluates none, it is a larger constant such as notMatched.
 	distance int
-	// violated has the validations that are violated, and denied those of them for which the
+	// violated has the indexes of the validations that are violated, and denied those for which the
 	// request is denied.
 	violated, denied map[int]bool
 }
@@ -42,8 +41,8 @@ const (
 	unusable   = 4000
 )
 
-// judge sends the request with an object to the cluster, and returns the trial of the policy
-// through the binding with the smallest distance.
+// judge sends a request with an object to the cluster. Of the policy's bindings, it returns the
+// trial with the smallest distance.
 func (s *search) judge(ctx context.Context, object *unstructured.Unstructured) trial {
 	if s.cluster == nil || object == nil {
 		return trial{distance: unusable}
@@ -83,11 +82,11 @@ func (s *search) judge(ctx context.Context, object *unstructured.Unstructured) t
 	return best
 }
 
-// rounds is the number of edits that closest combines.
+// rounds is the maximum number of edits that closest combines.
 const rounds = 8
 
-// closest returns the object that is closest to one that the policy allows, by the edit that helps
-// most in each round.
+// closest returns the object with the smallest distance that it finds. In each round it makes the
+// edit that helps most.
 func (s *search) closest(ctx context.Context, object *unstructured.Unstructured, edits []edit) (*unstructured.Unstructured, trial) {
 	current := s.judge(ctx, object)
 	for range rounds {
@@ -106,8 +105,9 @@ func (s *search) closest(ctx context.Context, object *unstructured.Unstructured,
 	return object, current
 }
 
-// boundary returns the first edit of the object that the policy still allows, or the object. Edits
-// begin with the value that an expression compares with, so that the case is at the limit.
+// boundary returns the object with the first edit that the policy still allows, or the object
+// itself. Edits set a field to the value with which an expression compares it first, so that the
+// case is at the limit of the validation.
 func (s *search) boundary(ctx context.Context, object *unstructured.Unstructured, edits []edit) *unstructured.Unstructured {
 	for _, e := range edits {
 		if _, number := e.value.(int64); !number {
@@ -120,11 +120,11 @@ func (s *search) boundary(ctx context.Context, object *unstructured.Unstructured
 	return object
 }
 
-// maxPairs is the number of edits above which violating does not try pairs of edits.
+// maxPairs is the number of edits up to which violating also tries pairs of edits.
 const maxPairs = 24
 
-// violating returns an object that violates a validation and, besides it, as few others as
-// possible. It returns nil if no edit makes such an object.
+// violating returns an object that violates a validation, and as few others as possible. It returns
+// nil if no edit leads to one.
 func (s *search) violating(ctx context.Context, index int, object *unstructured.Unstructured, edits []edit) *unstructured.Unstructured {
 	var found *unstructured.Unstructured
 	fewest := 0

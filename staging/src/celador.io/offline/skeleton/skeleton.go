@@ -20,11 +20,11 @@ import (
 	"celador.io/offline/suite"
 )
 
-// New returns the text of a suite for the policies of a file, whose bindings, params and
-// CustomResourceDefinitions may be in the file, too. directory is where the suite will be. The
-// suite has a case that satisfies and a case that violates each validation, and a case for each
-// mutating policy. Their objects are found by trial. Where none is found, the case is marked with
-// TODO and fails.
+// New returns the text of a suite for the policies of a file. The file may also have bindings,
+// params and CustomResourceDefinitions. directory is where the suite will be. For each validation,
+// the suite has a case that satisfies it and a case that violates it. For each mutating policy, it
+// has one case. The objects of the cases are found by trial. A case for which none is found is
+// marked with TODO and fails.
 func New(ctx context.Context, backend cluster.Backend, file, directory string) ([]byte, error) {
 	objects, documents, err := read(file)
 	if err != nil {
@@ -59,7 +59,8 @@ func New(ctx context.Context, backend cluster.Backend, file, directory string) (
 	if err := checkPolicies(ctx, backend, objects, documents); err != nil {
 		return nil, err
 	}
-	// A cluster without the manifests decides nothing. The run of the suite reports why.
+	// If the server does not accept the manifests, there is no cluster, and objects cannot be
+	// tried. Running the suite shows the reason.
 	guarded, _ := cluster.New(ctx, backend, d.objects...)
 	unguarded, _ := cluster.New(ctx, backend, slices.DeleteFunc(slices.Clone(d.objects), isPolicy)...)
 	d.text.WriteString("cases:\n")
@@ -75,7 +76,8 @@ func New(ctx context.Context, backend cluster.Backend, file, directory string) (
 	return []byte(d.text.String()), nil
 }
 
-// A policy is a policy of the file. The fields of typed are those of both kinds of policies.
+// A policy is a policy of the file. Of the fields of typed, those that do not exist in its kind are
+// empty.
 type policy struct {
 	object *unstructured.Unstructured
 	typed  struct {
@@ -87,12 +89,12 @@ type policy struct {
 			Validations      []admissionv1.Validation     `json:"validations"`
 		} `json:"spec"`
 	}
-	// constraints are the matchConstraints of the policy and the matchResources of its bindings,
-	// nil where a binding has none.
+	// constraints are the matchConstraints of the policy and the matchResources of its bindings.
+	// Those of a binding without any are nil.
 	constraints []*admissionv1.MatchResources
 	// denies is set if a binding has the action Deny.
 	denies bool
-	// params is the param that the cases are evaluated with. Nil without one.
+	// params is the param with which the cases are evaluated. Nil if there is none.
 	params map[string]any
 }
 

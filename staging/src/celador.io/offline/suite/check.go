@@ -28,8 +28,8 @@ func (c *checker) fail(field, want, got string) {
 	c.mismatches = append(c.mismatches, Mismatch{Field: field, Position: c.document.Position(c.path + "." + field), Want: want, Got: got})
 }
 
-// check compares review with the expectation of a case, except for the patch. It returns the
-// decision.
+// check compares the review with the expectation of a case, except for the patch. It returns what
+// the policies decided.
 func (c *checker) check(test *testCase, review *cluster.Review) Conclusion {
 	expect := &test.spec.Expect
 	inScope := scope(review.Policies, expect.Policy, expect.Binding)
@@ -82,7 +82,7 @@ func noObject(review *cluster.Review) string {
 }
 
 // explain adds the expressions of violated validations to the last mismatch, so that reports can
-// show why the policy decided so.
+// show the reason of the decision.
 func (c *checker) explain(found []Violation) {
 	last := &c.mismatches[len(c.mismatches)-1]
 	for _, f := range found {
@@ -106,8 +106,8 @@ func described(decision Conclusion, why string) string {
 	return string(decision) + " (" + why + ")"
 }
 
-// checkViolation compares validation, message and reason of the expectation with the violations. A
-// single violation must have all that the expectation sets.
+// checkViolation compares the violations with the fields validation, message and reason of the
+// expectation. One violation must match all that are set.
 func (c *checker) checkViolation(test *testCase, review *cluster.Review, found []Violation) {
 	expect := &test.spec.Expect
 	candidates := []Violation{}
@@ -122,7 +122,8 @@ func (c *checker) checkViolation(test *testCase, review *cluster.Review, found [
 			candidates[0].Reason = review.Status.ErrStatus.Reason
 		}
 	}
-	// Each field narrows the candidates down. The first one that no candidate has is the mismatch.
+	// Each field narrows down the violations that may be the expected one. The first field that
+	// none of them matches is the mismatch.
 	for _, criterion := range test.criteria() {
 		met := slices.DeleteFunc(slices.Clone(candidates), func(f Violation) bool { return !criterion.meets(f) })
 		if len(met) == 0 {
@@ -141,8 +142,8 @@ func (c *checker) checkViolation(test *testCase, review *cluster.Review, found [
 	}
 }
 
-// checkViolations compares the number of violations that meet the criteria of the case. If the case
-// expects a denial, validations that fail do not count.
+// checkViolations compares the number of violations that match the criteria of the case. If the
+// case expects a denial, validations that could not be evaluated do not count.
 func (c *checker) checkViolations(test *testCase, found []Violation) {
 	criteria := test.criteria()
 	denial := test.spec.Expect.Decision == Denied

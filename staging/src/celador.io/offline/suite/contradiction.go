@@ -3,7 +3,7 @@
 
 package suite
 
-// contradictions adds an error for fields of an expectation that no answer meets together.
+// contradictions adds an error if no answer can match all fields of an expectation.
 func (l *loader) contradictions(path string, spec *Expectation) {
 	rejects := spec.Decision == Denied || spec.Decision == Error || spec.Decision == Rejected
 	inScope := spec.Policy != "" || spec.Binding != ""

@@ -28,14 +28,14 @@ type Answer struct {
 	// Unguarded is the object in the answer to the same request without policies. It is nil if this
 	// answer has none.
 	Unguarded *unstructured.Unstructured
-	// Expressions are the expressions of all objects that coverage counts, in the order of kind,
-	// name and place.
+	// Expressions are the expressions of all objects that have expressions which coverage counts,
+	// in the order of kind, name and place.
 	Expressions []EvaluatedExpression
 	// TypeWarnings are the warnings of the type checks of all policies.
 	TypeWarnings []PolicyWarning
 }
 
-// An EvaluatedExpression is an expression of an object, whose Branches are those that its
+// An EvaluatedExpression is an expression of an object. Its Branches show which ones its
 // evaluations reached.
 type EvaluatedExpression struct {
 	coverage.Expression
@@ -59,10 +59,10 @@ type Evaluation struct {
 	Cost uint64 `json:"cost"`
 }
 
-// Explain answers the request of the first case of a test, without regard to its expectation. The
-// feature gates of the suite must be enabled. If the server accepts the manifests, Explain returns
-// an answer, together with an error if the request cannot be sent. Errors about fields have their
-// positions.
+// Explain answers the request of the first case of a test, and ignores its expectation. The feature
+// gates of the suite must be enabled. Once the server accepts the manifests, Explain returns an
+// answer even if the request cannot be sent, together with the error. Errors about fields have
+// their positions.
 func Explain(ctx context.Context, base *cluster.Base, test *Test) (*Answer, error) {
 	c := &test.cases[0]
 	f := newFixture(base).with(ctx, overlay(test.objects, c.objects))
@@ -87,7 +87,7 @@ func Explain(ctx context.Context, base *cluster.Base, test *Test) (*Answer, erro
 		err = answer.admit(ctx, c, f, visitor)
 	}
 	if ctx.Err() != nil {
-		// The handlers of the API may still evaluate expressions.
+		// Handlers of the API may still add evaluations, so the answer is not returned.
 		return nil, ctx.Err()
 	}
 	answer.Expressions = visitor.sorted()
@@ -97,7 +97,7 @@ func Explain(ctx context.Context, base *cluster.Base, test *Test) (*Answer, erro
 	return answer, nil
 }
 
-// admit adds the answers to a request with and without policies.
+// admit adds the answers to the request of a case: with policies, and without.
 func (a *Answer) admit(ctx context.Context, c *testCase, f fixture, visitor *explainer) error {
 	review, err := visitor.tracing.Visit(ctx, c.request, visitor.visit)
 	if err != nil || ctx.Err() != nil {

@@ -15,15 +15,17 @@ import (
 	"celador.io/offline/manifest"
 )
 
-// Find returns the files of suites at the given paths, in lexical order without repetitions. A path
-// of a file is returned as it is. In a directory and its subdirectories, Find returns the YAML and
-// JSON files with a suite, except for hidden ones. Files that mention the group of suites and are
-// not valid YAML, and files and directories that cannot be read, broken links and special files
-// included, count as suites, so that a run does not leave them out. A directory without such a file
+// Find returns the files with suites at the given paths, in lexical order and without repetitions.
+// The path of a file is returned as it is. Of a directory with its subdirectories, Find returns the
+// YAML and JSON files that contain a suite, except for hidden ones. A directory without such a file
 // is an error.
 //
-// The files that Formats detect count as suites, too. Find looks for these in hidden directories as
-// well, because some tools keep their tests there.
+// So that a run does not silently leave them out, two more kinds of files count as suites: those
+// that mention the group of suites but are not valid YAML, and those that cannot be read, such as
+// broken links and special files. This includes directories that cannot be read.
+//
+// Files that Formats detect count as suites, too. Find also looks for these in hidden directories,
+// where some tools keep tests.
 func (l *Loader) Find(paths ...string) ([]string, error) {
 	var files []string
 	for _, path := range paths {

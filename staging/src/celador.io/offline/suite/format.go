@@ -10,15 +10,15 @@ import "celador.io/offline/manifest"
 type Format interface {
 	// Detects reports whether a file seems to have suites of the format.
 	Detects(file string, content []byte) bool
-	// Convert returns the suites of a file as documents of kind Suite, which have the positions of
-	// the file. Errors join one error for each problem, with its file, line and field. The document
-	// of a suite with a problem is nil.
+	// Convert returns the suites of a file as documents of kind Suite, whose values have positions
+	// in the file. Errors join one error for each problem, with its file, line and field. For a
+	// suite with a problem, the document is nil.
 	Convert(file string) ([]*manifest.Document, error)
 }
 
 // A Loader finds and loads suites, native ones and those of Formats.
 type Loader struct {
-	// Formats are the formats of other tools. The first one that detects a file reads it.
+	// Formats are the formats of other tools. If several detect a file, the first one reads it.
 	Formats []Format
 }
 

@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// files returns the files that a path of a suite in directory names. If pattern is set and no file
-// has this path, it may be a pattern as of path.Match, in which ** stands for any number of
-// directories. Hidden directories are left out of **.
+// files returns the files that name stands for in a suite in directory. If pattern is set and no
+// file has this name, it may be a pattern as of path.Match, in which ** stands for any number of
+// directories, except for hidden ones.
 func files(directory, name string, pattern bool) ([]string, error) {
 	file := name
 	if !filepath.IsAbs(file) {

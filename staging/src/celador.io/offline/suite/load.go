@@ -41,14 +41,15 @@ type testCase struct {
 	path    string   // the field of the case in the suite
 	objects []object // the manifests of the case
 	request *cluster.Request
-	// object and oldObject are the documents of the objects of the request. Nil without them.
+	// object and oldObject are the documents from which the objects of the request were read. Nil
+	// without them.
 	object, oldObject *manifest.Document
 	expected          *unstructured.Unstructured // of expect.object, nil without it
 	pattern           *regexp.Regexp             // nil without messagePattern
 }
 
 // Convert returns the native form of the suites of a file, or nil if none of Formats detects the
-// file. Suites that can be converted are returned together with the errors of others.
+// file. If some suites cannot be converted, it returns the others together with the errors.
 func (l *Loader) Convert(file string) ([]*manifest.Document, error) {
 	content, err := manifest.ReadFile(file)
 	if err != nil {
@@ -121,8 +122,8 @@ func Parse(document *manifest.Document) (*Test, error) {
 }
 
 // checkEmpty rejects fields of requests and expectations that are present without a value. YAML
-// reads a field with nothing behind the colon as null, which no answer is compared with, although
-// the author may have meant an empty list.
+// reads a field with nothing after the colon as null, which means that nothing is compared,
+// although the author may have meant an empty list.
 func (l *loader) checkEmpty() {
 	var suite struct {
 		Cases []struct{ Request, Expect map[string]any }
@@ -142,8 +143,8 @@ func (l *loader) checkEmpty() {
 	}
 }
 
-// defaultName returns the name of a file without its extension, or the name of its directory if the
-// file is suite.yaml, so that suites beside each other have different names.
+// defaultName returns the name of a file without its extension. For suite.yaml, it returns the name
+// of the directory, so that suites in neighboring directories have different names.
 func defaultName(file string) string {
 	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 	if absolute, err := filepath.Abs(file); err == nil && name == "suite" {
@@ -296,7 +297,7 @@ func (l *loader) expectation(path string, spec *Expectation, objects []object) {
 	}
 }
 
-// decision reports whether a decision exists, and adds an error if it does not.
+// decision reports whether a value of the field decision exists, and adds an error if it does not.
 func (l *loader) decision(path string, decision Conclusion) bool {
 	known := slices.Contains(conclusions, decision)
 	if !known {

@@ -19,16 +19,16 @@ import (
 // strictError matches the errors of the API about fields that it does not know or finds twice.
 var strictError = regexp.MustCompile(`(unknown|duplicate) field "([^"]+)"`)
 
-// hoisted matches the field that Kubernetes names in errors about the schema of a
-// CustomResourceDefinition whose versions have one schema.
+// hoisted matches the beginning of a field that Kubernetes names in errors about a schema, if all
+// versions of the CustomResourceDefinition have the same schema.
 var hoisted = regexp.MustCompile(`^spec\.validation\b`)
 
-// maxCauses is the number of fields of an object for which located returns errors. To find their
-// positions takes time, and nobody reads more.
+// maxCauses is the maximum number of fields of an object for which located returns errors. Finding
+// a position takes time, and nobody reads more.
 const maxCauses = 100
 
-// located returns an error of the API about the object of a document, with the position of each
-// field that it names, up to maxCauses.
+// located returns an API error about the object of a document as errors with positions: one for
+// each field that it names, at most maxCauses.
 func located(document *manifest.Document, err error) error {
 	var errs []error
 	for _, match := range strictError.FindAllStringSubmatch(err.Error(), maxCauses) {
@@ -53,8 +53,8 @@ func located(document *manifest.Document, err error) error {
 	return errors.Join(errs...)
 }
 
-// withoutExpression removes the quoted value of a field from the message of a CEL error, which
-// quotes the line with the mistake again.
+// withoutExpression removes the quoted expression from the message of a CEL error. The message
+// quotes the line with the mistake once more.
 func withoutExpression(message string) string {
 	const prefix = "Invalid value: "
 	text, found := strings.CutPrefix(message, prefix)
@@ -68,8 +68,8 @@ func withoutExpression(message string) string {
 	return prefix + strings.TrimPrefix(text[len(quoted):], ": ")
 }
 
-// Locate returns an error of cluster.New or cluster.Base.Restore with the positions of the fields.
-// documents are those of the objects that were added, in their order.
+// Locate adds the positions of fields to an error of cluster.New or cluster.Base.Restore. documents
+// are those of the added objects, in their order.
 func Locate(err error, documents []*manifest.Document) error {
 	var errs []error
 	for _, err := range manifest.Errors(err) {

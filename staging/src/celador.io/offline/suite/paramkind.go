@@ -10,8 +10,8 @@ import (
 )
 
 // unservedParamKind returns an error if a policy rejected the request because the cluster does not
-// serve its paramKind. Unless the case expects an Error, it lacks a manifest: that the policy
-// rejects all requests says nothing about its rules.
+// serve its paramKind. The policy then rejects every request, which shows nothing about its rules,
+// so the case lacks a manifest.
 func unservedParamKind(created *cluster.Cluster, objects []object, review *cluster.Review) error {
 	for _, p := range review.Policies {
 		if p.Effect != cluster.Failed {

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// checkObject reports the fields of a part of an object that got does not have with the same value.
+// checkObject reports the fields of part that got lacks, or has with another value.
 func (c *checker) checkObject(part, got map[string]any) {
 	count := len(c.mismatches)
 	c.checkPart("object", part, got, false)
@@ -23,8 +23,8 @@ func (c *checker) checkObject(part, got map[string]any) {
 	}
 }
 
-// withPart returns value with the fields of part, so that checkPart finds no mismatch. It changes
-// neither.
+// withPart returns a copy of value that has the fields of part, so that checkPart finds no
+// mismatch.
 func withPart(value, part any) any {
 	switch part := part.(type) {
 	case map[string]any:
@@ -55,9 +55,9 @@ func withPart(value, part any) any {
 	return part
 }
 
-// checkPart reports each field of want that got does not have with the same value and, if whole is
-// set, each field of got that want does not have. path is the field of the expectation. A null in
-// want stands for an absent field.
+// checkPart reports each field of want that got lacks or has with another value. If whole is set,
+// it also reports each field of got that want lacks. path is the field of the expectation. A null
+// in want stands for an absent field.
 func (c *checker) checkPart(path string, want, got any, whole bool) {
 	switch want := want.(type) {
 	case map[string]any:
@@ -98,8 +98,8 @@ func (c *checker) checkPart(path string, want, got any, whole bool) {
 	}
 }
 
-// number returns integers as floating-point numbers if nothing is lost, because decoders differ in
-// the type of 1.0.
+// number returns an integer as a floating-point number if that is exact, because some decoders read
+// 1.0 as an integer.
 func number(value any) any {
 	if i, ok := value.(int64); ok && int64(float64(i)) == i {
 		return float64(i)

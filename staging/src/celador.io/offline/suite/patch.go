@@ -14,8 +14,8 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// patchOperations are the operations of RFC 6902. needsValue and needsFrom report their required
-// fields.
+// patchOperations are the operations of RFC 6902. needsValue and needsFrom tell which fields they
+// require.
 var patchOperations = map[string]struct{ needsValue, needsFrom bool }{
 	"add": {needsValue: true}, "remove": {}, "replace": {needsValue: true}, "move": {needsFrom: true}, "copy": {needsFrom: true}, "test": {needsValue: true},
 }
@@ -39,16 +39,16 @@ func (l *loader) patch(path string, operations []PatchOperation) {
 	}
 }
 
-// pointer checks a JSON pointer to a value inside an object. No patch of a policy is of the whole
-// object.
+// pointer checks the JSON pointer to a value inside an object. A policy cannot patch the object as
+// a whole, so the pointer must not be empty.
 func (l *loader) pointer(path, pointer string) {
 	if !strings.HasPrefix(pointer, "/") {
 		l.fail(path, "%q does not point into the object, want a JSON pointer such as /metadata/labels/app. To compare whole objects, use object", pointer)
 	}
 }
 
-// checkPatch reports the differences between after and the object that results from the operations
-// on before.
+// checkPatch applies the operations to before, and reports the differences of the result from
+// after.
 func (c *checker) checkPatch(operations []PatchOperation, before, after *unstructured.Unstructured) {
 	source, wanted := Normalize(before), map[string]any{}
 	patched, err := apply(operations, source)
@@ -94,7 +94,7 @@ func Normalize(object *unstructured.Unstructured) map[string]any {
 	for _, field := range []string{"uid", "creationTimestamp", "resourceVersion", "generation", "managedFields"} {
 		unstructured.RemoveNestedField(result.Object, "metadata", field)
 	}
-	// Other fields repeat these values, such as the labels and the selector of a Job.
+	// Some fields repeat such values, for example the labels and the selector of a Job.
 	random := map[string]string{string(object.GetUID()): "xxxxx"}
 	if prefix := object.GetGenerateName(); prefix != "" {
 		random[object.GetName()] = prefix + "xxxxx"
@@ -103,8 +103,8 @@ func Normalize(object *unstructured.Unstructured) map[string]any {
 	return withoutRandom(result.Object, random).(map[string]any)
 }
 
-// withoutRandom replaces the strings of random, and the random part of the names of token volumes,
-// in value, and returns it.
+// withoutRandom replaces strings in value by those that random has for them, and the random ends of
+// the names of token volumes. It returns the result.
 func withoutRandom(value any, random map[string]string) any {
 	switch value := value.(type) {
 	case map[string]any:

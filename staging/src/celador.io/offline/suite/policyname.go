@@ -15,10 +15,11 @@ import (
 
 var policyKinds = []string{cluster.ValidatingKind, cluster.MutatingKind}
 
-// bindingSuffix follows the kind of a policy in the kind of its bindings.
+// bindingSuffix is what the kind of a policy's bindings has in addition to the kind of the policy.
 const bindingSuffix = "Binding"
 
-// cutKind splits the policy of an expectation into a kind, which may be empty, and a name.
+// cutKind splits the field policy of an expectation into a kind and a name. The kind is empty if
+// the field has none.
 func cutKind(policy string) (kind, name string) {
 	if kind, name, found := strings.Cut(policy, "/"); found {
 		return kind, name
@@ -26,8 +27,8 @@ func cutKind(policy string) (kind, name string) {
 	return "", policy
 }
 
-// expectedPolicy checks that policy and binding of an expectation name one policy of the objects,
-// and that the binding is one of this policy: another one never applies.
+// expectedPolicy checks that the fields policy and binding of an expectation name a policy among
+// the objects and one of its bindings. The case could never pass otherwise.
 func (l *loader) expectedPolicy(path string, spec *Expectation, objects []object) {
 	kind, name := cutKind(spec.Policy)
 	policies := named(objects, kind, "", name)
@@ -68,8 +69,8 @@ func (l *loader) expectedPolicy(path string, spec *Expectation, objects []object
 	}
 }
 
-// binds reports whether a binding binds the named policy, or any policy of the objects if the name
-// is empty.
+// binds reports whether a binding is one of the named policy or, with an empty name, of any policy
+// among the objects.
 func binds(binding object, policy string, objects []object) bool {
 	bound, _, _ := unstructured.NestedString(binding.content.Object, "spec", "policyName")
 	if policy != "" {
@@ -79,8 +80,8 @@ func binds(binding object, policy string, objects []object) bool {
 	return len(named(objects, kind, "", bound)) > 0
 }
 
-// named returns the policies, or bindings if suffix is bindingSuffix, with a name. An empty kind of
-// policies stands for both.
+// named returns the policies with a name or, if suffix is bindingSuffix, the bindings. An empty
+// kind stands for both kinds of policies.
 func named(objects []object, kind, suffix, name string) []object {
 	var found []object
 	for _, o := range objects {

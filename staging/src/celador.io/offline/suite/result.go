@@ -39,7 +39,7 @@ type CaseResult struct {
 	// Mismatches are the differences from the expectation. The case passes if there is none and Err
 	// is nil.
 	Mismatches []Mismatch
-	// Differences are the differences of whole objects behind the mismatches of object and patch.
+	// Differences show the whole objects for mismatches of object and patch.
 	Differences []Difference
 	// Skipped is why the case did not run. It is empty if it ran.
 	Skipped string
@@ -63,10 +63,10 @@ type Mismatch struct {
 	Field string `json:"field"`
 	// Position is the place of the field.
 	Position manifest.Position `json:"position"`
-	// Want and Got are the expected and the actual value, for people to read.
+	// Want and Got are the expected and the actual value, as text for people.
 	Want string `json:"want"`
 	Got  string `json:"got"`
-	// Expressions are the expressions of policies that led to the actual value.
+	// Expressions are the expressions of policies that explain the actual value.
 	Expressions []Expression `json:"expressions,omitempty"`
 }
 
@@ -74,7 +74,8 @@ type Mismatch struct {
 type Difference struct {
 	// Field is the field of the expectation: object or patch.
 	Field string
-	// Want is the expected object. For an expectation of a part, it is Got with this part.
+	// Want is the expected object. If the case expects a part of the object, Want is Got with this
+	// part.
 	Want map[string]any
 	// Got is the object after admission. If Field is patch, Want and Got lack the values that a
 	// server chooses anew for each request.

@@ -28,8 +28,8 @@ type Runner struct {
 	// Backend provides the API groups, admission plugins and authorizers of the clusters in which
 	// the cases run. Required.
 	Backend cluster.Backend
-	// AllowUnknownKinds lets the manifests and requests have objects of kinds that are not served.
-	// Servers then have a definition without a schema for each of them. Without it, such an object
+	// AllowUnknownKinds allows manifests and requests with objects of kinds that are not served.
+	// For each such kind, the cluster gets a definition without a schema. Otherwise such an object
 	// is an error.
 	AllowUnknownKinds bool
 	// Select reports whether to run the case of a suite. Nil runs all.
@@ -39,7 +39,7 @@ type Runner struct {
 	// Progress is called after each case, with the number of cases that are done and the number of
 	// all selected ones. Calls do not overlap. May be nil.
 	Progress func(done, total int)
-	// Coverage collects the branches that cases reach of the expressions of all policies, webhooks
+	// Coverage collects which branches of expressions the cases reach, for all policies, webhooks
 	// and CustomResourceDefinitions. May be nil.
 	Coverage *coverage.Profile
 }
@@ -89,7 +89,8 @@ func (r *Runner) Run(ctx context.Context, tests []*Test) []Result {
 type batch struct {
 	gates map[string]bool
 	base  *cluster.Base
-	// jobs run a case each, or let it fail with an error that concerns featureGates.
+	// jobs run one case each. If the argument is an error of the feature gates, the case fails with
+	// it.
 	jobs []func(error)
 }
 
@@ -129,9 +130,9 @@ func (r *Runner) runAll(batches []*batch) {
 	}
 }
 
-// A fixture creates, when they are first needed, the cluster with the manifests of a case, its
-// tracing, and the cluster without their policies, to compare objects with. Cases with equal
-// manifests share one.
+// A fixture holds what cases with equal manifests share: the cluster with the manifests, its
+// tracing, and the cluster without their policies, with which patches are compared. Each is created
+// when it is first needed.
 type fixture struct {
 	base    *cluster.Base
 	objects []object
@@ -160,13 +161,12 @@ func (r *Runner) fixture(ctx context.Context, base *cluster.Base, test *Test) fi
 	return none.with(ctx, test.objects)
 }
 
-// newFixture returns a fixture to derive others from. It has no cluster, and no definitions of
-// unknown kinds.
+// newFixture returns a fixture from which others are derived with the method with.
 func newFixture(base *cluster.Base) fixture {
 	return fixture{base: base, definitions: func() ([]object, error) { return nil, nil }}
 }
 
-// with returns the fixture of other manifests.
+// with returns a fixture like f for other manifests.
 func (f fixture) with(ctx context.Context, objects []object) fixture {
 	create := func(objects []object) func() (*cluster.Cluster, error) {
 		return sync.OnceValues(func() (*cluster.Cluster, error) { return f.newCluster(ctx, objects) })

@@ -24,7 +24,7 @@ func (o object) isPolicy() bool {
 	return cluster.IsPolicy(o.content.GroupVersionKind().GroupKind())
 }
 
-// overlay returns objects and the objects of over. Those of over take the place of others with the
+// overlay returns objects and over. An object of over takes the place of one of objects with the
 // same identity.
 func overlay(objects, over []object) []object {
 	replaced := map[cluster.Identity]bool{}
@@ -62,7 +62,8 @@ func (l *loader) manifests(path string, sources []Manifest) []object {
 	return objects
 }
 
-// content returns the object of a document, or nil if there is no document or an error.
+// content returns the object of a document. It returns nil without a document, and if there is an
+// error.
 func (l *loader) content(document *manifest.Document) *unstructured.Unstructured {
 	if document == nil {
 		return nil
@@ -72,8 +73,8 @@ func (l *loader) content(document *manifest.Document) *unstructured.Unstructured
 	return content
 }
 
-// partial returns the object of a source, which may lack apiVersion and kind. It returns nil if
-// there is no source or an error.
+// partial returns the object of a source, which may lack apiVersion and kind. It returns nil
+// without a source, and if there is an error.
 func (l *loader) partial(path string, source *Manifest) *unstructured.Unstructured {
 	document := l.only(path, source)
 	if document == nil {
@@ -86,7 +87,8 @@ func (l *loader) partial(path string, source *Manifest) *unstructured.Unstructur
 	return &unstructured.Unstructured{Object: content}
 }
 
-// only returns the only document of a source, or nil if there is no source or an error.
+// only returns the document of a source that must have exactly one. It returns nil without a
+// source, and if there is an error.
 func (l *loader) only(path string, source *Manifest) *manifest.Document {
 	if source == nil {
 		return nil
@@ -102,8 +104,8 @@ func (l *loader) only(path string, source *Manifest) *manifest.Document {
 	return nil
 }
 
-// documents returns the objects of a source. many reports whether there may be several: its path
-// may be a pattern, and lists are replaced by their items.
+// documents returns the documents of a source. If many is set, there may be several: the path may
+// be a pattern, and lists are replaced by their items.
 func (l *loader) documents(path string, source *Manifest, many bool) []*manifest.Document {
 	var documents []*manifest.Document
 	if source.Path == "" {
@@ -127,7 +129,7 @@ func (l *loader) documents(path string, source *Manifest, many bool) []*manifest
 			}
 			documents = append(documents, read...)
 		}
-		// A pattern may match the suite itself.
+		// The pattern may also match the file of the suite, which is left out.
 		if many && len(files) > 1 {
 			documents = slices.DeleteFunc(documents, IsSuite)
 		}

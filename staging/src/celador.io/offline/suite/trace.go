@@ -14,8 +14,8 @@ import (
 	"celador.io/offline/coverage"
 )
 
-// A tracing reviews requests again, to see how the expressions of policies evaluate. It is safe for
-// concurrent use.
+// A tracing sends requests to a cluster once more, and records how the expressions of policies
+// evaluate. It is safe for concurrent use.
 type tracing struct {
 	*cluster.Tracing
 	expressions map[*cluster.Expression]tracedExpression
@@ -73,7 +73,8 @@ func (c *checker) explainValues(t *tracing, expect *Expectation, decision Conclu
 				known = len(m.Expressions)
 				m.Expressions = append(m.Expressions, Expression{Position: e.Position, Text: e.Text})
 			}
-			// With several params, one that satisfies the expression explains nothing.
+			// Of the evaluations with several params, one that satisfies the expression explains
+			// nothing.
 			if shown := &m.Expressions[known]; shown.Explanation == nil || e.plan.Result(evaluation.Steps) != types.True {
 				explanation := e.plan.Explain(evaluation.Steps)
 				shown.Explanation = &explanation
@@ -82,9 +83,9 @@ func (c *checker) explainValues(t *tracing, expect *Expectation, decision Conclu
 	}
 }
 
-// leadsTo reports whether an evaluation explains why a field of an expectation has another actual
-// value. Examples are a match condition that is false for the decision NoMatch, and a validation
-// that is false for Denied.
+// leadsTo reports whether an evaluation explains why a field of an expectation has another value
+// than expected. For the decision NoMatch, that is a match condition that is false, and for Denied
+// a validation that is false.
 func leadsTo(field string, decision Conclusion, expect *Expectation, e *tracedExpression, evaluation *cluster.Evaluation) bool {
 	value := e.plan.Result(evaluation.Steps)
 	isWebhook := e.Kind == cluster.MutatingWebhookKind || e.Kind == cluster.ValidatingWebhookKind

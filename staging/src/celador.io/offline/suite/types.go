@@ -91,8 +91,8 @@ type Case struct {
 	// Skip is why the case does not run. A case that is skipped needs no request and no
 	// expectation.
 	Skip string `json:"skip,omitempty"`
-	// Notes are remarks that results show if the decision is the key, whether the case passes or
-	// not.
+	// Notes are remarks by decision. If the policies decide so, results show the remark, whether
+	// the case passes or not.
 	Notes map[Conclusion]string `json:"notes,omitempty"`
 }
 
@@ -132,24 +132,25 @@ type Request struct {
 // An Expectation is what a case expects of the answer. Fields that are not set are not compared.
 // One of Decision, Allowed and Violations is set.
 type Expectation struct {
-	// Decision is what the policies decide. With policy or binding it is what this policy, or this
-	// policy through this binding, decides.
+	// Decision is what the policies decide. If policy or binding is set, it is what that policy
+	// decides, or that policy through that binding.
 	Decision Conclusion `json:"decision,omitempty"`
 	// Allowed states whether the server performs the request, for whatever reason. A body that the
 	// server cannot decode is then a request that it does not perform, and not an error in the
 	// suite.
 	Allowed *bool `json:"allowed,omitempty"`
-	// Violations is the number of validations that are violated or fail, of those that the fields
-	// policy, binding, validation, message, messagePattern and reason describe.
+	// Violations is the number of validations that are violated or fail. Only those count that
+	// match the fields policy, binding, validation, message, messagePattern and reason.
 	Violations *int `json:"violations,omitempty"`
-	// Policy is the name of the policy that the decision, validation, message and reason are of. If
-	// a ValidatingAdmissionPolicy and a MutatingAdmissionPolicy have the same name, it is the kind,
-	// a slash and the name.
+	// Policy is the name of the policy to which the decision, validation, message and reason
+	// belong. If a ValidatingAdmissionPolicy and a MutatingAdmissionPolicy have the same name, it
+	// is the kind, a slash and the name.
 	Policy string `json:"policy,omitempty"`
-	// Binding is the name of the binding that the decision, validation, message and reason are of.
+	// Binding is the name of the binding to which the decision, validation, message and reason
+	// belong.
 	Binding string `json:"binding,omitempty"`
-	// Validation is the index in spec.validations of the validation that is violated or fails.
-	// Together with decision Allowed it is one whose binding only warns or audits.
+	// Validation is the index in spec.validations of the validation that is violated or fails. With
+	// the decision Allowed, it is a validation whose binding only warns or audits.
 	Validation *int `json:"validation,omitempty"`
 	// Message is the message of this violation or failure, without the server's text before it
 	// (name of the object, policy and binding). If the decision is Rejected, it is the message of

@@ -16,9 +16,9 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// unknownKinds returns definitions, without a schema, of the kinds that the manifests and requests
-// of a test have, and that neither the base nor a definition among the manifests serves. The
-// resources are namespaced if an object has a namespace.
+// unknownKinds returns definitions without schemas for the kinds of objects in the manifests and
+// requests of a test that neither the base nor a definition among the manifests serves. A resource
+// is namespaced if one of its objects has a namespace.
 func unknownKinds(base *cluster.Base, test *Test) ([]object, error) {
 	known := map[schema.GroupKind]bool{}
 	for o := range test.manifests {
@@ -74,8 +74,8 @@ func unknownKinds(base *cluster.Base, test *Test) ([]object, error) {
 	return objects, nil
 }
 
-// newDefinition returns a definition of a kind without versions, whose resource has the name that
-// clients guess.
+// newDefinition returns a definition of a kind, without versions. The name of its resource is the
+// one that clients guess for the kind.
 func newDefinition(kind schema.GroupVersionKind) *apiextensionsv1.CustomResourceDefinition {
 	plural, singular := meta.UnsafeGuessKindToResource(kind)
 	d := &apiextensionsv1.CustomResourceDefinition{

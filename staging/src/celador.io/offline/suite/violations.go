@@ -73,8 +73,8 @@ func Violations(reviews []cluster.PolicyReview) []Violation {
 	return found
 }
 
-// scope returns the reviews of the policy and the binding of an expectation. An empty name stands
-// for all.
+// scope returns the reviews that an expectation is about: those of its policy and its binding. An
+// empty name stands for all.
 func scope(reviews []cluster.PolicyReview, policy, binding string) []cluster.PolicyReview {
 	kind, name := cutKind(policy)
 	var kept []cluster.PolicyReview
@@ -86,10 +86,10 @@ func scope(reviews []cluster.PolicyReview, policy, binding string) []cluster.Pol
 	return kept
 }
 
-// notReached is the decision of a policy that a request did not reach. No suite can expect it.
+// notReached is the decision if the request was rejected before the policy. No suite can expect it.
 const notReached Conclusion = "NotReached"
 
-// decide returns the decision of the policies in scope, and the reason for it in words.
+// decide returns what the policies of the reviews in scope decide, and the reason in words.
 func decide(review *cluster.Review, inScope []cluster.PolicyReview) (decision Conclusion, why string) {
 	enforced := func(f Violation) bool { return f.Enforced }
 	if !review.Allowed && !slices.ContainsFunc(Violations(review.Policies), enforced) {

@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package collector collects metrics whose values are read when metrics are gathered, so that
-// changes of the counted objects need not update metrics.
+// Package collector collects metrics whose values are read when metrics are gathered. So code that
+// changes what they count need not update metrics.
 package collector
 
 import (
@@ -22,8 +22,8 @@ type Collector struct {
 	readers map[string]Reader
 }
 
-// A Reader calls observe once for each combination of label values of a metric. It is safe for
-// concurrent use.
+// A Reader calls observe with each value of a metric, once for each combination of labels. It is
+// safe for concurrent use.
 type Reader func(observe func(desc *metrics.Desc, value int, labels ...string))
 
 // Gauges returns a collector of the described gauges without readers.

@@ -13,9 +13,9 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// A Pool processes the keys of a queue with several workers. When a key takes longer than
-// SlowAfter, the pool adds a worker until that key is done. It does not interrupt the slow key.
-// Set the exported fields before Run, and do not change them afterwards.
+// A Pool processes the keys of a queue with several workers. If a key takes longer than SlowAfter,
+// the pool runs another worker until the key is done. The slow key is not interrupted. Set the
+// exported fields before Run, and do not change them afterwards.
 type Pool[K comparable] struct {
 	// Queue is shut down when Run ends.
 	Queue workqueue.TypedInterface[K]
@@ -51,8 +51,9 @@ func (p *Pool[K]) Run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// addWorkers starts the missing workers. The caller holds the lock. Run waits for all of them:
-// either Run has not reached Wait, or a worker is still running.
+// addWorkers starts workers until there are as many as there should be. The caller holds the lock.
+// Run waits for all of them, since it either has not begun to wait, or waits for a worker that
+// still runs.
 func (p *Pool[K]) addWorkers(ctx context.Context) {
 	for p.workers < p.target() {
 		p.workers++
@@ -73,8 +74,8 @@ func (p *Pool[K]) work(ctx context.Context) {
 	}
 }
 
-// process handles one key. It reports whether its worker is surplus afterwards; p.workers no
-// longer counts a surplus worker.
+// process handles one key. It reports whether the worker is not needed any more; p.workers does not
+// count it then.
 func (p *Pool[K]) process(ctx context.Context, key K) (surplus bool) {
 	defer p.Queue.Done(key)
 	if ctx.Err() != nil {

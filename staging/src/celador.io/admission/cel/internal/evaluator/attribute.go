@@ -54,8 +54,8 @@ func (a *attribute) with(q qualifier) *attribute {
 	return &extended
 }
 
-// resolve returns the closure that evaluates the attribute. cost is what it charges for reading base:
-// own for an attribute that is evaluated by itself, and 0 for a part of another attribute.
+// resolve returns the closure that evaluates the attribute. cost is what it charges for reading
+// base: own for an attribute that is evaluated by itself, and 0 for a part of another attribute.
 func (a *attribute) resolve(cost uint64) closure {
 	if a.chained {
 		return a.chain(cost)
@@ -203,9 +203,9 @@ func (p *planner) selection(e ast.Expr) node {
 	return node{attribute: a}
 }
 
-// readVariable returns a closure that reads a variable of the policy. It declines once the expression
-// has exceeded its cost limit: the first read evaluates the variable and charges the budget, and
-// cel-go has ended the evaluation by then.
+// readVariable returns a closure that reads a variable of the policy. It declines once the
+// expression has exceeded its cost limit: the first read evaluates the variable and charges the
+// budget, and cel-go has ended the evaluation by then.
 func readVariable(i int) closure {
 	return func(f *frame) ref.Val {
 		if f.exhausted() {

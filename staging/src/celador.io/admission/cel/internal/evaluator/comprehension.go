@@ -57,8 +57,8 @@ func (p *planner) comprehension(c ast.ComprehensionExpr) node {
 	return node{eval: planned.eval}
 }
 
-// start returns a closure for the initial value of the accumulator. It replaces an empty list or map
-// with a mutable one, as cel-go does, and sets the slot mutable.
+// start returns a closure for the initial value of the accumulator. It replaces an empty list or
+// map with a mutable one, as cel-go does, and sets the slot mutable.
 func (p *planner) start(init node, mutable int) closure {
 	adapter := p.library.adapter
 	return func(f *frame) ref.Val {

@@ -34,8 +34,8 @@ func (p *planner) push(name string, init closure) local {
 	return l
 }
 
-// read returns a closure for the value of the variable. Loops put neither errors nor unknowns into the
-// slots of items.
+// read returns a closure for the value of the variable. Loops put neither errors nor unknowns into
+// the slots of items.
 func (l local) read() closure {
 	slot, init := l.slot, l.init
 	if init == nil {

@@ -72,8 +72,8 @@ type instance struct {
 	changes    int
 }
 
-// self returns the variables of the rules for the instance. CEL values may cache what they have read, so
-// self is made anew after each change of the object.
+// self returns the variables of the rules for the instance. CEL values may cache what they have
+// read, so self is made anew after each change of the object.
 func (s *instance) self(w *walk) *schemaexpression.Activation {
 	if s.activation == nil || s.changes != w.changes {
 		s.activation = &schemaexpression.Activation{Self: schemaexpression.Value(s.value, s.place.self), StopAtCostLimit: true}

@@ -15,7 +15,7 @@ import (
 // listed is how many paths of one rule a warning names.
 const listed = 3
 
-// Reads lists the paths of values for a warning.
+// Reads returns a text for warnings that names the paths of the first values.
 func Reads(values []rulepath.UnsetValue) string {
 	var texts []string
 	for _, value := range values {

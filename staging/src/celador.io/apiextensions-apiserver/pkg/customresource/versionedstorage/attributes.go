@@ -48,8 +48,8 @@ func (a versionAttributes) of(object *unstructured.Unstructured) (labels.Set, fi
 // NewAttributes returns the attributes that objects have in all versions, which base reads.
 func NewAttributes(base storage.AttrFunc) *Attributes { return &Attributes{base: base} }
 
-// Add adds the attributes that attributes reads from objects converted to a version. It must not be
-// called once Of is.
+// Add adds the attributes that objects have when c has converted them to a version; attributes
+// reads them from the converted object. Add must not be called after the first call of Of.
 func (a *Attributes) Add(gv schema.GroupVersion, attributes storage.AttrFunc, c Converter) {
 	a.versions = append(a.versions, versionAttributes{gv, attributes, c})
 }

@@ -61,7 +61,8 @@ func (c Checker) checkKind(ctx context.Context, kind v1.ParamKind) error {
 	if slices.Contains(who.GetGroups(), user.SystemPrivilegedGroup) {
 		return nil
 	}
-	// An error leaves "*" in the resource: the user then needs access to more resources.
+	// If the resource is not known, it contains "*", so that the user needs access to more
+	// resources.
 	resource, _ := c.resource(kind)
 	allowed, err := c.allowed(ctx, who, "get", resource, "*", "*")
 	if err != nil {

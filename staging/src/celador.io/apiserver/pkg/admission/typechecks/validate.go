@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package typechecks checks the types of policies that clients write: it returns the errors for
-// which a policy must not be stored, and warnings about the others.
+// Package typechecks checks the types of policies that clients write. It returns the errors that
+// keep a policy from being stored, and warnings about other type errors.
 package typechecks
 
 import (
@@ -16,16 +16,17 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// A Validator checks the types of policies before they take effect, in one set of types that does
-// not change. Other types, those of params included, are dynamic. A nil Validator returns no errors.
-// It sends no requests, and is safe for concurrent use.
+// A Validator checks the types of policies before they are stored. It knows one set of types, which
+// does not change. Other types, among them those of params, are dynamic. A nil Validator returns no
+// errors. It sends no requests, and is safe for concurrent use.
 type Validator struct {
-	// checker creates the checker on first use, because it depends on CEL's compatibility version
-	// and so on flags.
+	// checker makes the checker on first use, because it depends on CEL's compatibility version,
+	// which flags set.
 	checker func() (*typecheck.Checker, error)
 }
 
-// NewValidator returns a Validator for the types that a function returns. It is called once.
+// NewValidator returns a Validator for the types that the function types returns. It calls the
+// function once.
 func NewValidator(types func() typecheck.Types) *Validator {
 	return &Validator{sync.OnceValues(func() (*typecheck.Checker, error) {
 		return typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), types())

@@ -12,13 +12,13 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// maxCost bounds the cost of a check, in the units of typecheck.Checker.Within. A policy that costs
-// more is checked for the status only.
+// maxCost bounds the cost of a check, in the units of typecheck.Checker.Within. A policy whose
+// check costs more gets no warnings, but is checked for its status.
 const maxCost = 64 << 10
 
-// A Warner warns the client that writes a policy about type errors in its expressions. The status
-// of the policy reports them as well, but kubectl apply does not show it. A Warner warns of nothing
-// before Use. It is safe for concurrent use.
+// A Warner warns a client that writes a policy about type errors in its expressions. The status of
+// the policy reports them, too, but kubectl apply does not show it. Before Use is called, a Warner
+// returns no warnings. It is safe for concurrent use.
 type Warner struct {
 	checker *typecheck.Checker
 	types   atomic.Pointer[func() typecheck.Types]
@@ -48,7 +48,7 @@ func (w *Warner) warnings(name string, check func(*typecheck.Checker) *typecheck
 	if types == nil {
 		return nil
 	}
-	// A policy must be stored even if its check fails.
+	// A panic of the check must not keep the policy from being stored.
 	defer func() {
 		if panicked := recover(); panicked != nil {
 			panics.Record(panics.Compiler, panicked, "policy", name)

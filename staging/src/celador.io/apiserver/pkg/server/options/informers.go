@@ -22,11 +22,11 @@ import (
 	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
 )
 
-// NewInitializers returns an initializer of the plugins for policies, for
-// RecommendedOptions.ExtraAdmissionInitializers. It adds the post-start hook and the readiness check
-// of StartPolicyInformers to the server. While the user of the client lacks permissions to read
-// policies, the server is not ready and refuses writes. NewInitializers returns an error if the
-// configuration has no client of a server with policies, which CoreAPIOptions sets.
+// NewInitializers returns an initializer of the plugins for policies. It is for
+// RecommendedOptions.ExtraAdmissionInitializers. It adds the post-start hook and the readiness
+// check of StartPolicyInformers to the server. While the user of the client lacks permissions to
+// read policies, the server is not ready and refuses writes. NewInitializers returns an error if
+// the configuration has no client of a server with policies, which CoreAPIOptions sets.
 func NewInitializers(config *genericapiserver.RecommendedConfig) ([]admission.PluginInitializer, error) {
 	if config.ClientConfig == nil {
 		return nil, errors.New("admission policies need a client of the server that stores them: set the CoreAPI options")

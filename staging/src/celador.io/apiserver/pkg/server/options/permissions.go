@@ -40,18 +40,18 @@ var followed = func() []schema.GroupResource {
 	return resources
 }()
 
-// permissionsInterval is the time between two questions for the permissions that are missing.
+// permissionsInterval is the time between two checks for missing permissions.
 const permissionsInterval = time.Second
 
-// permissions knows which permissions on the main server are missing. Informers only repeat
-// requests that are forbidden, and writes would wait for the informers. Safe for concurrent use.
+// permissions knows which permissions on the main server are missing. Without it, informers would
+// repeat forbidden requests in silence, and writes would wait for them. Safe for concurrent use.
 type permissions struct {
 	reviews authorizationclient.SelfSubjectAccessReviewInterface
 	missing atomic.Pointer[string]
 }
 
-// checkPermissions adds to the server a readiness check that fails while permissions of client on
-// the main server are missing, and lets the server refuse writes at once for as long.
+// checkPermissions adds a readiness check to the server that fails while client lacks permissions
+// on the main server. Meanwhile the server refuses writes at once.
 func checkPermissions(config *genericapiserver.Config, client kubernetes.Interface) error {
 	p := &permissions{reviews: client.AuthorizationV1().SelfSubjectAccessReviews()}
 	config.AddReadyzChecks(healthz.NamedCheck("policy-permissions", func(*http.Request) error { return p.err() }))
@@ -73,8 +73,8 @@ func (p *permissions) err() error {
 	return nil
 }
 
-// run asks for the permissions until none is missing or ctx ends. It logs the missing permissions
-// when they change.
+// run checks the permissions until none is missing or ctx ends. It logs the missing ones when they
+// change.
 func (p *permissions) run(ctx context.Context) {
 	_ = wait.PollUntilContextCancel(ctx, permissionsInterval, true, func(ctx context.Context) (bool, error) {
 		missing, err := p.ask(ctx)
@@ -94,7 +94,7 @@ func (p *permissions) run(ctx context.Context) {
 	})
 }
 
-// ask returns the permissions that the main server does not grant.
+// ask asks the main server for the permissions, and returns those that it does not grant.
 func (p *permissions) ask(ctx context.Context) (missing []string, err error) {
 	for _, resource := range followed {
 		for _, verb := range []string{"list", "watch"} {

@@ -1,7 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package freshness bounds the age of what admission plugins know of stored objects.
+// Package freshness bounds how much older the objects that an admission plugin knows may be than
+// those that are stored.
 package freshness
 
 import (
@@ -18,19 +19,19 @@ import (
 )
 
 const (
-	// maxStaleWait is how long a request waits for objects that are older than the limit. A stuck
-	// watch may take a minute to recover, and a request that fails soon can be repeated at another
-	// server.
+	// maxStaleWait is how long a request waits if the plugin's objects are older than the limit. A
+	// stuck watch may take a minute to recover, so the request fails soon, and the client can try
+	// another server.
 	maxStaleWait = 2 * time.Second
 	// maxCheckInterval is the longest time between two checks.
 	maxCheckInterval = time.Second
 )
 
-// ErrStarting is the error of a check that there is nothing to check yet. It is not logged.
+// ErrStarting is returned by a check while there is nothing to check yet. It is not logged.
 var ErrStarting = errors.New("not yet ready to handle request")
 
-// Freshness knows when objects that a plugin knows were last known to be those that are stored.
-// Safe for concurrent use.
+// Freshness knows the last time at which the objects that a plugin knows were certainly equal to
+// the stored ones. Safe for concurrent use.
 type Freshness struct {
 	objects string
 	limit   time.Duration
@@ -38,15 +39,15 @@ type Freshness struct {
 	last    atomic.Pointer[mark]
 }
 
-// A mark is a time at which the objects were those that are stored.
+// A mark is a time at which the plugin's objects were equal to the stored ones.
 type mark struct {
 	at time.Time
 	// passed is closed when there is a later mark.
 	passed chan struct{}
 }
 
-// New returns a Freshness of objects, a plural noun phrase, that are fresh now. check returns nil
-// if the plugin has seen everything that was stored before the call.
+// New returns a Freshness of objects that are fresh now. objects is a plural noun phrase for
+// errors. check returns nil if the plugin has seen everything that was stored before the call.
 func New(objects string, limit time.Duration, check func(context.Context) error) *Freshness {
 	f := &Freshness{objects: objects, limit: limit, check: check}
 	f.last.Store(&mark{time.Now(), make(chan struct{})})
@@ -77,14 +78,14 @@ func (f *Freshness) Run(ctx context.Context) {
 	}, min(f.limit/5, maxCheckInterval))
 }
 
-// Age returns how long ago the objects were those that are stored.
+// Age returns the time since the plugin's objects were last known to be equal to the stored ones.
 func (f *Freshness) Age() time.Duration { return time.Since(f.last.Load().at) }
 
 // IsStale reports whether the objects may be older than the limit.
 func (f *Freshness) IsStale() bool { return f.Age() > f.limit }
 
-// Await returns nil once the objects are not older than the limit. It waits for that for a short
-// time, and then returns a ServiceUnavailable error.
+// Await returns nil if the objects are not older than the limit. Otherwise it waits for a short
+// time until they are not, and then returns a ServiceUnavailable error.
 func (f *Freshness) Await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, maxStaleWait)
 	defer cancel()

@@ -28,8 +28,8 @@ func (l *Loader[Policy, Binding]) checkBinding(binding Binding) error {
 	return nil
 }
 
-// checkReferences is called after all files have been read, because the file of a binding may come
-// before the file of its policy.
+// checkReferences returns an error for a binding without a policy. It needs the objects of all
+// files, because the file of a binding may come before that of its policy.
 func (l *Loader[Policy, Binding]) checkReferences(policies []Policy, bindings []Binding) error {
 	names := sets.New[string]()
 	for _, policy := range policies {

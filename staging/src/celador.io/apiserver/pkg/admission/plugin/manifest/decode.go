@@ -57,7 +57,7 @@ func decode(document []byte, accept func(runtime.Object) error) error {
 
 func unwrap(object runtime.Object, accept func(runtime.Object) error) error {
 	if internal, ok := object.(*unstructured.Unstructured); ok {
-		// Kubernetes' error has the name of the internal Go type.
+		// Kubernetes' error contains the Go type of its internal version, and so does this one.
 		return fmt.Errorf("unsupported resource type *admissionregistration.%s", internal.GetKind())
 	}
 	list, ok := object.(*metav1.List)

@@ -29,8 +29,8 @@ type Descriptor[T Object] struct {
 	HasParams func(T) bool
 }
 
-// Items returns a function for Descriptor.Items, for the Go types of a kind and of its list. in
-// returns the items of a list.
+// Items returns a value for the field Items of a Descriptor, for the Go types of a kind and of its
+// list. in returns the items of a list.
 func Items[T, List any](in func(*List) []T) func(runtime.Object) ([]*T, bool) {
 	return func(object runtime.Object) ([]*T, bool) {
 		switch object := object.(any).(type) {

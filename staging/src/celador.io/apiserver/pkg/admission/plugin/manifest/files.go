@@ -30,12 +30,13 @@ type Files[T any] struct {
 	Options
 	read    func([]manifest.FileDoc) (*T, error)
 	current atomic.Pointer[T]
-	// hash is the hash of the files that current was made from. Only one goroutine loads at a time.
+	// hash is the hash of the files from which current was made. Only the goroutine that loads uses
+	// it.
 	hash string
 }
 
-// NewFiles loads the directory. read converts documents to a T.
-// NewFiles returns an error if the files cannot be read, or the error of read.
+// NewFiles loads the files of the directory. read makes a T of their documents. NewFiles returns an
+// error if the files cannot be read, or that of read.
 func NewFiles[T any](options Options, read func([]manifest.FileDoc) (*T, error)) (*Files[T], error) {
 	metrics.RegisterMetrics()
 	s := &Files[T]{Options: options, read: read}
@@ -52,9 +53,9 @@ func NewFiles[T any](options Options, read func([]manifest.FileDoc) (*T, error))
 // Current returns the result of the last successful load. It is shared and must not be changed.
 func (s *Files[T]) Current() *T { return s.current.Load() }
 
-// Follow reloads the files when they change, until ctx ends. It also checks for changes that the
-// file system does not report at every interval, which must be positive. If a load fails, Follow
-// logs the error and Current keeps its result. Follow must be called at most once.
+// Follow loads the files again when they change, until ctx ends. The file system may not report a
+// change, so Follow also looks for changes at every interval, which must be positive. If a load
+// fails, Follow logs the error, and Current keeps its result. Follow must be called at most once.
 func (s *Files[T]) Follow(ctx context.Context, interval time.Duration) {
 	logger := klog.FromContext(ctx).WithValues("plugin", s.Plugin, "dir", s.Dir)
 	filesystem.WatchUntil(ctx, interval, s.Dir, func() { s.reload(logger) }, func(err error) {

@@ -28,7 +28,8 @@ func newLoader(features policyspec.Features, types *typechecks.Validator) *manif
 			Name:  "MutatingAdmissionPolicy",
 			Items: manifest.Items(func(list *v1.MutatingAdmissionPolicyList) []v1.MutatingAdmissionPolicy { return list.Items }),
 			Validate: func(p policy) field.ErrorList {
-				// All patch types are allowed here, because Disabled rejects their fields by name.
+				// Validation accepts all patch types here. Those whose feature is off have been
+				// rejected by Disabled, with the name of the field.
 				errs := validation.ValidateMutatingAdmissionPolicy(p, policyspec.Features{policyspec.InlineExpressions: true})
 				errs = append(errs, policyspec.Disabled(&p.Spec, features)...)
 				if len(errs) > 0 {

@@ -105,8 +105,8 @@ func (p *Plugin) Admit(ctx context.Context, a admission.Attributes, objects admi
 	return result.Err()
 }
 
-// report counts the mutations and annotates the audit event. Failures count only if they decide
-// about the request.
+// report counts the mutations in metrics and adds the audit annotations. failuresDecide is false if
+// the request ends with another error; failures are not counted as ignored then.
 func (p *Plugin) report(ctx context.Context, a admission.Attributes, result *mutating.Result, failuresDecide bool) {
 	policyplugin.ObserveConditions(ctx, a.GetOperation(), result.Conditions)
 	for i := range result.Mutations {

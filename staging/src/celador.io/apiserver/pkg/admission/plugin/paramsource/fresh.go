@@ -17,9 +17,9 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// AwaitFresh returns nil once the params are not older than the limit of the source. It waits for
-// that for a short time, and then returns a ServiceUnavailable error. Without a limit, it returns
-// nil.
+// AwaitFresh returns nil if the params are not older than the limit of the source, or if there is
+// no limit. Otherwise it waits for a short time until they are not, and then returns a
+// ServiceUnavailable error.
 func (k *kind) AwaitFresh(ctx context.Context) error {
 	if k.fresh == nil {
 		return nil
@@ -42,8 +42,8 @@ func (s *Source) Stale() bool {
 	return false
 }
 
-// Ages calls observe for each open kind with the time since its params were known to be those that
-// are stored. Without a limit, it does nothing.
+// Ages calls observe for each open kind with the age of its params: the time since they were last
+// known to be equal to the stored ones. Without a limit, it does nothing.
 func (s *Source) Ages(observe func(schema.GroupVersionKind, time.Duration)) {
 	if opened := s.limited.Load(); opened != nil {
 		for _, k := range *opened {
@@ -72,13 +72,14 @@ func (k *kind) checkFresh(ctx context.Context) error {
 type watched struct {
 	resource resource
 	client   dynamic.Interface
-	// open points to something that identifies the watch, and is nil while there is none.
+	// open identifies the watch by the address that it holds. It is nil while there is no watch.
 	open atomic.Pointer[byte]
-	// forbidden points to the error of the last attempt to list or watch if the server forbade it.
+	// forbidden holds the error of the last list or watch if the server forbade it, and is nil
+	// otherwise.
 	forbidden atomic.Pointer[error]
 }
 
-// failed is called with the error of each attempt to list or watch that fails.
+// failed is called with the error of a list or watch that has failed.
 func (w *watched) failed(err error) {
 	if apierrors.IsForbidden(err) {
 		w.forbidden.Store(&err)
@@ -87,8 +88,8 @@ func (w *watched) failed(err error) {
 	}
 }
 
-// opened returns a watch that counts as open until it is stopped. An informer stops each watch that
-// it opens, also one that ended.
+// opened returns a watch that counts as open until the informer stops it. An informer stops each
+// watch that it has opened, even after it has ended.
 func (w *watched) opened(events watch.Interface) watch.Interface {
 	id := new(byte)
 	w.open.Store(id)
@@ -106,17 +107,16 @@ func (w *openWatch) Stop() {
 	w.Interface.Stop()
 }
 
-// noObject is a field selector for an object that usually does not exist. A list with it returns
-// the current revision, and the server reads only one key for it.
+// noObject is a field selector that usually selects nothing. The response of a list with it
+// contains the current revision, for which the server reads a single key.
 const noObject = "metadata.name=freshness"
 
-// checkFresh returns nil if the watch has delivered everything that was stored before the call,
-// apart from the time that it takes to pass an event from the watch cache of the server to the
-// informer.
+// checkFresh returns nil if the watch has delivered everything that was stored before the call. It
+// does not wait for an event to pass from the server's watch cache to the informer.
 //
-// A list of the most recent version has the current revision of etcd, but may be read from etcd
-// when the watch cache does not follow. A list that is not older than this revision waits for the
-// watch cache.
+// A list of the most recent version returns the current revision of etcd, but the server may have
+// read it from etcd because its watch cache lags behind. So a second list follows, which must not
+// be older than this revision, and for which the server waits for its watch cache.
 func (w *watched) checkFresh(ctx context.Context) error {
 	before := w.open.Load()
 	if before == nil {

@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// newInformer returns an informer for all objects of a resource. The caller starts it. The
-// informer's watch is in open.
+// newInformer returns an informer for all objects of a resource, which the caller starts. open
+// records the informer's watch.
 func newInformer(open *watched, gvk schema.GroupVersionKind, watchFailed cache.WatchErrorHandlerWithContext) (cache.SharedIndexInformer, error) {
 	objects := open.client.Resource(open.resource.GroupVersionResource)
 	informer := cache.NewSharedIndexInformerWithOptions(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{

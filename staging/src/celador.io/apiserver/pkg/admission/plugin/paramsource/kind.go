@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	// discoveryTimeout is the time that a request waits for the first discovery of a kind. Until
-	// then, a failed discovery is not its result.
+	// discoveryTimeout is how long requests wait for the first discovery of a kind. Until then, an
+	// error of discovery does not count as the result.
 	discoveryTimeout = time.Second
 	// firstRetry is the time after which a discovery that failed is repeated. It doubles up to
 	// retryInterval.
@@ -50,9 +50,9 @@ type kind struct {
 	// discovered is closed once current is set for the first time.
 	discovered chan struct{}
 	current    atomic.Pointer[state]
-	// failed is the last failure of the discovery while current is not set.
+	// failed holds the last error of discovery until current is set.
 	failed atomic.Pointer[state]
-	// recheck triggers a discovery, because the kind may no longer be served.
+	// recheck gets an element to trigger a discovery, when the kind may no longer be served.
 	recheck chan struct{}
 }
 
@@ -80,8 +80,9 @@ func newKind(gvk schema.GroupVersionKind, discovery Discovery, client dynamic.In
 	return k
 }
 
-// read returns the lister, or the reason why there is none. While the server forbids to list the
-// params, read returns its error, so that requests do not wait for the lister.
+// read returns the lister, or the reason why there is none. If the server forbids listing the
+// params, it returns the server's error at once, so that requests do not wait for the informer to
+// sync.
 func (s *state) read() (params.Lister, error) {
 	if s.err != nil {
 		return nil, s.err
@@ -168,8 +169,8 @@ func (k *kind) publish(s *state) {
 	}
 }
 
-// watchFailed is called when a watch of an informer fails. If the resource is not served any more,
-// it triggers a discovery. The informer retries after all other errors.
+// watchFailed is called when a watch of an informer has failed. If the resource may no longer be
+// served, it triggers a discovery. The informer itself tries again.
 func (k *kind) watchFailed(ctx context.Context, r *cache.Reflector, err error) {
 	if !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err) {
 		cache.DefaultWatchErrorHandler(ctx, r, err)
@@ -187,11 +188,11 @@ type reconciler struct {
 	*kind
 	logger klog.Logger
 
-	// running reports whether an informer for resource runs. cancel stops the informer.
+	// running is set while an informer for resource runs, which cancel stops.
 	running  bool
 	resource resource
 	cancel   context.CancelFunc
-	// lastError is the text of the error of the last discovery, or empty.
+	// lastError is the text of the last discovery's error, or empty if it had none.
 	lastError string
 	// started is the time of the first discovery.
 	started time.Time

@@ -29,7 +29,7 @@ type lister struct {
 	client  dynamic.NamespaceableResourceInterface
 	objects cache.Indexer
 	synced  <-chan struct{}
-	// listings is a handler of the informer's events.
+	// listings is registered as the handler of the informer's events.
 	listings *listings
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxListed is the maximum number of params in listings, which take 8 bytes each. Beyond it,
-	// all results are listed again. A result that exceeds it alone is not kept.
+	// maxListed is the maximum number of params in listings, which take 8 bytes each. When it is
+	// exceeded, all results are removed. A result that exceeds it alone is not stored.
 	maxListed = 1 << 17
 	// resultSize is the approximate memory of a result without its params, as a number of params.
 	resultSize = 64
@@ -23,17 +23,17 @@ const (
 // changes. Safe for concurrent use. Reading a kept result takes no lock.
 type listings struct {
 	// namespaces maps the name of a namespace to a *sync.Map from selectors to results. An event
-	// removes the map of its namespace. A result that was listed before the event may be stored in
-	// a removed map, but no later request finds it there.
+	// removes the map of the namespace. A result that was listed before the event may still be
+	// stored in the removed map, where no later request finds it.
 	namespaces sync.Map
-	// listed counts the params, and each result as resultSize, that were stored since all were
-	// removed.
+	// listed counts the params in the results that were stored since all results were last removed,
+	// and resultSize for each result.
 	listed atomic.Int64
 }
 
-// get returns the result for a namespace and the text of a selector. list lists the objects in the
-// informer's cache if there is no result. It must not return changes that the informer has not
-// stored yet.
+// get returns the objects that a selector selects in a namespace. If there is no result for the
+// text of the selector, it calls list, which lists the objects in the informer's cache. list must
+// not return a change that the cache does not have yet.
 func (l *listings) get(namespace, selector string, list func() ([]*unstructured.Unstructured, error)) ([]*unstructured.Unstructured, error) {
 	kept, ok := l.namespaces.Load(namespace)
 	if !ok {

@@ -43,17 +43,17 @@ type Source struct {
 
 	mu    sync.Mutex
 	kinds map[schema.GroupVersionKind]*kind
-	// limited holds the kinds if the age of params is limited, and otherwise nothing. It is
-	// replaced while mu is locked.
+	// limited holds the open kinds if the age of params is limited. It is replaced under mu, and
+	// read without a lock.
 	limited atomic.Pointer[[]*kind]
 }
 
 var _ params.Source = &Source{}
 
 // New returns a source that watches params until stop is closed. It sends no requests before served
-// is closed, because a server answers requests that arrive before it has installed all paths with
-// errors that ask clients to wait for seconds. If served is nil, the server has installed them
-// already. maxAge is the age of params beyond which they are stale, or 0.
+// is closed: while a server installs its paths, it answers requests with errors that ask clients to
+// wait for seconds. served is nil if the server has installed them already. maxAge is the age of
+// params above which they are stale, or 0 for no limit.
 func New(discovery Discovery, client dynamic.Interface, maxAge time.Duration, served, stop <-chan struct{}) *Source {
 	if served == nil {
 		installed := make(chan struct{})
@@ -107,7 +107,7 @@ func (s *Source) Synced() error {
 	return errors.Join(errs...)
 }
 
-// limit publishes the open kinds for Stale and Ages. The caller holds the lock.
+// limit publishes the open kinds in limited. The caller holds the lock.
 func (s *Source) limit() {
 	if s.maxAge > 0 {
 		kinds := slices.Collect(maps.Values(s.kinds))

@@ -38,9 +38,9 @@ type BindingStore interface {
 	DeleteBinding(name string)
 }
 
-// bindings passes what a reflector reads to a store, which keeps the bindings compiled, in a tenth
-// of the memory of the API objects. A cluster may have a hundred thousand of them, so there is no
-// informer that caches them a second time. Its methods are called by one goroutine.
+// bindings is the store of a reflector. It passes bindings on to a Store, which keeps them
+// compiled, in a tenth of the memory of the API objects. A cluster may have a hundred thousand
+// bindings, so no informer caches them in addition. Its methods are called by one goroutine.
 type bindings[Binding policy.Object] struct {
 	store     BindingStore
 	compactor *compact.Compactor

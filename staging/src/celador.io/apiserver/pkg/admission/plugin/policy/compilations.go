@@ -51,7 +51,7 @@ type compilations[Policy policyObject] struct {
 	pending map[string]*pendingPolicy[Policy]
 }
 
-// policyObject constrains P to pointers to policies.
+// policyObject is the constraint of types that are pointers to policies.
 type policyObject interface {
 	comparable
 	metav1.Object

@@ -14,9 +14,9 @@ import (
 	"celador.io/apiserver/pkg/admission/plugin/paramsource"
 )
 
-// singleRequests returns a discovery that does not repeat requests. client itself repeats a request
-// up to ten times if the server asks for that, and sleeps as long as the server asks for, while
-// requests for which a policy needs params fail.
+// singleRequests returns a discovery that sends each request once. If a server asks for it, client
+// itself repeats a request up to ten times and sleeps for as long as the server says. Meanwhile,
+// requests would fail for which a policy needs params.
 func singleRequests(client discovery.DiscoveryInterfaceWithContext) paramsource.Discovery {
 	if requests := client.RESTClient(); requests != nil {
 		return discoveryRequests{requests}

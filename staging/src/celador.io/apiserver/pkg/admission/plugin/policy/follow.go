@@ -42,21 +42,21 @@ type PolicyStore[Policy metav1.Object] interface {
 	DeletePolicy(name string)
 }
 
-// compileInterval is the time between two compilations of the policies that took effect uncompiled.
+// compileInterval is how often policies are compiled that took effect before they were compiled.
 const compileInterval = 10 * time.Second
 
 // Follow keeps a store up to date with policies and bindings until ctx ends. It lists and watches
-// the bindings once it knows the policies that existed when their informer started. Bindings and
-// deletions take effect with their events. New policies, and changed ones that requests have
-// evaluated, take effect when they are compiled, in other goroutines.
+// the bindings once it knows the policies that existed when their informer started.
 //
-// Policies that existed at the start, and changed ones that no request has evaluated, take effect
-// at once, and a request that evaluates such a policy compiles it first. One goroutine compiles the
-// others at intervals, so that most requests need not wait. A server with 10,000 policies is
-// therefore ready as soon as it has read them, and other processors are free for requests.
+// Bindings and deletions take effect with their events. New policies, and changed ones that
+// requests have evaluated, take effect after other goroutines have compiled them. Policies that
+// existed at the start, and changed ones that no request has evaluated, take effect at once. A
+// request that evaluates one of these compiles it first; another goroutine compiles the rest from
+// time to time, so that few requests wait. So a server with 10,000 policies is ready as soon as it
+// has read them, and its processors are free for requests.
 //
 // sameSpec reports whether two policies have equal specs. The informer of policies may be shared
-// with others that read what compact.Compactor keeps.
+// with others that need no more than compact.Compactor keeps.
 func Follow[Policy policyObject, Binding policy.Object](ctx context.Context, store Store[Policy], policies cache.SharedIndexInformer, bindings cache.ListerWatcher, sameSpec func(a, b Policy) bool, metrics policymetrics.Metrics) (*Followed, error) {
 	compactor := compact.New()
 	if err := policies.SetTransform(compactor.Transform); err != nil {
@@ -90,7 +90,8 @@ func Follow[Policy policyObject, Binding policy.Object](ctx context.Context, sto
 	return followed, nil
 }
 
-// Followed tells what a store that Follow keeps up to date has seen. It is safe for concurrent use.
+// Followed tells how much of the API's objects a store has that Follow keeps up to date. It is safe
+// for concurrent use.
 type Followed struct {
 	synced   atomic.Bool
 	bindings *cache.Reflector
@@ -102,8 +103,8 @@ func (f *Followed) Synced() bool { return f.synced.Load() }
 // BindingsVersion returns the resource version of the bindings that the store has seen.
 func (f *Followed) BindingsVersion() string { return f.bindings.LastSyncResourceVersion() }
 
-// handle passes the events of an informer to compilations. The result is done when they have every
-// policy that existed when the informer started.
+// handle passes the events of an informer to compilations. The returned checker is done when they
+// have all policies that existed when the informer started.
 func handle[Policy policyObject](informer cache.SharedIndexInformer, compilations *compilations[Policy]) (cache.DoneChecker, error) {
 	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, inInitialList bool) {

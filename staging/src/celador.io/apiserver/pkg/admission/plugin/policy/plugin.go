@@ -79,14 +79,14 @@ type Plugin[Policy, Binding Object, Body any] struct {
 	Metrics policymetrics.Metrics
 
 	descriptor Descriptor[Policy, Binding, Body]
-	// dir is the directory of manifest files, and empty without one.
+	// dir is the directory of manifest files. Empty if there is none.
 	dir string
 	// files is nil without a directory of manifest files.
 	files *manifest.Files[policy.Snapshot[Body]]
 	// store is nil if the feature gate of the kind is disabled.
 	store  *policy.Store[Policy, Binding, Body]
 	synced caches.Synced
-	// fresh is nil if the age of what the plugin knows is not limited.
+	// fresh is nil if the age of policies and bindings is not limited.
 	fresh *freshness.Freshness
 	// ready reports whether namespaces and policies are known.
 	ready func() bool
@@ -157,16 +157,16 @@ func (p *Plugin[Policy, Binding, Body]) ParamsSynced() error {
 	return p.Params().Synced()
 }
 
-// CompileAll compiles the stored policies that are in effect and not compiled yet, until ctx ends.
-// A ready plugin does so in the background. When CompileAll returns, nothing of that is left to do,
-// so measurements can wait for it.
+// CompileAll compiles the policies in effect that are not compiled yet, until ctx ends. A plugin
+// does so in the background when it is ready. When CompileAll returns, nothing is left to compile,
+// so measurements call it first.
 func (p *Plugin[Policy, Binding, Body]) CompileAll(ctx context.Context) {
 	if p.store != nil {
 		p.store.CompileAll(ctx)
 	}
 }
 
-// waitFor makes requests wait until namespaces and policies are known.
+// waitFor makes the plugin ready once namespaces and policies are known. Requests wait for that.
 func (p *Plugin[Policy, Binding, Body]) waitFor(policiesSynced func() bool) {
 	namespacesSynced := p.informers.Core().V1().Namespaces().Informer().HasSynced
 	hasSynced := func() bool { return namespacesSynced() && policiesSynced() }
@@ -174,8 +174,8 @@ func (p *Plugin[Policy, Binding, Body]) waitFor(policiesSynced func() bool) {
 	p.SetReadyFunc(p.ready)
 }
 
-// limitAge makes requests fail that a policy could deny while the store or the params may be older
-// than the limit of the server.
+// limitAge makes requests that a policy could deny fail while the plugin's policies, bindings or
+// params may be older than the limit of the server.
 func (p *Plugin[Policy, Binding, Body]) limitAge(policies cache.SharedIndexInformer, followed *Followed) {
 	if p.config.Freshness.Limit == 0 {
 		return
@@ -193,8 +193,8 @@ func (p *Plugin[Policy, Binding, Body]) limitAge(policies cache.SharedIndexInfor
 	go p.fresh.Run(klog.NewContext(ctx, klog.FromContext(ctx).WithValues("kind", p.descriptor.Name)))
 }
 
-// awaitFresh returns nil once nothing that policies with failurePolicy Fail need for the request is
-// older than the limit of the server, or an error after a short time.
+// awaitFresh returns nil if everything that policies with failurePolicy Fail need for the request
+// is recent enough. Otherwise it waits for a short time, and then returns an error.
 func (p *Plugin[Policy, Binding, Body]) awaitFresh(ctx context.Context, r *matching.Request) error {
 	if p.fresh.IsStale() && p.store.Snapshot().FailsClosed(r) {
 		if err := p.fresh.Await(ctx); err != nil {
@@ -232,14 +232,15 @@ func (p *Plugin[Policy, Binding, Body]) load(engine Engine[Policy, Binding, Body
 	return nil
 }
 
-// pollInterval is the maximum delay of a change of a manifest file that the file system does not
-// report.
+// pollInterval is the time between two looks for changes of manifest files that the file system has
+// not reported.
 const pollInterval = time.Minute
 
-// Snapshots returns the n snapshots that apply to a request: the policies of manifest files, and
-// then the stored policies. It returns an error until the informers of stored policies are synced,
-// and if a policy that fails closed could match the request while the stored policies or its params
-// may be older than the limit of the server. The result is an array to avoid an allocation.
+// Snapshots returns the n snapshots that apply to a request: first the policies of manifest files,
+// then the stored policies. It returns an error until the informers of stored policies are synced.
+// It also returns one if a policy that fails closed could match the request, and the stored
+// policies or the params of that policy may be older than the limit. The result is an array to
+// avoid an allocation.
 func (p *Plugin[Policy, Binding, Body]) Snapshots(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) (snapshots [2]*policy.Snapshot[Body], n int, err error) {
 	resource := a.GetResource().GroupResource()
 	if p.store == nil || p.excluded.Has(resource) {
@@ -251,7 +252,7 @@ func (p *Plugin[Policy, Binding, Body]) Snapshots(ctx context.Context, a admissi
 	if policyspec.IsExempt(resource) {
 		return snapshots, n, nil
 	}
-	// WaitForReady starts timers even if there is nothing to wait for.
+	// WaitForReady would start timers even if there is nothing to wait for.
 	if !p.synced.Seen() && !p.WaitForReady() {
 		return snapshots, 0, admission.NewForbidden(a, freshness.ErrStarting)
 	}

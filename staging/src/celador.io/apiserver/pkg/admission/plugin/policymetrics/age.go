@@ -23,9 +23,10 @@ var paramAge = metrics.NewDesc(metrics.BuildFQName(namespace, subsystem, "param_
 // ages holds the age of the policies and bindings of each kind of policy, and of their params.
 var ages = collector.Gauges(age, paramAge)
 
-// MeasureAges sets the functions that return the age of policies and bindings, and of each kind of
-// params, when metrics are gathered. They replace the functions of an earlier call for the same
-// kind of policies. The functions are safe for concurrent use.
+// MeasureAges sets functions that are called when metrics are gathered. policies returns the age of
+// policies and bindings, and params calls its argument with the age of each kind of params. They
+// replace the functions of an earlier call for the same kind of policies, and must be safe for
+// concurrent use.
 func (m Metrics) MeasureAges(policies func() time.Duration, params func(observe func(schema.GroupVersionKind, time.Duration))) {
 	ages.SetReader(m.kind, func(observe func(*metrics.Desc, int, ...string)) {
 		observe(age, int(policies().Seconds()), m.kind)

@@ -15,8 +15,8 @@ var evaluationsTotal = metrics.NewDesc(metrics.BuildFQName(namespace, subsystem,
 	"Evaluations of policies, one for each request, binding and param, by kind, policy and outcome: admitted; denied, as a validation is not satisfied, whatever the validationActions are; failed, as a part of the policy could not be evaluated, whatever the failurePolicy is.",
 	[]string{"kind", "policy", "outcome"}, nil, metrics.ALPHA, "")
 
-// evaluations reads the counters in the policies when metrics are gathered, by kind of policy, so
-// that requests need not look up series by their labels.
+// evaluations reads the counters of policies when metrics are gathered, with a reader for each kind
+// of policy. So requests need not look up metrics by their labels.
 var evaluations = collector.Counters(evaluationsTotal)
 
 // An EvaluationCounter calls observe for policies that were evaluated, once for each outcome. It
@@ -24,14 +24,15 @@ var evaluations = collector.Counters(evaluationsTotal)
 // API. Implementations are safe for concurrent use.
 type EvaluationCounter func(observe policy.EvaluationObserver)
 
-// source returns the source of the counters of one kind.
+// source returns a reader of the counters of one kind of policy.
 func (count EvaluationCounter) source(kind string) collector.Reader {
 	type labels struct {
 		policy  string
 		outcome policy.Outcome
 	}
 	return func(observe func(*metrics.Desc, int, ...string)) {
-		// Two values for the same labels would fail the request for metrics.
+		// Two values with the same labels would make the request for metrics fail, so the values of
+		// policies with the same name are added.
 		counts := map[labels]uint64{}
 		count(func(policy string, outcome policy.Outcome, n uint64) { counts[labels{policy, outcome}] += n })
 		for l, n := range counts {

@@ -22,10 +22,10 @@ var (
 		[]string{"kind", "state"}, nil, metrics.ALPHA, "")
 )
 
-// inventory counts policies and bindings, by kind of policy.
+// inventory reads the numbers of policies and bindings, with a reader for each kind of policy.
 var inventory = collector.Gauges(policies, bindings)
 
-// source returns the source of the gauges of one kind.
+// source returns a reader of the numbers of one kind of policy.
 func (count Counter) source(kind string) collector.Reader {
 	return func(observe func(*metrics.Desc, int, ...string)) {
 		ofPolicies, ofBindings := count()

@@ -29,7 +29,8 @@ type document struct {
 	url string
 	// firstSeen is the time of the poll that first returned this state.
 	firstSeen time.Time
-	// missingKinds holds the kinds that requests needed and the document does not have.
+	// missingKinds holds the kinds for which requests have asked and that the document does not
+	// contain.
 	missingKinds *missing
 	// startRead starts a goroutine that reads the document. Further calls have no effect.
 	startRead func()
@@ -37,8 +38,8 @@ type document struct {
 	readDone chan struct{}
 	// types is nil before the document is read, and if reading fails.
 	types atomic.Pointer[typeSet]
-	// previous holds the types of the last state that could be read. It is nil if there is none,
-	// and after this state has been read.
+	// previous holds the types of the last state of the document that could be read, until this
+	// state has been read. Nil if there is none.
 	previous atomic.Pointer[typeSet]
 }
 
@@ -136,7 +137,7 @@ func (d *document) failed() bool {
 }
 
 func read(ctx context.Context, version schema.GroupVersion, published openapi.GroupVersionWithContext) (types *typeSet, err error) {
-	// Aggregated API servers and CRDs provide documents of any form.
+	// Aggregated API servers and CRDs may serve malformed documents, on which parsing could panic.
 	defer func() {
 		if cause := recover(); cause != nil {
 			panics.Record(panics.Schema, cause, "groupVersion", version)
@@ -149,7 +150,7 @@ func read(ctx context.Context, version schema.GroupVersion, published openapi.Gr
 	if err != nil {
 		return nil, err
 	}
-	// Only the schemas are decoded. Most of a document describes paths.
+	// Most of a document describes paths, so only the schemas are decoded.
 	var content struct {
 		Components struct {
 			Schemas map[string]*spec.Schema `json:"schemas"`
@@ -171,7 +172,7 @@ func kindsOf(version schema.GroupVersion, schemas map[string]*spec.Schema) sets.
 	for _, model := range schemas {
 		listed, _ := model.Extensions["x-kubernetes-group-version-kind"].([]any)
 		for _, entry := range listed {
-			// Type converters ignore malformed entries, too.
+			// Malformed entries are skipped, as type converters do.
 			described, _ := entry.(map[string]any)
 			kind, _ := described["kind"].(string)
 			if described["group"] == version.Group && described["version"] == version.Version {

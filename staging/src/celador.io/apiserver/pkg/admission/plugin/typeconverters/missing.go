@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// missing records when a kind or group version that is not published was first requested, so that
-// only requests shortly after that time wait for it. The zero value is empty. It is safe for
-// concurrent use.
+// missing records when requests first asked for a kind or group version that is not published. Only
+// requests shortly after that time wait for it. The zero value is empty. It is safe for concurrent
+// use.
 type missing struct{ requested sync.Map }
 
 // firstRequested returns the time of the first call with the key.

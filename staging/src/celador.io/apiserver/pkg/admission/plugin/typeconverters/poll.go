@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// pollInterval is the time between two polls of the published paths.
+	// pollInterval is the time between two polls of the paths of published documents.
 	pollInterval = 5 * time.Second
-	// minPollInterval is the minimum time between two polls, when requests wait.
+	// minPollInterval is the minimum time between two polls while requests wait.
 	minPollInterval = 500 * time.Millisecond
 	// missingVersionTTL is the time after which requests wait again for a group version that was
 	// not published.
@@ -48,7 +48,7 @@ func (s *Schemas) Run(ctx context.Context) {
 }
 
 // poll stores a snapshot of the published documents. If the server does not answer, the new
-// snapshot has the documents of the last.
+// snapshot has the documents of the one before.
 func (s *Schemas) poll(ctx context.Context) {
 	before := s.snapshot.Load()
 	documents := before.documents

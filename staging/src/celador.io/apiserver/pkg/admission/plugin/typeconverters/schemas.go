@@ -21,9 +21,9 @@ const (
 	// maxPublishWait is the time that a request waits for a kind to be published. A custom resource
 	// may be served for a second before its schema is published.
 	maxPublishWait = 2500 * time.Millisecond
-	// maxReadWait is the total time that a request waits if a document must be read. It is also the
-	// time after a change of a document during which requests wait for the new state, if the
-	// previous state has the kind.
+	// maxReadWait is how long a request waits at most if a document must be read. After a document
+	// has changed, requests wait for the new state for this time; later ones use the previous state
+	// if it has the kind.
 	maxReadWait = 5 * time.Second
 )
 
@@ -33,8 +33,8 @@ type Schemas struct {
 	builtIn func(schema.GroupVersion) bool
 
 	snapshot atomic.Pointer[snapshot]
-	// missingVersions holds the group versions that requests needed and the server does not
-	// publish.
+	// missingVersions holds the group versions for which requests have asked and that the server
+	// does not publish.
 	missingVersions missing
 	// pollRequested has an element if a request waits for the next poll.
 	pollRequested chan struct{}
@@ -57,13 +57,16 @@ func New(client openapi.Client, builtIn func(schema.GroupVersion) bool) *Schemas
 	return s
 }
 
-// GetTypeConverter implements mutating.TypeConverters. If the document of the group version has not
-// been read, or does not have the kind, it waits until the document is read or the kind is
-// published, for at most maxReadWait and maxPublishWait. Later requests for a kind that was not
-// published do not wait until the document changes. The returned converter lacks the kind if the
-// group version is published without it. While a changed document cannot be read, the converter for
-// its previous state is returned. GetTypeConverter returns nil if the group version is not
-// published, if its document could not be read, or if Run ended before it was read.
+// GetTypeConverter implements mutating.TypeConverters.
+//
+// If the document of the group version has not been read, it waits for that, for maxReadWait at
+// most. If the document does not have the kind, it waits until the kind is published, for
+// maxPublishWait at most. Later requests for such a kind do not wait until the document changes.
+//
+// If the group version is published without the kind, the returned converter lacks the kind. While
+// a changed document cannot be read, the converter is that of its previous state. GetTypeConverter
+// returns nil if the group version is not published, if its document could not be read, or if Run
+// ended before it was read.
 func (s *Schemas) GetTypeConverter(kind schema.GroupVersionKind) managedfields.TypeConverter {
 	types := s.snapshot.Load().types(kind.GroupVersion())
 	if !types.has(kind.Kind) {
@@ -103,9 +106,9 @@ func (s *Schemas) await(kind schema.GroupVersionKind) *typeSet {
 	}
 }
 
-// lookUp returns the types that a snapshot has for the group version of a kind. If the kind is
-// missing, it also returns the time since when requests have waited for the kind. Before the first
-// answer of the server, that is the time of this request.
+// lookUp returns the types of the group version of a kind in a snapshot. If the kind is missing, it
+// also returns the time since which requests have waited for it. Before the server's first answer,
+// this is the time of the request.
 func (s *Schemas) lookUp(v *snapshot, kind schema.GroupVersionKind, asked time.Time) (*typeSet, time.Time) {
 	d := v.documents[kind.GroupVersion()]
 	switch {

@@ -44,8 +44,9 @@ func newLoader(features policyspec.Features, types *typechecks.Validator) *manif
 				return list.Items
 			}),
 			Validate: func(b binding) field.ErrorList {
-				// Validating an update of an empty binding returns the same errors for missing
-				// required fields as Kubernetes returns for files.
+				// Kubernetes reports missing fields of bindings in files as it does for an update
+				// of a binding that lacks them, too. So this validates an update of an empty
+				// binding.
 				errs := validation.ValidateValidatingAdmissionPolicyBindingUpdate(b, &v1.ValidatingAdmissionPolicyBinding{})
 				return append(errs, policyspec.Disabled(&b.Spec, features)...)
 			},

@@ -120,7 +120,7 @@ func (p *Plugin) report(ctx context.Context, a admission.Attributes, result *val
 }
 
 // observe counts a decision in Kubernetes' metrics, once for each action of the binding. Decisions
-// without an evaluation do not count.
+// for which nothing was evaluated do not count.
 func observe(ctx context.Context, d *validating.Decision) {
 	if d.Misconfigured {
 		return
@@ -141,8 +141,8 @@ func observe(ctx context.Context, d *validating.Decision) {
 	}
 }
 
-// errorType returns the label of a violation. Kubernetes takes it from the beginning of the
-// message, also of messages that authors of policies write.
+// errorType returns the label of a violation in metrics. Like Kubernetes, it derives the label from
+// the beginning of the message, even if the author of the policy has written that.
 func errorType(d *validating.Decision) metrics.ValidationErrorType {
 	return upstream.ErrorType(&upstream.PolicyDecision{Evaluation: upstream.EvalError, Message: d.Message})
 }

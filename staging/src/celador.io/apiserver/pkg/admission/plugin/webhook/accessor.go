@@ -11,7 +11,7 @@ import (
 	engine "celador.io/admission/webhook"
 )
 
-// Accessor gives access to a webhook and to what was compiled for it. Safe for concurrent use.
+// Accessor is a listed webhook with what was compiled from it. Safe for concurrent use.
 type Accessor struct {
 	upstream.WebhookAccessor
 	*engine.Webhook
@@ -32,8 +32,8 @@ func newAccessor(of upstream.WebhookAccessor, conditions bool) *Accessor {
 	if mutating, ok := of.GetMutatingWebhook(); ok {
 		w.ReinvocationPolicy = mutating.ReinvocationPolicy
 	}
-	// Upstream's plugins do not read fields that are nil as the API defaults them. A server neither
-	// stores nor loads webhooks with such fields.
+	// Upstream's plugins treat nil fields in another way than the API's defaults would. No server
+	// stores or loads webhooks with nil fields.
 	if w.MatchPolicy == nil {
 		w.MatchPolicy = new(v1.Exact)
 	}

@@ -40,17 +40,18 @@ type Call struct {
 	plugin *Plugin
 	// Attributes are the attributes of the request in the webhook's version.
 	Attributes *admission.VersionedAttributes
-	// Round and Index identify the call among the calls of the request in audit annotations.
+	// Round and Index identify the call in audit annotations: the run of admission, and the
+	// position of the webhook.
 	Round, Index int
 }
 
-// Allowed handles the response of a webhook that allows a request, as part of the trace of the
-// call. Errors other than a Failure reject the request.
+// Allowed handles the response of a webhook that allows a request. It runs as part of the trace of
+// the call. An error rejects the request, unless it is a Failure, to which failurePolicy applies.
 type Allowed func(*request.AdmissionResponse, *tracing.Span) error
 
 // Do calls the webhook, applies failurePolicy to errors, and records the call in metrics, logs and
-// audit annotations. The request is rejected with the error. failed is set if the call fails,
-// also if failurePolicy ignores that.
+// audit annotations. An error rejects the request. failed is set if the call has failed, even if
+// failurePolicy ignores that.
 func (c *Call) Do(ctx context.Context, allowed Allowed) (failed bool, rejection error) {
 	start := time.Now()
 	err := c.call(ctx, allowed)
@@ -120,8 +121,8 @@ func (c *Call) call(ctx context.Context, allowed Allowed) error {
 	return allowed(response, span)
 }
 
-// post sends the review. The webhook's timeout limits the time, and the webhook is told about it in
-// a query parameter.
+// post sends the review. The webhook's timeout limits the time. A query parameter tells the webhook
+// how much time it has.
 func (c *Call) post(ctx context.Context, client *rest.RESTClient, review, answer runtime.Object) error {
 	if seconds := c.GetTimeoutSeconds(); seconds != nil {
 		limited, cancel := context.WithTimeout(ctx, time.Duration(*seconds)*time.Second)

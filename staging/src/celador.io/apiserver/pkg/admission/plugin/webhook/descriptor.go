@@ -21,8 +21,8 @@ import (
 type Descriptor struct {
 	// name is the kind's name in traces.
 	name string
-	// metric is the value of the label "type" in upstream's metrics. The metrics of exclusions
-	// have WebhookAccessor.GetType instead.
+	// metric is the value of the label "type" in upstream's metrics. In the metrics of exclusions,
+	// the value is that of WebhookAccessor.GetType.
 	metric string
 	// failedOpen is the prefix of the audit annotation for calls that failurePolicy ignores.
 	failedOpen string
@@ -30,10 +30,10 @@ type Descriptor struct {
 	patches bool
 	// tracker returns the tracker of the latency that calls add to a request.
 	tracker func(*request.LatencyTrackers) request.DurationTracker
-	// list returns the source of the webhooks that are stored in the API, without webhooks for the
-	// excluded resources.
+	// list returns the source of the webhooks in the API. For requests for the excluded resources,
+	// it has no webhooks.
 	list func(_ informers.SharedInformerFactory, excluded sets.Set[schema.GroupResource]) generic.Source
-	// hasLoader reports whether there is a loader of the kind's manifests.
+	// hasLoader reports whether the server can load manifests of the kind.
 	hasLoader func(*initializer.ManifestLoaders) bool
 	// static loads webhooks from the manifests in a directory.
 	static func(_ *initializer.ManifestLoaders, dir, apiServerID string) (generic.ReloadableSource, error)

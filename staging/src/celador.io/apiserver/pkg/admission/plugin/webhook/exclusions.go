@@ -23,7 +23,7 @@ var exclusions = &resettable{CounterVec: metrics.NewCounterVec(&metrics.CounterO
 
 func init() { legacyregistry.MustRegister(exclusions) }
 
-// The metrics of exclusions that Kubernetes has, if they are registered.
+// These are Kubernetes' metrics of exclusions, if they are registered under their names.
 var (
 	kubernetesExclusions, countsExclusions = registered[*metrics.CounterVec]("apiserver_admission_match_condition_exclusions_total")
 	evaluationSeconds, timesEvaluations    = registered[*metrics.HistogramVec]("apiserver_admission_match_condition_evaluation_seconds")
@@ -32,15 +32,16 @@ var (
 // conditionsOf is the value of the label "kind" in upstream's metrics of match conditions.
 const conditionsOf = "webhook"
 
-// resettable counts how often the server's metrics were reset (DELETE /metrics). A reset removes
-// the series of all metrics. The removed ones are not gathered any more.
+// resettable is a metric that counts how often the server's metrics were reset (DELETE /metrics). A
+// reset removes the series of all metrics, and removed series are not gathered any more, so they
+// must be looked up again.
 type resettable struct {
 	*metrics.CounterVec
 	resets atomic.Uint64
 }
 
-// Reset resets the metric. The registry resets upstream's metrics first, which were registered
-// first.
+// Reset resets the metric. When it is called, Kubernetes' metrics have been reset already, because
+// they were registered first.
 func (r *resettable) Reset() {
 	r.CounterVec.Reset()
 	r.resets.Add(1)
@@ -49,12 +50,12 @@ func (r *resettable) Reset() {
 // operations are the operations of the requests that the plugins handle.
 var operations = [...]admission.Operation{admission.Create, admission.Update, admission.Delete, admission.Connect}
 
-// exclusionSeries holds the series of one webhook in the metrics of exclusions, by operation. So a
-// request does not look them up by their labels. Safe for concurrent use.
+// exclusionSeries holds the series of one webhook in the metrics of exclusions, by operation, so
+// that requests need not look them up by their labels. Safe for concurrent use.
 type exclusionSeries [len(operations)]atomic.Pointer[operationSeries]
 
-// of returns the series of an operation, which become part of the metrics with the first call. It
-// returns nil if a metric of Kubernetes is not registered under its name.
+// of returns the series of an operation. The first call adds them to the metrics. It returns nil if
+// a metric of Kubernetes is not registered under its name.
 func (s *exclusionSeries) of(w *Accessor, k *Descriptor, operation admission.Operation) *operationSeries {
 	if !countsExclusions || !timesEvaluations {
 		return nil

@@ -24,21 +24,21 @@ type Matcher struct {
 	attributes admission.Attributes
 	request    *engine.Request
 	set        *Set
-	// traced is set if metrics refer to the trace of the request by exemplars.
+	// traced is set if metrics have exemplars that refer to the trace of the request.
 	traced bool
 	// excluded logs exclusions if explain is set.
 	excluded klog.Logger
 	explain  bool
 }
 
-// NewMatcher returns a matcher for a request, which the set has made for the given attributes.
+// NewMatcher returns a matcher for a request, which was made from the set for the given attributes.
 func (p *Plugin) NewMatcher(ctx context.Context, a admission.Attributes, request *engine.Request, set *Set) *Matcher {
 	excluded := klog.FromContext(ctx).V(5)
 	return &Matcher{ctx, p, a, request, set, trace.SpanContextFromContext(ctx).IsSampled(), excluded, excluded.Enabled()}
 }
 
-// Match returns the call of a webhook for the request, or nil if it is not called. The caller sets
-// the attributes of the call. The request is rejected with the error.
+// Match returns the call of a webhook for the request, or nil if the webhook is not called. The
+// caller sets the attributes of the call. An error rejects the request.
 func (m *Matcher) Match(c matching.Candidate) (*Call, error) {
 	w := m.set.At(c.Position)
 	applicability, err := m.request.Match(c)
@@ -55,7 +55,8 @@ func (m *Matcher) Match(c matching.Candidate) (*Call, error) {
 	}, nil
 }
 
-// record observes match conditions that keep a webhook from being called. err rejects the request.
+// record observes that match conditions keep a webhook from being called. If err is set, the
+// request is rejected with it.
 func (m *Matcher) record(w *Accessor, s *engine.Applicability, err error) {
 	operation := m.attributes.GetOperation()
 	var series *operationSeries
@@ -81,8 +82,8 @@ func (m *Matcher) record(w *Accessor, s *engine.Applicability, err error) {
 	}
 }
 
-// recordByLabels observes what exclusionSeries observes, and errors and the ID of the request's
-// trace. It takes longer, because it looks the series up.
+// recordByLabels observes what operationSeries.observe does, and in addition errors, and the ID of
+// the request's trace. It takes longer, because it looks the series up by their labels.
 func (m *Matcher) recordByLabels(w *Accessor, s *engine.Applicability, excluded bool) {
 	name, operation := w.GetName(), string(m.attributes.GetOperation())
 	for range s.Errors {

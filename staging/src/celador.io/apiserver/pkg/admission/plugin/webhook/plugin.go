@@ -38,8 +38,8 @@ type Plugin struct {
 	clients    *webhookutil.ClientManager
 	namespaces caches.NamespaceGetter
 	authorizer authorizer.UnconditionalAuthorizer
-	// conditions is whether the feature gate of match conditions is enabled. If it is not,
-	// webhooks are called as if they had none.
+	// conditions is set if the feature gate of match conditions is on. Otherwise webhooks are
+	// called as if they had none.
 	conditions bool
 	// namespacesSynced reports whether the informer of namespaces has synced.
 	namespacesSynced cache.InformerSynced
@@ -47,8 +47,8 @@ type Plugin struct {
 	api, static generic.Source
 	// synced is set once the namespaces and both sources have synced.
 	synced caches.Synced
-	// latest and previous are the last two sets that Set made. Nil before that. Two lists are in
-	// use at a time if there are static manifests: only their webhooks see requests for admission
+	// latest and previous are the last two sets that Set made, or nil. With static manifests, two
+	// lists are in use: all webhooks, and only those of manifests, for requests for admission
 	// configurations.
 	latest, previous atomic.Pointer[Set]
 }
@@ -76,8 +76,8 @@ var (
 	_ webhookinit.WantsAuthenticationInfoResolverWrapper = &Plugin{}
 )
 
-// Dispatch calls the webhooks that match a request. There is at least one. The request is rejected
-// with the error.
+// Dispatch calls those of the webhooks that match a request. There is at least one webhook. An
+// error rejects the request.
 type Dispatch func(_ context.Context, _ *Plugin, _ admission.Attributes, _ admission.ObjectInterfaces, webhooks []upstream.WebhookAccessor) error
 
 // NewPlugin returns a plugin that is inert until initialized. It fails if the admission
@@ -101,7 +101,7 @@ func (k *Descriptor) NewPlugin(configFile io.Reader, dispatch Dispatch) (*Plugin
 	return p, nil
 }
 
-// dispatcher is a separate type because Plugin has the method Dispatch of generic.Webhook.
+// dispatcher has the method Dispatch, which Plugin cannot have because it embeds generic.Webhook.
 type dispatcher struct{ *Plugin }
 
 // Dispatch implements generic.Dispatcher.
@@ -167,8 +167,8 @@ func (p *Plugin) SetManifestLoaders(loaders *initializer.ManifestLoaders) {
 	})
 }
 
-// Set returns the set of listed webhooks. It is the same until the sources list others. Webhooks of
-// the last two sets are not compiled again.
+// Set returns the compiled set of the listed webhooks. It returns the same set until the sources
+// list others. A webhook that is in one of the last two sets is not compiled again.
 func (p *Plugin) Set(webhooks []upstream.WebhookAccessor) *Set {
 	latest, previous := p.latest.Load(), p.previous.Load()
 	if latest.of(webhooks) {
@@ -195,7 +195,7 @@ func (p *Plugin) Set(webhooks []upstream.WebhookAccessor) *Set {
 		next.accessors, compiled[i] = append(next.accessors, accessor), accessor.Webhook
 	}
 	next.Set = engine.NewSet(compiled)
-	// Concurrent requests may each make a set. The last one stays.
+	// If concurrent requests each make a set, the last one remains.
 	p.previous.Store(latest)
 	p.latest.Store(next)
 	return next

@@ -12,9 +12,10 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 )
 
-// registered returns the metric that another package has registered under a name. Kubernetes
-// observes its metrics by their labels only, and does not export them. registered returns false if
-// there is no such metric of type M, as in a release of Kubernetes that has renamed the metric.
+// registered returns the metric that another package has registered under a name. Kubernetes does
+// not export its metrics, and its functions look the series up by their labels each time.
+// registered returns false if there is no such metric of type M, for example because another
+// release of Kubernetes has renamed it.
 func registered[M prometheus.Collector](name string) (metric M, ok bool) {
 	registry := legacyregistry.Registerer()
 	all, ok := registry.(prometheus.Collector)
@@ -25,7 +26,8 @@ func registered[M prometheus.Collector](name string) (metric M, ok bool) {
 		if !strings.HasPrefix(d.String(), fmt.Sprintf("Desc{fqName: %q,", name)) {
 			continue
 		}
-		// A registry refuses a second metric of the same description, and returns the first.
+		// To find the metric, another one with its description is registered: the registry refuses
+		// it, and returns the first.
 		var refused prometheus.AlreadyRegisteredError
 		if errors.As(registry.Register(described{d}), &refused) {
 			metric, ok = refused.ExistingCollector.(M)
@@ -49,7 +51,7 @@ func descriptions(c prometheus.Collector) []*prometheus.Desc {
 	return result
 }
 
-// described is a metric that has only a description.
+// described is a metric that consists of a description only.
 type described struct{ *prometheus.Desc }
 
 // Describe implements prometheus.Collector.

@@ -11,9 +11,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// MaxParamSync is how long a server may wait for the params of policies before it is ready without
-// them. Their kind may need what this server serves: an aggregated server, or a conversion webhook
-// in a pod.
+// MaxParamSync is the longest time that a server waits for the params of policies before it is
+// ready without them. Serving their kind may need a server that is ready, such as an aggregated
+// server or a conversion webhook that runs in a pod.
 const MaxParamSync = 20 * time.Second
 
 // AwaitParams returns a readiness check that fails until since returns a time and synced returns

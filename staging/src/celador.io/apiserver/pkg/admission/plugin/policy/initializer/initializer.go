@@ -39,18 +39,18 @@ type PolicyPlugin interface {
 	VerdictStore() (kind string, store typecheck.VerdictStore)
 }
 
-// Freshness bounds the age of what admission plugins know of policies, bindings and params. The
-// zero value does not.
+// Freshness bounds how much older the policies, bindings and params of admission plugins may be
+// than those that are stored. The zero value sets no bound.
 type Freshness struct {
-	// Limit is the age beyond which requests fail that a policy could deny. 0 is no limit.
+	// Limit is the maximum age. Beyond it, requests fail that a policy could deny. 0 is no limit.
 	Limit time.Duration
-	// Check returns nil if an informer of a resource of the API group has seen everything that was
-	// stored before the call. seen is the informer's LastSyncResourceVersion. It is safe for
-	// concurrent use.
+	// Check returns nil if an informer has seen everything that was stored before the call.
+	// resource is the informer's resource in the API group, and seen its LastSyncResourceVersion.
+	// It is safe for concurrent use.
 	Check func(ctx context.Context, resource, seen string) error
 }
 
-// Config is what policy plugins need of a server, beside the dependencies that the initializer of
+// Config holds what policy plugins need of a server in addition to what the initializer of
 // k8s.io/apiserver sets. Client and Informers are required.
 type Config struct {
 	// Client lists and watches bindings. It may read them from the server's own storage.
@@ -61,10 +61,11 @@ type Config struct {
 	// Installed is closed when the server serves all of its paths, so that plugins can read params
 	// from it. It is nil if they are read from another server.
 	Installed <-chan struct{}
-	// Freshness bounds the age of what plugins know.
+	// Freshness bounds the age of the plugins' objects.
 	Freshness Freshness
-	// BuiltIn reports whether the kinds of a group version are compiled into the server from which
-	// the plugins read schemas, so that no kinds are added while it runs. Nil means that none are.
+	// BuiltIn reports whether the kinds of a group version are compiled into the server whose
+	// schemas the plugins read. No kinds are added to such a group version while the server runs.
+	// Nil means that there are none.
 	BuiltIn func(schema.GroupVersion) bool
 	// Select returns the stored policies that decide about a request, or nil if all do. A nil
 	// function stands for all.
@@ -94,7 +95,7 @@ func (i *Initializer) Initialize(plugin admission.Interface) {
 // PoliciesSynced returns the errors of all plugins. Call it once the server runs.
 func (i *Initializer) PoliciesSynced() error { return i.join(PolicyPlugin.PoliciesSynced) }
 
-// ParamsSynced is PoliciesSynced for the params of policies.
+// ParamsSynced returns the errors of all plugins about params. Call it once the server runs.
 func (i *Initializer) ParamsSynced() error { return i.join(PolicyPlugin.ParamsSynced) }
 
 func (i *Initializer) join(synced func(PolicyPlugin) error) error {

@@ -26,8 +26,8 @@ import (
 	"celador.io/apiserver/pkg/admission/plugin/webhook"
 )
 
-// dispatch calls the webhooks that match the request one after the other. Each webhook gets the
-// object with the patches of the webhooks before it.
+// dispatch calls the webhooks that match the request, one after the other. Each gets the object
+// with the patches of those before it.
 func dispatch(ctx context.Context, p *webhook.Plugin, a admission.Attributes, o admission.ObjectInterfaces, webhooks []upstream.WebhookAccessor) error {
 	set := p.Set(webhooks)
 	mutation := set.NewMutatingRequest(ctx, a, o, p.Config(), PluginName)
@@ -50,11 +50,11 @@ type dispatcher struct {
 	ctx      context.Context
 	mutation *engine.MutatingRequest
 	matcher  *webhook.Matcher
-	// round is 1 in the second run of admission.
+	// round is 1 if admission was reinvoked, and otherwise 0.
 	round int
 }
 
-// invoke calls a webhook if it matches the request. The request is rejected with the error.
+// invoke calls a webhook if it matches the request. An error rejects the request.
 func (d *dispatcher) invoke(candidate matching.Candidate) error {
 	call, err := d.matcher.Match(candidate)
 	if err != nil || call == nil || !d.mutation.Due(call.GetUID()) {
@@ -98,7 +98,7 @@ func (d *dispatcher) do(c *webhook.Call) (changed, failed bool, rejection error)
 	return changed, failed, rejection
 }
 
-// annotate adds the JSON of a value as an audit annotation about a call.
+// annotate adds an audit annotation about a call, with the JSON of a value.
 func (d *dispatcher) annotate(c *webhook.Call, prefix string, value any, level audit.Level) {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -77,11 +77,11 @@ func match(ctx context.Context, p *webhook.Plugin, a admission.Attributes, o adm
 	return calls, nil
 }
 
-// do calls a webhook and returns the error with which the request is rejected. A panic is subject
-// to failurePolicy like other failures.
+// do calls a webhook and returns the error with which the request is rejected. failurePolicy
+// applies to a panic as to other failures.
 func do(ctx context.Context, c *webhook.Call) (rejection error) {
-	// HandleCrash panics again if the process is to end at panics. A panic in a call only fails the
-	// request.
+	// If the process is set to end at panics, HandleCrash panics again. A panic in a call fails
+	// only the request.
 	defer func() { _ = recover() }()
 	defer utilruntime.HandleCrashWithContext(ctx, func(ctx context.Context, r any) {
 		panics.Record(panics.Webhook, r, "webhook", c.GetName())
