@@ -16,17 +16,18 @@ import (
 )
 
 // Limits of the expressions that API servers evaluate for each request. What exceeds them is left
-// to the policies. An API server may spend a cost of 2,500,000 on the match conditions of a
-// request, and fails the request if that does not suffice.
+// to the policies. An API server may spend a cost of 1,000,000 on each match condition, and fails
+// the request if that does not suffice.
 const (
 	// maxPushed bounds the length of the expression of a webhook.
 	maxPushed = 4 << 10
 	// maxAllPushed bounds the length of all expressions of a configuration, which etcd stores if it
 	// has less than 1.5 MiB.
 	maxAllPushed = 256 << 10
-	// maxGroupComparisons bounds the comparisons with each group of a user: 32 of them cost less
-	// than the limit for a user in 10,000 groups.
-	maxGroupComparisons = 32
+	// maxGroupComparisons bounds the comparisons with each group of a user, and maxGroupLiteral the
+	// strings that are compared in a loop, so that a user may be in 10,000 groups.
+	maxGroupComparisons = 8
+	maxGroupLiteral     = 64
 	maxLiteral          = 256
 	maxDepth            = 20
 )
@@ -128,7 +129,7 @@ func (c *checker) typeOf(e ast.Expr, depth int) valueType {
 		case types.Bool:
 			return boolean
 		case types.String:
-			if len(value) <= maxLiteral {
+			if len(value) <= maxGroupLiteral || c.group == "" && len(value) <= maxLiteral {
 				return text
 			}
 		}
