@@ -4,6 +4,7 @@
 package routing
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,23 +37,29 @@ const (
 // one of the policies, and cannot fail. It returns the empty string if that is true for all
 // requests, or would cost too much.
 func pushDown(members []*member) string {
-	var alternatives []string
+	// Many policies have the same conditions.
+	alternatives := map[string]bool{}
 	comparisons := 0
 	for _, m := range members {
 		var all []string
+		cost := 0
 		for _, c := range m.conditions {
 			if text, n, ok := pushable(c.Expression); ok {
 				all = append(all, text)
-				comparisons += n
+				cost += n
 			}
 		}
-		if len(all) == 0 {
+		alternative := strings.Join(all, " && ")
+		if alternative == "" {
 			return ""
 		}
-		alternatives = append(alternatives, strings.Join(all, " && "))
+		if !alternatives[alternative] {
+			alternatives[alternative] = true
+			comparisons += cost
+		}
 	}
 	// userInfo lacks empty fields, and to read a missing field is an error.
-	pushed := strings.Join(append([]string{"!has(request.userInfo.username)", "!has(request.userInfo.groups)"}, compact(alternatives)...), " || ")
+	pushed := strings.Join(append([]string{"!has(request.userInfo.username)", "!has(request.userInfo.groups)"}, slices.Sorted(maps.Keys(alternatives))...), " || ")
 	if len(pushed) > maxPushed || comparisons > maxGroupComparisons {
 		return ""
 	}

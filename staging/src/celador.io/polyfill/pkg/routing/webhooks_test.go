@@ -327,7 +327,8 @@ func TestPushedConditionsOfPolicies(t *testing.T) {
 		"one of a policy's may fail":  {[][]string{{created, "object.x == 'y'"}, {admin}}, "(" + admin + ") || (" + created + ")"},
 		"all of a policy's may fail":  {[][]string{{created}, {"object.x == 'y'"}}, ""},
 		"a policy without conditions": {[][]string{{created}, {}}, ""},
-		"too many":                    {slices.Repeat([][]string{{admin}}, 40), ""},
+		"of many":                     {slices.Repeat([][]string{{admin}}, 40), "(" + admin + ")"},
+		"too many":                    {[][]string{slices.Repeat([]string{admin}, 5), slices.Repeat([]string{admin}, 4)}, ""},
 	} {
 		if got := pushed(t, test.conditions...); got != test.want {
 			t.Errorf("%s: got %s, want %s", name, got, test.want)
