@@ -29,6 +29,7 @@ type Request struct {
 	request *admissionv1.AdmissionRequest
 	// object is the object as the review has it.
 	object      *unstructured.Unstructured
+	original    original
 	annotations annotations
 }
 
@@ -70,13 +71,21 @@ func FromRequest(r *admissionv1.AdmissionRequest) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Request{
+	request := &Request{
 		Attributes: admission.NewAttributesRecord(asObject(object.DeepCopy()), asObject(oldObject), schema.GroupVersionKind(r.Kind),
 			r.Namespace, r.Name, schema.GroupVersionResource(r.Resource), r.SubResource, operation, options,
 			r.DryRun != nil && *r.DryRun, userInfo(r)),
 		request: r,
 		object:  object,
-	}, nil
+	}
+	request.original = original{request, request.GetKind(), request.GetResource(), request.GetSubresource()}
+	if r.RequestKind != nil {
+		request.original.kind = schema.GroupVersionKind(*r.RequestKind)
+	}
+	if r.RequestResource != nil {
+		request.original.resource, request.original.subresource = schema.GroupVersionResource(*r.RequestResource), r.RequestSubResource
+	}
+	return request, nil
 }
 
 func userInfo(r *admissionv1.AdmissionRequest) *user.DefaultInfo {
@@ -136,20 +145,10 @@ func decodeOptions(extension runtime.RawExtension) (runtime.Object, error) {
 }
 
 // Original implements matching.Converted.
-func (r *Request) Original() admission.Attributes {
-	original := requested{r, r.GetKind(), r.GetResource(), r.GetSubresource()}
-	if kind := r.request.RequestKind; kind != nil {
-		original.kind = schema.GroupVersionKind(*kind)
-	}
-	if resource := r.request.RequestResource; resource != nil {
-		original.resource = schema.GroupVersionResource(*resource)
-		original.subresource = r.request.RequestSubResource
-	}
-	return original
-}
+func (r *Request) Original() admission.Attributes { return &r.original }
 
-// requested has the kind and the resource that the client requested.
-type requested struct {
+// original has the kind and the resource that the client requested.
+type original struct {
 	*Request
 	kind        schema.GroupVersionKind
 	resource    schema.GroupVersionResource
@@ -157,10 +156,10 @@ type requested struct {
 }
 
 // GetKind implements admission.Attributes.
-func (r requested) GetKind() schema.GroupVersionKind { return r.kind }
+func (o *original) GetKind() schema.GroupVersionKind { return o.kind }
 
 // GetResource implements admission.Attributes.
-func (r requested) GetResource() schema.GroupVersionResource { return r.resource }
+func (o *original) GetResource() schema.GroupVersionResource { return o.resource }
 
 // GetSubresource implements admission.Attributes.
-func (r requested) GetSubresource() string { return r.subresource }
+func (o *original) GetSubresource() string { return o.subresource }

@@ -4,6 +4,7 @@
 package routing
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,17 +17,18 @@ import (
 )
 
 // Limits of the expressions that API servers evaluate for each request. What exceeds them is left
-// to the policies. An API server may spend a cost of 2,500,000 on the match conditions of a
-// request, and fails the request if that does not suffice.
+// to the policies. An API server may spend a cost of 1,000,000 on each match condition, and fails
+// the request if that does not suffice.
 const (
 	// maxPushed bounds the length of the expression of a webhook.
 	maxPushed = 4 << 10
 	// maxAllPushed bounds the length of all expressions of a configuration, which etcd stores if it
 	// has less than 1.5 MiB.
 	maxAllPushed = 256 << 10
-	// maxGroupComparisons bounds the comparisons with each group of a user: 32 of them cost less
-	// than the limit for a user in 10,000 groups.
-	maxGroupComparisons = 32
+	// maxGroupComparisons bounds the comparisons with each group of a user, and maxGroupLiteral the
+	// strings that are compared in a loop, so that a user may be in 10,000 groups.
+	maxGroupComparisons = 8
+	maxGroupLiteral     = 64
 	maxLiteral          = 256
 	maxDepth            = 20
 )
@@ -35,23 +37,29 @@ const (
 // one of the policies, and cannot fail. It returns the empty string if that is true for all
 // requests, or would cost too much.
 func pushDown(members []*member) string {
-	var alternatives []string
+	// Many policies have the same conditions.
+	alternatives := map[string]bool{}
 	comparisons := 0
 	for _, m := range members {
 		var all []string
+		cost := 0
 		for _, c := range m.conditions {
 			if text, n, ok := pushable(c.Expression); ok {
 				all = append(all, text)
-				comparisons += n
+				cost += n
 			}
 		}
-		if len(all) == 0 {
+		alternative := strings.Join(all, " && ")
+		if alternative == "" {
 			return ""
 		}
-		alternatives = append(alternatives, strings.Join(all, " && "))
+		if !alternatives[alternative] {
+			alternatives[alternative] = true
+			comparisons += cost
+		}
 	}
 	// userInfo lacks empty fields, and to read a missing field is an error.
-	pushed := strings.Join(append([]string{"!has(request.userInfo.username)", "!has(request.userInfo.groups)"}, compact(alternatives)...), " || ")
+	pushed := strings.Join(append([]string{"!has(request.userInfo.username)", "!has(request.userInfo.groups)"}, slices.Sorted(maps.Keys(alternatives))...), " || ")
 	if len(pushed) > maxPushed || comparisons > maxGroupComparisons {
 		return ""
 	}
@@ -128,7 +136,7 @@ func (c *checker) typeOf(e ast.Expr, depth int) valueType {
 		case types.Bool:
 			return boolean
 		case types.String:
-			if len(value) <= maxLiteral {
+			if len(value) <= maxGroupLiteral || c.group == "" && len(value) <= maxLiteral {
 				return text
 			}
 		}

@@ -98,8 +98,8 @@ func checkRoutes(t *testing.T, seed uint64) {
 	}
 }
 
-// checkRules fails the test if an API server would reject the rules of a webhook, which it validates
-// as those of policies.
+// checkRules fails the test if an API server would reject the rules of a webhook, which it
+// validates as those of policies.
 func checkRules(t *testing.T, rules []admissionregistrationv1.RuleWithOperations) {
 	p := &v1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: v1.ValidatingAdmissionPolicySpec{
 		FailurePolicy: new(v1.Fail), Validations: []v1.Validation{{Expression: "true"}},
@@ -227,8 +227,8 @@ func show(value any) string {
 	return string(text)
 }
 
-// meetsConditions reports whether a policy decides about a request: its match conditions are met, or
-// fail.
+// meetsConditions reports whether a policy decides about a request: its match conditions are met,
+// or fail.
 func (s *apiServer) meetsConditions(t *testing.T, request admission.Attributes, target matching.Target, conditions []v1.MatchCondition) bool {
 	var expressions []cel.ExpressionAccessor
 	for _, c := range conditions {

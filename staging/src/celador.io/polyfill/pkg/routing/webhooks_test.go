@@ -12,9 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
+	"k8s.io/apiserver/pkg/admission/plugin/webhook"
 	"k8s.io/apiserver/pkg/admission/plugin/webhook/matchconditions"
+	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -323,10 +327,40 @@ func TestPushedConditionsOfPolicies(t *testing.T) {
 		"one of a policy's may fail":  {[][]string{{created, "object.x == 'y'"}, {admin}}, "(" + admin + ") || (" + created + ")"},
 		"all of a policy's may fail":  {[][]string{{created}, {"object.x == 'y'"}}, ""},
 		"a policy without conditions": {[][]string{{created}, {}}, ""},
-		"too many":                    {slices.Repeat([][]string{{admin}}, 40), ""},
+		"of many":                     {slices.Repeat([][]string{{admin}}, 40), "(" + admin + ")"},
+		"too many":                    {[][]string{slices.Repeat([]string{admin}, 5), slices.Repeat([]string{admin}, 4)}, ""},
 	} {
 		if got := pushed(t, test.conditions...); got != test.want {
 			t.Errorf("%s: got %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+// An API server can evaluate the largest expressions for users in many groups.
+func TestCost(t *testing.T) {
+	groups := make([]string, 10_000)
+	for i := range groups {
+		groups[i] = fmt.Sprint(strings.Repeat("g", 200), i)
+	}
+	object := &corev1.Pod{}
+	request := admission.NewAttributesRecord(object, nil, corev1.SchemeGroupVersion.WithKind("Pod"), "blue", "web", corev1.SchemeGroupVersion.WithResource("pods"), "", admission.Create, nil, false,
+		&user.DefaultInfo{Name: strings.Repeat("u", 256), Groups: groups})
+	literal := strings.Repeat("g", 64)
+	for name, expression := range map[string]string{
+		"equality":    "request.userInfo.groups.exists(g, " + strings.Repeat("g == '"+literal+"' || ", 7) + "g == 'x')",
+		"list":        "request.userInfo.groups.exists(g, g in [" + strings.Repeat("'"+literal+"', ", 6) + "'x'])",
+		"prefix":      "request.userInfo.groups.exists(g, " + strings.Repeat("g.startsWith('"+literal[1:]+"x') || ", 7) + "g.endsWith('x'))",
+		"membership":  strings.Repeat("'"+strings.Repeat("g", 200)+"' in request.userInfo.groups || ", 7) + "'x' in request.userInfo.groups",
+		"expressions": strings.Repeat("request.userInfo.username.matches('^("+strings.Repeat("u*", 100)+")x$') || ", 15) + "false",
+	} {
+		if pushed(t, []string{expression}) == "" {
+			t.Errorf("%s: the expression is not evaluated by API servers", name)
+		}
+		p := validating("p", rule("", "v1", "pods"))
+		p.Spec.MatchConditions = []v1.MatchCondition{{Name: "c", Expression: expression}}
+		hooks := policyWebhooks(t, bound(p))
+		if calls := server().calls(t, []webhook.WebhookAccessor{webhook.NewValidatingWebhookAccessor("w", "c", &hooks[0])}, request); len(calls) > 0 {
+			t.Errorf("%s: the webhook is called", name)
 		}
 	}
 }
