@@ -39,7 +39,7 @@ import (
 
 const (
 	manifests = "../../../deploy/webhook"
-	namespace = "celador-system"
+	system    = "celador-system"
 	service   = "celador-webhook"
 )
 
@@ -66,7 +66,7 @@ func install(t *testing.T, flags ...string) *cluster {
 		c.apply(t, file)
 	}
 	serverprocess.AggregateRoles(t, c.Core)
-	token := testserver.Must(c.Core.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), service, &authenticationv1.TokenRequest{}, metav1.CreateOptions{}))(t)
+	token := testserver.Must(c.Core.CoreV1().ServiceAccounts(system).CreateToken(t.Context(), service, &authenticationv1.TokenRequest{}, metav1.CreateOptions{}))(t)
 	config := clientcmdapi.NewConfig()
 	config.Clusters["main"] = &clientcmdapi.Cluster{Server: "https://" + server.Admin.Host, InsecureSkipTLSVerify: true}
 	config.AuthInfos["replica"] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
@@ -117,7 +117,7 @@ func (c *cluster) start(t *testing.T, flags ...string) *polyfillReplica {
 	r := &polyfillReplica{cluster: c, port: freePort(t), health: freePort(t)}
 	dir := t.TempDir()
 	r.Process = testserver.Must(process.Start(replica, testserver.Must(os.Executable())(t), dir, filepath.Join(dir, "log"), append([]string{replica,
-		"--kubeconfig=" + c.kubeconfig, "--namespace=" + namespace, "--service-name=" + service,
+		"--kubeconfig=" + c.kubeconfig, "--namespace=" + system, "--service-name=" + service,
 		"--service-port=" + strconv.Itoa(c.service.port),
 		"--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(r.port),
 		"--health-bind-address=" + net.JoinHostPort("127.0.0.1", strconv.Itoa(r.health)),

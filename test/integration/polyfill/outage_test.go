@@ -33,7 +33,7 @@ spec:
     resourceRules:
     - {apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}
   validations:
-  - {expression: object.spec.replicas < 20, message: no}
+  - {expression: object.spec.replicas < 20, message: too many}
 `
 
 // tally counts the answers to writes. Safe for concurrent use.
@@ -55,7 +55,7 @@ func (r *tally) write(ctx context.Context, c *cluster, namespace string, allowed
 	switch {
 	case err == nil && allowed:
 		r.admitted++
-	case err != nil && !allowed && strings.Contains(err.Error(), "denied request: no"):
+	case err != nil && !allowed && strings.Contains(err.Error(), "denied request: too many"):
 		r.denied++
 	default:
 		r.failures = append(r.failures, fmt.Sprintf("allowed %t: %v", allowed, err))
@@ -96,7 +96,7 @@ func TestRollingUpdate(t *testing.T) {
 	for _, r := range replicas {
 		r.awaitReady(t)
 	}
-	c.awaitDenied(t, namespace, 20, "denied request: no")
+	c.awaitDenied(t, namespace, 20, "denied request: too many")
 	next := 0
 	r := c.under(t, namespace, func() {
 		started := c.start(t)
@@ -118,7 +118,7 @@ func TestKilledReplicas(t *testing.T) {
 	for _, r := range replicas {
 		r.awaitReady(t)
 	}
-	c.awaitDenied(t, namespace, 20, "denied request: no")
+	c.awaitDenied(t, namespace, 20, "denied request: too many")
 	killed := 0
 	r := c.under(t, namespace, func() {
 		if err := syscall.Kill(replicas[killed%2].PID(), syscall.SIGKILL); err != nil {
@@ -134,6 +134,27 @@ func TestKilledReplicas(t *testing.T) {
 		}
 	}
 	t.Logf("%d replicas were killed", killed)
+}
+
+// No write fails while certificates and their authority are renewed.
+func TestRotation(t *testing.T) {
+	c, namespace := withLimit(t)
+	for range 2 {
+		c.start(t, "--certificate-authority-lifetime=20s", "--certificate-lifetime=10s", "--certificate-propagation=1s").awaitReady(t)
+	}
+	c.awaitDenied(t, namespace, 20, "denied request: too many")
+	authorities, leaves := map[string]bool{}, map[string]bool{}
+	r := c.under(t, namespace, func() {
+		for before := len(authorities); len(authorities) < before+2; time.Sleep(100 * time.Millisecond) {
+			secret := testserver.Must(c.Core.CoreV1().Secrets(system).Get(t.Context(), service+"-certificates", metav1.GetOptions{}))(t)
+			authorities[string(secret.Data["ca.crt"])], leaves[string(secret.Data["tls.crt"])] = true, true
+		}
+	})
+	if len(r.failures) > 0 {
+		t.Errorf("%d of the writes failed while the authority changed %d times and the certificate %d times; the first: %s",
+			len(r.failures), len(authorities)-1, len(leaves)-1, r.failures[0])
+	}
+	t.Logf("the bundle changed %d times and the certificate %d times", len(authorities)-1, len(leaves)-1)
 }
 
 // withLimit returns a cluster with the policy limit, and a namespace.

@@ -15,7 +15,9 @@ func newCertificates(o *Options, c *clients) (provider certificates.Provider, le
 		provider, err = certificates.NewFiles(o.CertDir, o.Namespace, o.ServiceName)
 		return provider, func(context.Context) {}, err
 	}
-	secret, err := certificates.NewSecret(c.core, certificates.NewOptions(o.Namespace, o.ServiceName))
+	options := o.Certificates
+	options.Namespace, options.Service = o.Namespace, o.ServiceName
+	secret, err := certificates.NewSecret(c.core, options)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/spf13/pflag"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
+
+	"celador.io/polyfill/pkg/certificates"
 )
 
 // Options are the flags of celador-webhook.
@@ -28,8 +30,10 @@ type Options struct {
 	SecurePort  int
 	// HealthBindAddress is the address, with a port, of health checks and metrics.
 	HealthBindAddress string
-	// CertDir is the directory of certificates that somebody else makes.
-	CertDir string
+	// CertDir is the directory of certificates that somebody else makes. Certificates says how long
+	// those are valid that the polyfill makes.
+	CertDir      string
+	Certificates certificates.Options
 	// WebhookTimeout is the time that API servers wait for an answer, in whole seconds.
 	WebhookTimeout time.Duration
 	// ShutdownDelay is the time between the first failing readiness check and the end of answers.
@@ -51,7 +55,7 @@ func NewOptions() *Options {
 		BindAddress: "0.0.0.0", SecurePort: 9443, HealthBindAddress: ":8080",
 		WebhookTimeout: 10 * time.Second, ShutdownDelay: 15 * time.Second,
 		LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
-		QPS: 50, Burst: 100,
+		QPS: 50, Burst: 100, Certificates: certificates.NewOptions("", ""),
 	}
 	if namespace, err := os.ReadFile(podNamespaceFile); err == nil && o.Namespace == "" {
 		o.Namespace = strings.TrimSpace(string(namespace))
@@ -76,6 +80,9 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.SecurePort, "secure-port", o.SecurePort, "port at which reviews are answered")
 	flags.StringVar(&o.HealthBindAddress, "health-bind-address", o.HealthBindAddress, "address of /livez, /readyz and /metrics, without TLS")
 	flags.StringVar(&o.CertDir, "cert-dir", o.CertDir, "directory with tls.crt, tls.key and ca.crt, which may change; without one, the webhook makes and rotates its certificates")
+	flags.DurationVar(&o.Certificates.AuthorityLifetime, "certificate-authority-lifetime", o.Certificates.AuthorityLifetime, "how long the certificate authority of the webhook is valid, without --cert-dir")
+	flags.DurationVar(&o.Certificates.ServingLifetime, "certificate-lifetime", o.Certificates.ServingLifetime, "how long a serving certificate is valid, without --cert-dir; after two thirds of that it is renewed")
+	flags.DurationVar(&o.Certificates.Propagation, "certificate-propagation", o.Certificates.Propagation, "how long API servers may take to see a changed webhook configuration, without --cert-dir")
 	flags.DurationVar(&o.WebhookTimeout, "webhook-timeout", o.WebhookTimeout, "how long API servers wait for an answer: 1s to 30s")
 	flags.DurationVar(&o.ShutdownDelay, "shutdown-delay-duration", o.ShutdownDelay, "how long reviews are answered after the signal to end, until no API server sends more")
 	flags.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", o.LeaseDuration, "how long other replicas wait for a leader that is silent")
