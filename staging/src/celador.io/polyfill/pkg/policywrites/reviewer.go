@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -41,14 +42,14 @@ import (
 // Config is what a Reviewer reads. Every field except Types and Warner is required.
 type Config struct {
 	// Client reads policies and bindings of the polyfill: see policyapi.NewForConfigAndClient. It
-	// must be allowed to get policies and to list bindings.
+	// must be allowed to list them.
 	Client clientset.Interface
 	// Informers watch the bindings of the polyfill. They must be started after New.
 	Informers informers.Interface
 	// Authorizer decides whether the user of a write may read the params of the policy.
 	Authorizer authorizer.UnconditionalAuthorizer
-	// Mapper finds the resource of a paramKind. It must find kinds that were added to the cluster
-	// after it was made.
+	// Mapper finds the resource of a paramKind. It is reset if it does not know the kind, and if it
+	// is a meta.ResettableRESTMapper.
 	Mapper meta.RESTMapper
 	// Types returns the type errors of Enforced policies. May be nil.
 	Types *typechecks.Validator
@@ -87,16 +88,14 @@ func New(config Config) *Reviewer {
 				func(binding *v1.MutatingAdmissionPolicyBinding) string { return binding.Spec.PolicyName })),
 			func(policy *v1.MutatingAdmissionPolicy) *v1.MutatingAdmissionPolicySpec { return &policy.Spec }),
 		"validatingadmissionpolicybindings": reviewOf("ValidatingAdmissionPolicyBinding",
-			policyvalidation.ValidatingBindings.Validator(params, func(ctx context.Context, name string) (*v1.ValidatingAdmissionPolicy, error) {
-				return policies.ValidatingAdmissionPolicies().Get(ctx, name, metav1.GetOptions{})
-			}),
+			policyvalidation.ValidatingBindings.Validator(params, getter[*v1.ValidatingAdmissionPolicy](
+				"validatingadmissionpolicies", policies.ValidatingAdmissionPolicies().List)),
 			func(binding *v1.ValidatingAdmissionPolicyBinding) *v1.ValidatingAdmissionPolicyBindingSpec {
 				return &binding.Spec
 			}),
 		"mutatingadmissionpolicybindings": reviewOf("MutatingAdmissionPolicyBinding",
-			policyvalidation.MutatingBindings.Validator(params, func(ctx context.Context, name string) (*v1.MutatingAdmissionPolicy, error) {
-				return policies.MutatingAdmissionPolicies().Get(ctx, name, metav1.GetOptions{})
-			}),
+			policyvalidation.MutatingBindings.Validator(params, getter[*v1.MutatingAdmissionPolicy](
+				"mutatingadmissionpolicies", policies.MutatingAdmissionPolicies().List)),
 			func(binding *v1.MutatingAdmissionPolicyBinding) *v1.MutatingAdmissionPolicyBindingSpec {
 				return &binding.Spec
 			}),
@@ -185,6 +184,31 @@ func boundPolicies[B runtime.Object, List runtime.Object](cached func(labels.Sel
 	}
 }
 
+// getter returns a policy by a list of the API server, so that the polyfill needs no permission that
+// it does not have for its informers.
+func getter[P interface {
+	runtime.Object
+	metav1.Object
+}, List runtime.Object](resource string, list func(context.Context, metav1.ListOptions) (List, error)) policyvalidation.Getter[P] {
+	return func(ctx context.Context, name string) (policy P, err error) {
+		policies, err := list(ctx, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()})
+		if err != nil {
+			return policy, err
+		}
+		found := false
+		err = meta.EachListItem(policies, func(item runtime.Object) error {
+			if item := item.(P); item.GetName() == name {
+				policy, found = item, true
+			}
+			return nil
+		})
+		if err == nil && !found {
+			err = apierrors.NewNotFound(policyapi.GroupVersion.WithResource(resource).GroupResource(), name)
+		}
+		return policy, err
+	}
+}
+
 func withUser(ctx context.Context, who authenticationv1.UserInfo) context.Context {
 	extra := make(map[string][]string, len(who.Extra))
 	for key, values := range who.Extra {
@@ -199,6 +223,11 @@ type resolver struct{ mapper meta.RESTMapper }
 // Resolve implements paramaccess.ResourceResolver.
 func (r resolver) Resolve(kind schema.GroupVersionKind) (schema.GroupVersionResource, error) {
 	mapping, err := r.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if meta.IsNoMatchError(err) {
+		// The kind may be new. A mapper that has read the cluster once does not read it again.
+		meta.MaybeResetRESTMapper(r.mapper)
+		mapping, err = r.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	}
 	if err != nil {
 		return schema.GroupVersionResource{}, err
 	}

@@ -6,6 +6,7 @@ package policywrites_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -21,6 +22,7 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/cel/environment"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/component-base/featuregate"
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
 	"k8s.io/kube-openapi/pkg/validation/spec"
@@ -79,12 +81,18 @@ func (types) ResolveSchema(schema.GroupVersionKind) (*spec.Schema, error) {
 	return deployment, nil
 }
 
+// mapper knows config maps only after a reset, as if their kind was new.
+type mapper struct{ *meta.DefaultRESTMapper }
+
+func (m mapper) Reset() {
+	m.Add(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, meta.RESTScopeNamespace)
+}
+
 // reviewer lets nobody read params, except for config maps.
 func reviewer(t *testing.T) *policywrites.Reviewer {
 	t.Helper()
-	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper := mapper{meta.NewDefaultRESTMapper(nil)}
 	mapper.Add(schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, meta.RESTScopeNamespace)
-	mapper.Add(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, meta.RESTScopeNamespace)
 	mapper.Add(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, meta.RESTScopeNamespace)
 	checker, err := typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil)
 	if err != nil {
@@ -93,6 +101,9 @@ func reviewer(t *testing.T) *policywrites.Reviewer {
 	warner := typechecks.New(checker)
 	warner.Use(func() typecheck.Types { return types{mapper} })
 	client := fake.NewSimpleClientset(stored()...)
+	client.PrependReactor("get", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, errors.New("the polyfill may list policies, and not get them")
+	})
 	// The informers do not run, as if every binding was created a moment ago.
 	return policywrites.New(policywrites.Config{
 		Client:    client,
@@ -149,7 +160,8 @@ func TestReview(t *testing.T) {
 		"unreadable params, as before": {
 			resource: validatingPolicies, object: params, old: params, wantWarns: []string{noBinding},
 		},
-		"superuser": {resource: validatingPolicies, object: params, groups: []string{user.SystemPrivilegedGroup}},
+		"readable params of a new kind": {resource: validatingPolicies, object: strings.Replace(params, "Secret", "ConfigMap", 1)},
+		"superuser":                     {resource: validatingPolicies, object: params, groups: []string{user.SystemPrivilegedGroup}},
 		"invalid comes before params": {
 			resource: validatingPolicies, wantKind: "ValidatingAdmissionPolicy",
 			object:  `{metadata: {name: demo}, spec: {failurePolicy: Fail, ` + rules + `, validations: [], paramKind: {apiVersion: v1, kind: Secret}}}`,
