@@ -101,7 +101,7 @@ func testMonitoring(t *testing.T, l *live, files string) {
 	reads := testserver.Must(deploy.Reads())(t)
 	testserver.Eventually(t, func(ctx context.Context) error {
 		// The webhook takes effect some time after its creation.
-		for _, name := range []string{"monitored", "excluded"} {
+		for _, name := range []string{"monitored", "excluded", "unreachable"} {
 			sent := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
 			_, err := l.admin.Core.CoreV1().ConfigMaps("default").Create(ctx, sent, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 			if apierrors.IsInvalid(err) != (name == "monitored") {

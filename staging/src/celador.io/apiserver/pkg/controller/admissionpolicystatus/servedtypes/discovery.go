@@ -16,7 +16,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// builtIn finds types that are compiled into the server. It caches all answers, because they do
+// builtIn finds types that are compiled into the server. It caches what it finds, because that does
 // not change.
 type builtIn struct {
 	has       func(schema.GroupVersion) bool
@@ -53,7 +53,8 @@ func (b *builtIn) resources(ctx context.Context, version schema.GroupVersion) (r
 		return known, nil
 	}
 	found, err := discover(ctx, b.discovery, version)
-	if err == nil {
+	// While a cluster is upgraded, a server that is still old may answer that it serves nothing.
+	if err == nil && len(found) > 0 {
 		b.served[version] = found
 	}
 	return found, err

@@ -198,23 +198,31 @@ func expectSeen(t *testing.T, view *servedtypes.Lookup, want string) {
 	}
 }
 
-// Discovery of built-in types is cached, discovery of aggregated types is not.
+// Discovery of built-in types is cached, discovery of aggregated types and of what is not served is
+// not.
 func TestDiscoveryIsRemembered(t *testing.T) {
 	types, asked, _ := source(t)
-	for i, resource := range []string{"deployments.v1.apps", "podmetrics.v1.metrics.io"} {
+	for resource, want := range map[string]struct {
+		served, aggregated bool
+		asked              int
+	}{
+		"deployments.v1.apps":      {served: true, asked: 1},
+		"deployments.v2.apps":      {asked: 3},
+		"podmetrics.v1.metrics.io": {served: true, aggregated: true, asked: 3},
+	} {
 		gvr, _ := schema.ParseResourceArg(resource)
 		asked.ClearActions()
 		for range 3 {
 			view := types.Lookup(t.Context())
-			if _, err := view.KindsFor(*gvr); err != nil {
-				t.Fatal(err)
+			if _, err := view.KindsFor(*gvr); (err == nil) != want.served {
+				t.Errorf("%s: got error %v, want it served: %t", resource, err, want.served)
 			}
-			if got, want := view.Aggregated(), i == 1; got != want {
+			if got := view.Aggregated(); got != want.aggregated {
 				t.Errorf("%s is of an aggregated server: %t", resource, got)
 			}
 		}
-		if got, want := len(asked.Actions()), []int{1, 3}[i]; got != want {
-			t.Errorf("%s: asked %d times, want %d", resource, got, want)
+		if got := len(asked.Actions()); got != want.asked {
+			t.Errorf("%s: asked %d times, want %d", resource, got, want.asked)
 		}
 	}
 }
