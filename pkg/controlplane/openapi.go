@@ -18,7 +18,7 @@ import (
 // other schemes may have Kubernetes' kinds of the same names.
 func newOpenAPIScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	install.InstallVersions(scheme)
+	install.Versions(scheme)
 	utilruntime.Must(apiextensionsv1.AddToScheme(scheme))
 	return scheme
 }

@@ -23,7 +23,7 @@ import (
 // The scheme must not contain upstream's policy kinds. Install panics if a registration fails.
 func Install(scheme *runtime.Scheme) {
 	utilruntime.Must(admissionregistration.AddToScheme(scheme))
-	InstallVersions(scheme)
+	Versions(scheme)
 
 	scheme.AddKnownTypes(upstream.SchemeGroupVersion,
 		&upstream.ValidatingWebhookConfiguration{}, &upstream.ValidatingWebhookConfigurationList{},
@@ -37,10 +37,9 @@ func Install(scheme *runtime.Scheme) {
 	utilruntime.Must(upstreaminternalv1.RegisterDefaults(scheme))
 }
 
-// InstallVersions registers the policy kinds in their served versions and prefers v1. OpenAPI
-// generation needs a scheme without the internal version. InstallVersions panics if a registration
-// fails.
-func InstallVersions(scheme *runtime.Scheme) {
+// Versions registers the policy kinds in their served versions and prefers v1. OpenAPI generation
+// needs a scheme without the internal version. Versions panics if a registration fails.
+func Versions(scheme *runtime.Scheme) {
 	metav1.AddToGroupVersion(scheme, metav1.Unversioned)
 	utilruntime.Must(v1.AddToScheme(scheme))
 	utilruntime.Must(v1beta1.AddToScheme(scheme))

@@ -134,7 +134,7 @@ func bothServers(t *testing.T) (stock, celador string, resources map[string]map[
 	t.Helper()
 	config := enabled(v1.SchemeGroupVersion, v1beta1.SchemeGroupVersion, v1alpha1.SchemeGroupVersion)
 	p, models := provider(), runtime.NewScheme()
-	install.InstallVersions(models)
+	install.Versions(models)
 	theirs := must(upstreamrest.RESTStorageProvider{Authorizer: p.Authorizer, DiscoveryClient: p.Discovery}.NewRESTStorage(config, newServer(t, runtime.ContentTypeJSON, "", false)))(t)
 	ours := must(p.NewRESTStorage(config, newServer(t, runtime.ContentTypeJSON, "", false)))(t)
 	return serve(t, theirs, kubernetesopenapi.GetOpenAPIDefinitions, runtime.NewScheme()),

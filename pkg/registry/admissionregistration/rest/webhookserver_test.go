@@ -66,7 +66,7 @@ func newWebhookServer(t *testing.T) webhookServer {
 	group := s.install(t, runtime.ContentTypeProtobuf)
 
 	models := runtime.NewScheme()
-	install.InstallVersions(models)
+	install.Versions(models)
 	url := serve(t, group, openapi.GetMergedOpenAPIDefinitions, models)
 	collected := new(warnings)
 	client, err := dynamic.NewForConfig(&restclient.Config{Host: url, QPS: -1, WarningHandlerWithContext: collected})
