@@ -19,8 +19,8 @@ import (
 // to their v1 types. ValidatingBinding and MutatingBinding are the two kinds.
 type BindingDescriptor[Binding, Policy Object, Spec, PolicySpec policyspec.Spec, External, ExternalPolicy metav1.Object] struct {
 	descriptor[Binding, Spec, External]
-	bindings   policyvalidation.BindingKind[External, ExternalPolicy, Spec, PolicySpec]
-	policies   policyvalidation.PolicyKind[ExternalPolicy, PolicySpec]
+	bindings   policyvalidation.BindingDescriptor[External, ExternalPolicy, Spec, PolicySpec]
+	policies   policyvalidation.PolicyDescriptor[ExternalPolicy, PolicySpec]
 	policy     func(Policy) ExternalPolicy
 	policyName func(Binding) string
 }
@@ -38,7 +38,7 @@ func NewBindingREST[Binding, Policy Object, Spec, PolicySpec policyspec.Spec, Ex
 }
 
 // NewBindingStrategy returns the Strategy for a kind of bindings, which validates them as
-// policyvalidation.BindingKind does. policies reads the bound policies.
+// policyvalidation.BindingDescriptor does. policies reads the bound policies.
 func NewBindingStrategy[Binding, Policy Object, Spec, PolicySpec policyspec.Spec, External, ExternalPolicy metav1.Object](descriptor BindingDescriptor[Binding, Policy, Spec, PolicySpec, External, ExternalPolicy], params paramaccess.Checker, policies Getter[Policy]) Strategy[Binding, Spec, External] {
 	return newStrategy(descriptor.descriptor, descriptor.bindings.Validator(params, func(ctx context.Context, name string) (external ExternalPolicy, err error) {
 		policy, err := policies(ctx, name)

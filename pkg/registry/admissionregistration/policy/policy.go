@@ -20,7 +20,7 @@ import (
 // v1 type, and by its spec. Validating and Mutating are the two kinds.
 type Descriptor[Policy Object, Spec policyspec.Spec, External metav1.Object] struct {
 	descriptor[Policy, Spec, External]
-	policies       policyvalidation.PolicyKind[External, Spec]
+	policies       policyvalidation.PolicyDescriptor[External, Spec]
 	validateStatus func(Policy) field.ErrorList
 }
 
@@ -38,7 +38,7 @@ func NewREST[Policy Object, Spec policyspec.Spec, External metav1.Object](descri
 }
 
 // NewStrategy returns the Strategy for a kind of policies, which validates them as
-// policyvalidation.PolicyKind does.
+// policyvalidation.PolicyDescriptor does.
 func NewStrategy[Policy Object, Spec policyspec.Spec, External metav1.Object](descriptor Descriptor[Policy, Spec, External], params paramaccess.Checker, types policyvalidation.TypeCheck[External], warnings policyvalidation.TypeWarnings[External], bindings BoundPolicies[Policy]) Strategy[Policy, Spec, External] {
 	return newStrategy(descriptor.descriptor, descriptor.policies.Validator(params, types, warnings, bindings.bound))
 }

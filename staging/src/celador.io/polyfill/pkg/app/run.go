@@ -114,8 +114,8 @@ func withoutManagedFields(object any) (any, error) {
 func newReviews(ready func() error, p *plugins, table *routing.Table, writes *policywrites.Reviewer) http.Handler {
 	mux := http.NewServeMux()
 	for kind, plugin := range p.byKind() {
-		policies := &serving.Policies{Plugin: plugin, Table: table, Kind: kind}
-		mux.Handle(routing.Route{Kind: kind, Name: "{route}"}.Path(), serving.NewHandler(string(kind), ready, policies.Decide))
+		reviewer := &serving.Reviewer{Plugin: plugin, Table: table, Kind: kind}
+		mux.Handle(routing.Route{Kind: kind, Name: "{route}"}.Path(), serving.NewHandler(string(kind), ready, reviewer.Decide))
 	}
 	mux.Handle(routing.PoliciesPath, serving.NewHandler("policies", ready, func(*http.Request) serving.Decider {
 		return func(ctx context.Context, review *admissionv1.AdmissionReview) (*admissionv1.AdmissionResponse, error) {

@@ -53,7 +53,7 @@ var limit = &v1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "l
 // serve returns the address of a server that answers by the policies.
 func serve(t *testing.T, plugin admission.Interface, ready error) string {
 	t.Helper()
-	policies := &serving.Policies{
+	policies := &serving.Reviewer{
 		Plugin: plugin, Kind: routing.Validating, Table: routing.NewTable(clock.RealClock{}),
 	}
 	policies.Table.SetValidating(limit)

@@ -18,10 +18,10 @@ import (
 	"celador.io/apiserver/pkg/admission/paramaccess"
 )
 
-// BindingKind describes a kind of bindings, and the kind of the policies that they bind.
+// BindingDescriptor describes a kind of bindings, and the kind of the policies that they bind.
 // ValidatingBindings and MutatingBindings are the two kinds.
-type BindingKind[Binding, Policy metav1.Object, Spec, PolicySpec policyspec.Spec] struct {
-	policies       PolicyKind[Policy, PolicySpec]
+type BindingDescriptor[Binding, Policy metav1.Object, Spec, PolicySpec policyspec.Spec] struct {
+	policies       PolicyDescriptor[Policy, PolicySpec]
 	spec           func(Binding) *Spec
 	policyName     func(*Spec) string
 	paramRef       func(*Spec) *v1.ParamRef
@@ -30,7 +30,7 @@ type BindingKind[Binding, Policy metav1.Object, Spec, PolicySpec policyspec.Spec
 }
 
 // ValidatingBindings describes the kind ValidatingAdmissionPolicyBinding.
-var ValidatingBindings = BindingKind[*v1.ValidatingAdmissionPolicyBinding, *v1.ValidatingAdmissionPolicy, v1.ValidatingAdmissionPolicyBindingSpec, v1.ValidatingAdmissionPolicySpec]{
+var ValidatingBindings = BindingDescriptor[*v1.ValidatingAdmissionPolicyBinding, *v1.ValidatingAdmissionPolicy, v1.ValidatingAdmissionPolicyBindingSpec, v1.ValidatingAdmissionPolicySpec]{
 	policies: ValidatingPolicies,
 	spec: func(binding *v1.ValidatingAdmissionPolicyBinding) *v1.ValidatingAdmissionPolicyBindingSpec {
 		return &binding.Spec
@@ -42,7 +42,7 @@ var ValidatingBindings = BindingKind[*v1.ValidatingAdmissionPolicyBinding, *v1.V
 }
 
 // MutatingBindings describes the kind MutatingAdmissionPolicyBinding.
-var MutatingBindings = BindingKind[*v1.MutatingAdmissionPolicyBinding, *v1.MutatingAdmissionPolicy, v1.MutatingAdmissionPolicyBindingSpec, v1.MutatingAdmissionPolicySpec]{
+var MutatingBindings = BindingDescriptor[*v1.MutatingAdmissionPolicyBinding, *v1.MutatingAdmissionPolicy, v1.MutatingAdmissionPolicyBindingSpec, v1.MutatingAdmissionPolicySpec]{
 	policies: MutatingPolicies,
 	spec: func(binding *v1.MutatingAdmissionPolicyBinding) *v1.MutatingAdmissionPolicyBindingSpec {
 		return &binding.Spec
@@ -64,7 +64,7 @@ type Getter[Policy metav1.Object] func(ctx context.Context, name string) (Policy
 // params that paramRef selects, because matchResources and validationActions determine who receives
 // objects and messages that show the params. policies reads the bound policies. The Validator warns
 // about a binding whose policy does not exist.
-func (k BindingKind[Binding, Policy, Spec, PolicySpec]) Validator(params paramaccess.Checker, policies Getter[Policy]) Validator[Binding] {
+func (k BindingDescriptor[Binding, Policy, Spec, PolicySpec]) Validator(params paramaccess.Checker, policies Getter[Policy]) Validator[Binding] {
 	paramKind := func(ctx context.Context, name string) (*v1.ParamKind, error) {
 		policy, err := policies(ctx, name)
 		if err != nil {
@@ -99,7 +99,7 @@ func (k BindingKind[Binding, Policy, Spec, PolicySpec]) Validator(params paramac
 
 // rejectSingleton returns an error if the named policy is a Singleton. A binding may name a policy
 // that does not exist yet.
-func (k BindingKind[Binding, Policy, Spec, PolicySpec]) rejectSingleton(ctx context.Context, name string, policies Getter[Policy]) field.ErrorList {
+func (k BindingDescriptor[Binding, Policy, Spec, PolicySpec]) rejectSingleton(ctx context.Context, name string, policies Getter[Policy]) field.ErrorList {
 	if !k.policies.hasSingletons() {
 		return nil
 	}

@@ -20,9 +20,9 @@ import (
 	"celador.io/apiserver/pkg/features"
 )
 
-// PolicyKind describes a kind of policies by a pointer to its v1 type and its spec.
+// PolicyDescriptor describes a kind of policies by a pointer to its v1 type and its spec.
 // ValidatingPolicies and MutatingPolicies are the two kinds.
-type PolicyKind[Policy metav1.Object, Spec policyspec.Spec] struct {
+type PolicyDescriptor[Policy metav1.Object, Spec policyspec.Spec] struct {
 	kind string
 	spec func(Policy) *Spec
 	// anatomy returns the expressions and gated fields of a spec, from which typeErrors learns
@@ -36,7 +36,7 @@ type PolicyKind[Policy metav1.Object, Spec policyspec.Spec] struct {
 }
 
 // ValidatingPolicies describes the kind ValidatingAdmissionPolicy.
-var ValidatingPolicies = PolicyKind[*v1.ValidatingAdmissionPolicy, v1.ValidatingAdmissionPolicySpec]{
+var ValidatingPolicies = PolicyDescriptor[*v1.ValidatingAdmissionPolicy, v1.ValidatingAdmissionPolicySpec]{
 	kind: "ValidatingAdmissionPolicy",
 	spec: func(policy *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicySpec {
 		return &policy.Spec
@@ -48,7 +48,7 @@ var ValidatingPolicies = PolicyKind[*v1.ValidatingAdmissionPolicy, v1.Validating
 }
 
 // MutatingPolicies describes the kind MutatingAdmissionPolicy.
-var MutatingPolicies = PolicyKind[*v1.MutatingAdmissionPolicy, v1.MutatingAdmissionPolicySpec]{
+var MutatingPolicies = PolicyDescriptor[*v1.MutatingAdmissionPolicy, v1.MutatingAdmissionPolicySpec]{
 	kind:    "MutatingAdmissionPolicy",
 	spec:    func(policy *v1.MutatingAdmissionPolicy) *v1.MutatingAdmissionPolicySpec { return &policy.Spec },
 	anatomy: policyspec.Mutating,
@@ -76,7 +76,7 @@ type BoundPolicies func(ctx context.Context, version string) (sets.Set[string], 
 // objects of a new paramKind. types runs only while feature gate AdmissionPolicyTypeEnforcement is
 // on; it may be nil. So may warnings. The Validator warns about an updated policy that is not
 // bound.
-func (k PolicyKind[Policy, Spec]) Validator(params paramaccess.Checker, types TypeCheck[Policy], warnings TypeWarnings[Policy], bound BoundPolicies) Validator[Policy] {
+func (k PolicyDescriptor[Policy, Spec]) Validator(params paramaccess.Checker, types TypeCheck[Policy], warnings TypeWarnings[Policy], bound BoundPolicies) Validator[Policy] {
 	return Validator[Policy]{
 		validate: k.validate, validateUpdate: k.validateUpdate,
 		check: func(ctx context.Context, policy, stored Policy) field.ErrorList {
@@ -92,22 +92,22 @@ func (k PolicyKind[Policy, Spec]) Validator(params paramaccess.Checker, types Ty
 }
 
 // TakesEffectAlone reports whether a policy takes effect without a binding.
-func (k PolicyKind[Policy, Spec]) TakesEffectAlone(policy Policy) bool {
+func (k PolicyDescriptor[Policy, Spec]) TakesEffectAlone(policy Policy) bool {
 	return k.hasSingletons() && k.isSingleton(k.spec(policy))
 }
 
 // hasSingletons reports whether a policy of the kind can take effect without a binding.
-func (k PolicyKind[Policy, Spec]) hasSingletons() bool {
+func (k PolicyDescriptor[Policy, Spec]) hasSingletons() bool {
 	return k.isSingleton != nil && utilfeature.DefaultFeatureGate.Enabled(features.ValidatingAdmissionPolicySingleton)
 }
 
-func (k PolicyKind[Policy, Spec]) paramKind(policy Policy) *v1.ParamKind {
+func (k PolicyDescriptor[Policy, Spec]) paramKind(policy Policy) *v1.ParamKind {
 	return k.anatomy(k.spec(policy)).ParamKind
 }
 
 // typeErrors returns the type errors of a policy. It returns none if the update changes nothing
 // that they depend on: an earlier version of the server may have accepted the stored policy.
-func (k PolicyKind[Policy, Spec]) typeErrors(types TypeCheck[Policy], policy, stored Policy) field.ErrorList {
+func (k PolicyDescriptor[Policy, Spec]) typeErrors(types TypeCheck[Policy], policy, stored Policy) field.ErrorList {
 	if types == nil || !utilfeature.DefaultFeatureGate.Enabled(features.AdmissionPolicyTypeEnforcement) {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (k PolicyKind[Policy, Spec]) typeErrors(types TypeCheck[Policy], policy, st
 
 // warnUnbound returns a warning if no binding binds the policy, and the policy needs one. It
 // returns nil if the bindings cannot be listed.
-func (k PolicyKind[Policy, Spec]) warnUnbound(ctx context.Context, policy Policy, bound BoundPolicies) []string {
+func (k PolicyDescriptor[Policy, Spec]) warnUnbound(ctx context.Context, policy Policy, bound BoundPolicies) []string {
 	if k.TakesEffectAlone(policy) {
 		return nil
 	}

@@ -17,8 +17,8 @@ import (
 	"celador.io/polyfill/pkg/routing"
 )
 
-// Policies answers reviews by the policies of one kind. Safe for concurrent use.
-type Policies struct {
+// A Reviewer answers reviews by the policies of one kind. Safe for concurrent use.
+type Reviewer struct {
 	// Kind is the kind of policies, and Table has their routes.
 	Kind  routing.Kind
 	Table *routing.Table
@@ -27,7 +27,7 @@ type Policies struct {
 }
 
 // Decide returns the decider for the route that the path of a request names.
-func (p *Policies) Decide(r *http.Request) Decider {
+func (p *Reviewer) Decide(r *http.Request) Decider {
 	route := routing.Route{Kind: p.Kind, Name: r.PathValue("route")}
 	return func(ctx context.Context, in *admissionv1.AdmissionReview) (*admissionv1.AdmissionResponse, error) {
 		request, err := review.FromReview(in)
@@ -42,7 +42,7 @@ func (p *Policies) Decide(r *http.Request) Decider {
 }
 
 // admit returns the error with which the plugin rejects a request.
-func (p *Policies) admit(ctx context.Context, request *review.Request) error {
+func (p *Reviewer) admit(ctx context.Context, request *review.Request) error {
 	if !p.Plugin.Handles(request.GetOperation()) {
 		return nil
 	}
