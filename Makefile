@@ -27,8 +27,8 @@ help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "%-15s %s\n", $$1, $$2}' Makefile
 
 .PHONY: build
-build: ## Build bin/kube-apiserver and bin/celador.
-	$(GO_BUILD) -o bin/ ./cmd/kube-apiserver ./cmd/celador
+build: ## Build bin/kube-apiserver, bin/celador and bin/celador-webhook.
+	$(GO_BUILD) -o bin/ ./cmd/kube-apiserver ./cmd/celador ./cmd/celador-webhook
 
 # The names of the images. Tags cannot contain a +.
 IMAGE := celador.io/kube-apiserver:$(subst +,_,$(VERSION))

@@ -28,8 +28,9 @@ func main() {
 	flag.BoolVar(&s.Quick, "quick", false, "run only S1 to S6 and S10 to S14, which need no server, and shorter")
 	only := flag.String("only", "", "run only these scenarios, separated by commas, such as S1,S7")
 	flag.StringVar(&s.output, "output", "_output", "directory for bench.json, the charts and the logs of servers")
-	flag.StringVar(&s.binaries[0], "upstream", "bin/upstream-kube-apiserver", "Kubernetes' kube-apiserver, for S8, S9 and S15 to S17")
-	flag.StringVar(&s.binaries[1], "celador", "bin/kube-apiserver", "Celador's kube-apiserver, for S8, S9 and S15 to S17")
+	flag.StringVar(&s.binaries[0], "upstream", "bin/upstream-kube-apiserver", "Kubernetes' kube-apiserver, for S8, S9 and S15 to S18")
+	flag.StringVar(&s.binaries[1], "celador", "bin/kube-apiserver", "Celador's kube-apiserver, for S8, S9 and S15 to S18")
+	flag.StringVar(&s.webhook, "polyfill", "bin/celador-webhook", "the polyfill, for S18")
 	held := flag.String("heap", "", "only print the bytes of heap that a plugin, upstream or celador, needs in S7")
 	flag.Parse()
 	klog.SetLoggerWithOptions(logr.Discard(), klog.ContextualLogger(true)) // informers and upstream's plugin have much to say
@@ -53,6 +54,8 @@ type session struct {
 	// Celador.
 	output   string
 	binaries [2]string
+	// webhook is the polyfill.
+	webhook string
 	report.Report
 }
 
@@ -87,6 +90,7 @@ var scenarios = []scenario{
 	{[]string{"S15"}, false, restart},
 	{[]string{"S16"}, false, throughput},
 	{[]string{"S17"}, false, updates},
+	{[]string{"S18"}, false, polyfill},
 }
 
 // choose returns the scenarios with the given IDs, separated by commas. Without IDs, it returns the
@@ -104,7 +108,7 @@ func choose(only string, quick bool) ([]scenario, error) {
 	for id := range strings.SplitSeq(only, ",") {
 		at := slices.IndexFunc(scenarios, func(s scenario) bool { return slices.Contains(s.ids, id) })
 		if at < 0 {
-			return nil, fmt.Errorf("there is no scenario %q, only S1 to S17", id)
+			return nil, fmt.Errorf("there is no scenario %q, only S1 to S18", id)
 		}
 		chosen = append(chosen, scenarios[at])
 	}

@@ -197,12 +197,12 @@ func TestChoose(t *testing.T) {
 		want  []string
 		err   string
 	}{
-		{want: []string{"S1", "S2", "S3", "S2c", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S11", "S12", "S13", "S14", "S14b", "S15", "S16", "S17"}},
+		{want: []string{"S1", "S2", "S3", "S2c", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S11", "S12", "S13", "S14", "S14b", "S15", "S16", "S17", "S18"}},
 		{quick: true, want: []string{"S1", "S2", "S3", "S2c", "S4", "S5", "S6", "S10", "S11", "S12", "S13", "S14", "S14b"}},
 		{only: "S3", want: []string{"S2", "S3"}},
 		{only: "S9,S1", quick: true, want: []string{"S9", "S1"}},
-		{only: "S", err: `there is no scenario "S", only S1 to S17`},
-		{only: "S1,", err: `there is no scenario "", only S1 to S17`},
+		{only: "S", err: `there is no scenario "S", only S1 to S18`},
+		{only: "S1,", err: `there is no scenario "", only S1 to S18`},
 	} {
 		chosen, err := choose(test.only, test.quick)
 		var got []string

@@ -89,6 +89,10 @@ func (c *cluster) under(t *testing.T, namespace string, do func()) *tally {
 	return r
 }
 
+// maxEnding is the number of replicas that may be ending at a time. They end when the API server has
+// closed its connections, which it keeps for up to 90 seconds.
+const maxEnding = 6
+
 // No write fails while replicas are replaced, and none is admitted that a policy denies.
 func TestRollingUpdate(t *testing.T) {
 	c, namespace := withLimit(t)
@@ -97,13 +101,18 @@ func TestRollingUpdate(t *testing.T) {
 		r.awaitReady(t)
 	}
 	c.awaitDenied(t, namespace, 20, "denied request: too many")
-	next := 0
+	ending, next := make(chan struct{}, maxEnding), 0
 	r := c.under(t, namespace, func() {
 		started := c.start(t)
 		started.awaitReady(t)
-		replicas[next%2].Stop(time.Minute)
+		old := replicas[next%2]
 		replicas[next%2] = started
 		next++
+		ending <- struct{}{}
+		go func() {
+			old.Stop(2 * time.Minute)
+			<-ending
+		}()
 	})
 	if len(r.failures) > 0 {
 		t.Errorf("%d of the writes failed while %d replicas were replaced; the first: %s", len(r.failures), next, r.failures[0])

@@ -115,6 +115,9 @@ func (s *Server) Resume() (err error) {
 // Config returns a client configuration for an administrator, without a rate limit.
 func (s *Server) Config() *rest.Config { return rest.CopyConfig(s.config) }
 
+// Kubeconfig returns the path of a file with the configuration.
+func (s *Server) Kubeconfig() string { return s.credentials.kubeconfig }
+
 // StoreURL returns the URL of the server's etcd.
 func (s *Server) StoreURL() string { return s.etcd.URL() }
 

@@ -14,13 +14,18 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/klog/v2"
 )
 
-// drainTimeout bounds the time for the answers that are under way when the server closes.
-const drainTimeout = 30 * time.Second
+const (
+	// idleTimeout is longer than API servers keep a connection that they do not use, 90 seconds.
+	idleTimeout = 100 * time.Second
+	// answersTimeout bounds the time for the answers that are under way when the server closes.
+	answersTimeout = 10 * time.Second
+)
 
 // servers answer reviews, and questions for health and metrics.
 type servers struct {
@@ -28,15 +33,18 @@ type servers struct {
 	delay           time.Duration
 	// draining is set when the process has been told to end.
 	draining atomic.Bool
+	// connections counts the open connections of reviews.
+	connections atomic.Int64
 }
 
 func newServers(o *Options, reviews http.Handler, certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error), ready ...healthz.HealthChecker) *servers {
 	s := &servers{delay: o.ShutdownDelay}
 	s.reviews = &http.Server{
 		Addr:              net.JoinHostPort(o.BindAddress, strconv.Itoa(o.SecurePort)),
-		Handler:           reviews,
+		Handler:           s.closing(reviews),
 		TLSConfig:         &tls.Config{GetCertificate: certificate, MinVersion: tls.VersionTLS12},
 		ReadHeaderTimeout: 30 * time.Second,
+		ConnState:         s.count,
 	}
 	mux := http.NewServeMux()
 	healthz.InstallLivezHandler(mux)
@@ -51,9 +59,30 @@ func newServers(o *Options, reviews http.Handler, certificate func(*tls.ClientHe
 	return s
 }
 
+// count is a hook for the state of connections.
+func (s *servers) count(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		s.connections.Add(1)
+	case http.StateClosed, http.StateHijacked:
+		s.connections.Add(-1)
+	}
+}
+
+// closing returns a handler that lets clients close their connections while the process ends.
+func (s *servers) closing(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.draining.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
 // run serves until ctx ends. Then readiness checks fail, and after a delay, in which API servers
-// learn not to send more, it waits for the answers that are under way. It returns an error if a
-// server does not start.
+// learn not to open more connections, it waits until they have closed those that they have. A
+// server that closes a connection which is not in use may lose a request that is on its way, and API
+// servers do not repeat it. run returns an error if a server does not start.
 func (s *servers) run(ctx context.Context) error {
 	failed := make(chan error, 2)
 	serve := func(what string, listenAndServe func() error) {
@@ -71,7 +100,12 @@ func (s *servers) run(ctx context.Context) error {
 	s.draining.Store(true)
 	klog.FromContext(ctx).Info("Ending: not ready any more", "delay", s.delay)
 	time.Sleep(s.delay)
-	drained, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+	ctx = context.WithoutCancel(ctx)
+	// After the timeout, the connections are of clients that do not answer.
+	_ = wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, idleTimeout, true, func(context.Context) (bool, error) {
+		return s.connections.Load() == 0, nil
+	})
+	answers, cancel := context.WithTimeout(ctx, answersTimeout)
 	defer cancel()
-	return errors.Join(s.reviews.Shutdown(drained), s.health.Shutdown(drained))
+	return errors.Join(s.reviews.Shutdown(answers), s.health.Shutdown(answers))
 }
