@@ -23,7 +23,7 @@ type mapValue struct {
 	elem   *plan
 	object reflect.Value
 	// cache is nil until a value is read.
-	cache *childCache
+	cache *childCache[string]
 	keys  []ref.Val
 }
 
@@ -36,7 +36,7 @@ func (m *mapValue) Find(key ref.Val) (ref.Val, bool) {
 	}
 	name := string(k)
 	if m.cache == nil {
-		m.cache = &childCache{}
+		m.cache = &childCache[string]{}
 	}
 	v, cached := m.cache.find(name)
 	if !cached {

@@ -23,7 +23,7 @@ var _ traits.Mapper = (*schemaMap)(nil)
 type schemaMap struct {
 	*layout
 	entries map[string]any
-	cache   childCache
+	cache   childCache[string]
 }
 
 // property returns the schema of an entry, by its unescaped name. It returns nil for unknown

@@ -26,7 +26,7 @@ type Struct = structValue
 type structValue struct {
 	plan   *plan
 	object reflect.Value
-	cache  childCache
+	cache  childCache[*field]
 }
 
 // Find implements traits.Mapper. For a key that is not a string, it returns an error as found, as
@@ -36,22 +36,27 @@ func (s *structValue) Find(key ref.Val) (ref.Val, bool) {
 	if !ok {
 		return unsupportedKey(key), true
 	}
-	name := string(k)
-	v, cached := s.cache.find(name)
-	if cached {
-		return v, v != nil
-	}
-	f := s.plan.index[name]
+	v := s.child(s.plan.index[string(k)])
+	return v, v != nil
+}
+
+// Select returns the value of a field, or nil if the struct omits the field or does not have it.
+func (s *structValue) Select(name *FieldName) ref.Val { return s.child(name.of(s.plan)) }
+
+// child returns the value of a field, or nil if it is omitted or f is nil.
+func (s *structValue) child(f *field) ref.Val {
 	if f == nil {
-		return nil, false
+		return nil
+	}
+	v, cached := s.cache.find(f)
+	if cached {
+		return v
 	}
 	if field := f.GetFrom(s.object); !f.CanOmit(field) {
 		v = f.plan.value(field)
 	}
-	// The same expression looks the field up with the same string, which then compares by its
-	// address.
-	s.cache.add(name, v)
-	return v, v != nil
+	s.cache.add(f, v)
+	return v
 }
 
 // Get implements traits.Indexer.
