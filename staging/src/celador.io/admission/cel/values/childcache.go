@@ -5,7 +5,8 @@ package values
 
 import "github.com/google/cel-go/common/types/ref"
 
-// A child is a part of a struct or map that was read, by its name or field.
+// A child is a part of a struct or map that was read. Its key is the position of a field or the
+// name.
 type child[K comparable] struct {
 	key K
 	// value is nil if the struct or map does not have the part.
@@ -15,31 +16,34 @@ type child[K comparable] struct {
 // A childCache holds the parts of a struct or map that were read. The zero value is ready for use.
 // Most policies read one or two parts of a struct, which need no memory but the struct's.
 type childCache[K comparable] struct {
-	first [2]child[K]
-	// count is the number of children in first and in rest.next.
-	count int
-	rest  *cacheRest[K]
+	// values and keys hold the first children, one by one, because short keys then fill one word.
+	values [2]ref.Val
+	rest   *cacheRest[K]
+	keys   [2]K
+	// count is the number of children in values and in rest.next.
+	count uint16
 }
 
-// A cacheRest holds what few structs and maps need: the children after first, those in overflow
-// once next is full, and the keys.
+// A cacheRest holds what few structs and maps need: the children after the first, those in overflow
+// once next is full, and the names of all children.
 type cacheRest[K comparable] struct {
 	next     [6]child[K]
 	overflow map[K]ref.Val
-	keys     []ref.Val
+	names    []ref.Val
 }
 
 // find returns the cached value of a key. It returns false if the key was not added.
 func (c *childCache[K]) find(key K) (ref.Val, bool) {
-	for i := range min(c.count, len(c.first)) {
-		if found := &c.first[i]; found.key == key {
-			return found.value, true
+	count := int(c.count)
+	for i := range min(count, len(c.keys)) {
+		if c.keys[i] == key {
+			return c.values[i], true
 		}
 	}
 	if c.rest == nil {
 		return nil, false
 	}
-	for i := range c.count - len(c.first) {
+	for i := range count - len(c.keys) {
 		if found := &c.rest.next[i]; found.key == key {
 			return found.value, true
 		}
@@ -49,13 +53,13 @@ func (c *childCache[K]) find(key K) (ref.Val, bool) {
 }
 
 func (c *childCache[K]) add(key K, v ref.Val) {
-	if c.count < len(c.first) {
-		c.first[c.count] = child[K]{key, v}
+	if int(c.count) < len(c.keys) {
+		c.keys[c.count], c.values[c.count] = key, v
 		c.count++
 		return
 	}
 	rest := c.allocatedRest()
-	if i := c.count - len(c.first); i < len(rest.next) {
+	if i := int(c.count) - len(c.keys); i < len(rest.next) {
 		rest.next[i] = child[K]{key, v}
 		c.count++
 		return
@@ -66,13 +70,13 @@ func (c *childCache[K]) add(key K, v ref.Val) {
 	rest.overflow[key] = v
 }
 
-// keys returns what list returned when keys was first called.
-func (c *childCache[K]) keys(list func() []ref.Val) []ref.Val {
+// names returns what list returned when names was first called.
+func (c *childCache[K]) names(list func() []ref.Val) []ref.Val {
 	rest := c.allocatedRest()
-	if rest.keys == nil {
-		rest.keys = list()
+	if rest.names == nil {
+		rest.names = list()
 	}
-	return rest.keys
+	return rest.names
 }
 
 func (c *childCache[K]) allocatedRest() *cacheRest[K] {

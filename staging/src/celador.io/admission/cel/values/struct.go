@@ -26,7 +26,7 @@ type Struct = structValue
 type structValue struct {
 	plan   *plan
 	object reflect.Value
-	cache  childCache[*field]
+	cache  childCache[uint16]
 }
 
 // Find implements traits.Mapper. For a key that is not a string, it returns an error as found, as
@@ -48,14 +48,14 @@ func (s *structValue) child(f *field) ref.Val {
 	if f == nil {
 		return nil
 	}
-	v, cached := s.cache.find(f)
+	v, cached := s.cache.find(f.position)
 	if cached {
 		return v
 	}
 	if field := f.GetFrom(s.object); !f.CanOmit(field) {
 		v = f.plan.value(field)
 	}
-	s.cache.add(f, v)
+	s.cache.add(f.position, v)
 	return v
 }
 
@@ -88,7 +88,7 @@ func (s *structValue) IsSet(key ref.Val) ref.Val {
 
 // present returns the JSON names of the fields that are not omitted, in the order of JSON names.
 func (s *structValue) present() []ref.Val {
-	return s.cache.keys(func() []ref.Val {
+	return s.cache.names(func() []ref.Val {
 		keys := make([]ref.Val, 0, len(s.plan.fields))
 		for i := range s.plan.fields {
 			f := &s.plan.fields[i]
