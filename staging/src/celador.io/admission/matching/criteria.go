@@ -16,6 +16,9 @@ import (
 type Criteria struct {
 	*rules
 	namespaces, objects selector
+	// required is a label that the namespace of a matching request has, or nil if the namespace
+	// selector requires no label with a single value.
+	required *label
 }
 
 // rules holds the compiled resource rules. Criteria hold a pointer to it: the many bindings without
@@ -30,7 +33,9 @@ type rules struct {
 func Compile(match *v1.MatchResources) *Criteria {
 	m := *match
 	defaults.SetDefaults_MatchResources(&m)
-	c := &Criteria{rules: noRules, namespaces: parseSelector(m.NamespaceSelector), objects: parseSelector(m.ObjectSelector)}
+	c := &Criteria{rules: noRules}
+	c.namespaces, c.required = parseSelector(m.NamespaceSelector)
+	c.objects, _ = parseSelector(m.ObjectSelector)
 	if len(m.ResourceRules)+len(m.ExcludeResourceRules) > 0 {
 		c.rules = &rules{
 			include: compileRules(m.ResourceRules),

@@ -50,7 +50,7 @@ func (x NamespaceIndex[T]) Candidates(r *Request) [][]T {
 	key := x.byLabel[0][0].Criteria().namespaceLabel().key
 	if key == x.byLabel.last().Criteria().namespaceLabel().key {
 		if value, ok := labels[key]; ok {
-			return merge(x.free, x.byLabel.span(requiring[T](label{key, value})))
+			return merge(x.free, x.byLabel.span(valued[T](value)))
 		}
 		return x.free
 	}
@@ -114,6 +114,11 @@ func requiring[T Item](required label) func(T) int {
 	return func(item T) int { return item.Criteria().namespaceLabel().compare(required) }
 }
 
+// valued compares items with the value of a label, in a list of items that require the same key.
+func valued[T Item](value string) func(T) int {
+	return func(item T) int { return strings.Compare(item.Criteria().namespaceLabel().value, value) }
+}
+
 // placed compares items with a label and a name, in a list sorted by both.
 func placed[T Item](required label, name string) func(T) int {
 	return func(item T) int {
@@ -121,13 +126,12 @@ func placed[T Item](required label, name string) func(T) int {
 	}
 }
 
-// namespaceLabel returns a label that the namespace of a matching request has, or nil if the
-// namespace selector requires no label with a single value.
+// namespaceLabel returns Criteria.required. c may be nil.
 func (c *Criteria) namespaceLabel() *label {
 	if c == nil {
 		return nil
 	}
-	return c.namespaces.label()
+	return c.required
 }
 
 func sameLabel(a, b *label) bool {

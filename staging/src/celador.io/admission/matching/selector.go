@@ -19,50 +19,32 @@ type matcher interface {
 	Matches(labels.Labels) bool
 }
 
-// compound is a selector that is not equivalent to a single label.
-type compound struct {
-	labels.Selector
-	// required is a label that all selected objects have, or nil.
-	required *label
-}
-
 // invalid is a selector that cannot be parsed. The parse error is reported for requests to which
 // the selector applies.
 type invalid struct{ error }
 
 func (invalid) Matches(labels.Labels) bool { return false }
 
-// parseSelector parses a selector. Nil selects everything, as the API default does.
-func parseSelector(s *metav1.LabelSelector) selector {
+// parseSelector parses a selector. Nil selects everything, as the API default does. required is a
+// label that all selected objects have, or nil if the selector requires no label with a single
+// value.
+func parseSelector(s *metav1.LabelSelector) (_ selector, required *label) {
 	if s == nil {
-		return selector{}
+		return selector{}, nil
 	}
 	parsed, err := metav1.LabelSelectorAsSelector(s)
 	if err != nil {
-		return selector{invalid{apierrors.NewInternalError(err)}}
+		return selector{invalid{apierrors.NewInternalError(err)}}, nil
 	}
 	requirements, _ := parsed.Requirements()
-	required := requiredLabel(requirements)
+	required = requiredLabel(requirements)
 	switch {
 	case len(requirements) == 0:
-		return selector{}
+		return selector{}, nil
 	case len(requirements) == 1 && required != nil:
-		return selector{required}
+		return selector{required}, required
 	default:
-		return selector{&compound{parsed, required}}
-	}
-}
-
-// label returns a label that all selected objects have, or nil if the selector requires no label
-// with a single value.
-func (s selector) label() *label {
-	switch m := s.matcher.(type) {
-	case *label:
-		return m
-	case *compound:
-		return m.required
-	default:
-		return nil
+		return selector{parsed}, required
 	}
 }
 

@@ -76,7 +76,7 @@ func (e *Engine) Mutate(ctx context.Context, a admission.Attributes, objects adm
 		ctx: ctx, request: *matching.NewRequest(ctx, a, objects, e.Namespaces),
 		objects: objects, engine: e, options: options, result: Result{attributes: a},
 	}
-	r.matches = policy.NewMatches[Body](ctx, &r.request)
+	r.matches.Init(ctx, &r.request)
 	for _, snapshot := range snapshots {
 		r.collect(snapshot)
 	}

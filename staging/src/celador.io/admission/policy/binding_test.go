@@ -88,7 +88,8 @@ func TestSharedMatchResources(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(false, newSource(), append(test.objects, limiting(limits))...)
 			var got []string
-			matches := policy.NewMatches[string](t.Context(), request(t.Context()))
+			var matches policy.Matches[string]
+			matches.Init(t.Context(), request(t.Context()))
 			for m := range matches.In(s.Snapshot()) {
 				for b := range m.Bindings {
 					found, err := b.Params()

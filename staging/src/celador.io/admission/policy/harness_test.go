@@ -115,7 +115,8 @@ func request(ctx context.Context) *matching.Request {
 // if there is a param. A policy or binding that cannot be applied has its error for the body.
 func matched(ctx context.Context, s *snapshot) []string {
 	var result []string
-	matches := policy.NewMatches[string](ctx, request(ctx))
+	var matches policy.Matches[string]
+	matches.Init(ctx, request(ctx))
 	for m := range matches.In(s) {
 		if m.Err != nil {
 			result = append(result, fmt.Sprintf("%s/: %v", m.Name, m.Err))

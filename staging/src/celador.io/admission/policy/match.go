@@ -39,11 +39,12 @@ type Matches[Body any] struct {
 	match Match[Body]
 }
 
-// NewMatches returns the Matches of a request.
-func NewMatches[Body any](ctx context.Context, request *matching.Request) Matches[Body] {
-	log := klog.FromContext(ctx).V(5)
-	own := matching.Target{Resource: request.GetResource(), Kind: request.GetKind()}
-	return Matches[Body]{ctx: ctx, request: request, log: log, explains: log.Enabled(), own: own}
+// Init makes zero Matches those of a request.
+func (m *Matches[Body]) Init(ctx context.Context, request *matching.Request) {
+	m.ctx, m.request = ctx, request
+	m.log = klog.FromContext(ctx).V(5)
+	m.explains = m.log.Enabled()
+	m.own = matching.Target{Resource: request.GetResource(), Kind: request.GetKind()}
 }
 
 // NoneMatch reports whether it is certain that no policy of the snapshots matches the request. Most
@@ -145,7 +146,10 @@ func (m *Matches[Body]) matches(p *boundPolicy[Body], certain bool) bool {
 	if err != nil {
 		err = fmt.Errorf("failed to configure policy: %w", err)
 	}
-	m.match = Match[Body]{Policy: p.Policy, Target: target, Err: err, matches: m, bound: p, lister: lister}
+	// One by one, because an assignment of the whole match would copy it.
+	match := &m.match
+	match.Policy, match.Target, match.Err = p.Policy, target, err
+	match.matches, match.bound, match.lister = m, p, lister
 	return true
 }
 

@@ -104,7 +104,8 @@ func three() *snapshot {
 // that is last. It returns the names of the visited items.
 func visit(ctx context.Context, s *snapshot, last func(name string) bool) []string {
 	var names []string
-	matches := policy.NewMatches[string](ctx, request(ctx))
+	var matches policy.Matches[string]
+	matches.Init(ctx, request(ctx))
 	for m := range matches.In(s) {
 		names = append(names, m.Name)
 		for b := range m.Bindings {
@@ -202,7 +203,8 @@ func TestErrors(t *testing.T) {
 // A loop that ends at a binding without params does not see fallback bindings.
 func TestBreakWithoutParams(t *testing.T) {
 	s := newStore(false, newSource(), limiting(limits), allowing(withParam(policytest.Binding("b", "p"), "none")), fallback(policytest.Binding("a", "p")))
-	matches := policy.NewMatches[string](t.Context(), request(t.Context()))
+	var matches policy.Matches[string]
+	matches.Init(t.Context(), request(t.Context()))
 	for m := range matches.In(s.Snapshot()) {
 		m.Bindings(func(b *policy.BindingMatch[string]) bool {
 			if found, err := b.Params(); b.Name() != "b" || len(found) != 0 || err != nil {

@@ -5,79 +5,83 @@ package values
 
 import "github.com/google/cel-go/common/types/ref"
 
-// A child is a part of a struct or map that was read.
-type child struct {
-	name string
+// A child is a part of a struct or map that was read. Its key is the position of a field or the
+// name.
+type child[K comparable] struct {
+	key K
 	// value is nil if the struct or map does not have the part.
 	value ref.Val
 }
 
 // A childCache holds the parts of a struct or map that were read. The zero value is ready for use.
 // Most policies read one or two parts of a struct, which need no memory but the struct's.
-type childCache struct {
-	first [2]child
-	// count is the number of children in first and in rest.next.
-	count int
-	rest  *cacheRest
+type childCache[K comparable] struct {
+	// values and keys hold the first children, one by one, because short keys then fill one word.
+	values [2]ref.Val
+	rest   *cacheRest[K]
+	keys   [2]K
+	// count is the number of children in values and in rest.next.
+	count uint16
 }
 
 // A cacheRest extends a childCache for the few structs and maps of which more is read. It holds the
-// children after first, in overflow once next is full, and the keys.
-type cacheRest struct {
-	next     [6]child
-	overflow map[string]ref.Val
-	keys     []ref.Val
+// children after the first, in overflow once next is full, and the names of all children.
+type cacheRest[K comparable] struct {
+	next     [6]child[K]
+	overflow map[K]ref.Val
+	names    []ref.Val
 }
 
-// find returns the cached value of a name. It returns false if the name was not added.
-func (c *childCache) find(name string) (ref.Val, bool) {
-	for i := range min(c.count, len(c.first)) {
-		if found := &c.first[i]; found.name == name {
-			return found.value, true
+// find returns the cached value of a key. It returns false if the key was not added.
+func (c *childCache[K]) find(key K) (ref.Val, bool) {
+	count := int(c.count)
+	for i := range min(count, len(c.keys)) {
+		if c.keys[i] == key {
+			return c.values[i], true
 		}
 	}
 	if c.rest == nil {
 		return nil, false
 	}
-	for i := range c.count - len(c.first) {
-		if found := &c.rest.next[i]; found.name == name {
+	for i := range count - len(c.keys) {
+		if found := &c.rest.next[i]; found.key == key {
 			return found.value, true
 		}
 	}
-	v, cached := c.rest.overflow[name]
+	v, cached := c.rest.overflow[key]
 	return v, cached
 }
 
-func (c *childCache) add(name string, v ref.Val) {
-	if c.count < len(c.first) {
-		c.first[c.count] = child{name, v}
+func (c *childCache[K]) add(key K, v ref.Val) {
+	if int(c.count) < len(c.keys) {
+		c.keys[c.count], c.values[c.count] = key, v
 		c.count++
 		return
 	}
 	rest := c.allocatedRest()
-	if i := c.count - len(c.first); i < len(rest.next) {
-		rest.next[i] = child{name, v}
+	if i := int(c.count) - len(c.keys); i < len(rest.next) {
+		rest.next[i] = child[K]{key, v}
 		c.count++
 		return
 	}
 	if rest.overflow == nil {
-		rest.overflow = map[string]ref.Val{}
+		rest.overflow = map[K]ref.Val{}
 	}
-	rest.overflow[name] = v
+	rest.overflow[key] = v
 }
 
-// keys returns the result of list, which it calls the first time only.
-func (c *childCache) keys(list func() []ref.Val) []ref.Val {
+// names returns what list returned when names was first called.
+func (c *childCache[K]) names(list func() []ref.Val) []ref.Val {
 	rest := c.allocatedRest()
-	if rest.keys == nil {
-		rest.keys = list()
+	if rest.names == nil {
+		rest.names = list()
 	}
-	return rest.keys
+	return rest.names
 }
 
-func (c *childCache) allocatedRest() *cacheRest {
+func (c *childCache[K]) allocatedRest() *cacheRest[K] {
 	if c.rest == nil {
-		c.rest = &cacheRest{}
+		c.rest = &cacheRest[K]{}
 	}
 	return c.rest
 }

@@ -28,9 +28,20 @@ func (l *listValue) Len() int { return l.object.Len() }
 // At returns an element without a CEL value for the index.
 func (l *listValue) At(i int) ref.Val { return l.child(i) }
 
+// together is the length up to which a list allocates the views of its structs together. A policy
+// mostly reads all elements of a short list, such as the containers of a pod.
+const together = 8
+
 func (l *listValue) child(i int) ref.Val {
 	if l.children == nil {
 		l.children = make([]ref.Val, l.object.Len())
+		if l.elem.form == formStruct && !l.elem.set.unstructured && len(l.children) <= together {
+			views := make([]structValue, len(l.children))
+			for i := range views {
+				views[i].plan, views[i].object = l.elem, l.object.Index(i)
+				l.children[i] = &views[i]
+			}
+		}
 	}
 	if l.children[i] == nil {
 		l.children[i] = l.elem.value(l.object.Index(i))

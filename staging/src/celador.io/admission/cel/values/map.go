@@ -22,24 +22,9 @@ var _ traits.Mapper = (*mapValue)(nil)
 type mapValue struct {
 	elem   *plan
 	object reflect.Value
-	// strings or resources is the map itself if it has one of the most frequent types, which are
-	// read without reflection. That saves a tenth of the time of one policy.
-	strings   map[string]string
-	resources corev1.ResourceList
 	// cache is nil until a value is read.
-	cache *childCache
+	cache *childCache[string]
 	keys  []ref.Val
-}
-
-func newMap(elem *plan, object reflect.Value) *mapValue {
-	m := &mapValue{elem: elem, object: object}
-	switch native := object.Interface().(type) {
-	case map[string]string:
-		m.strings = native
-	case corev1.ResourceList:
-		m.resources = native
-	}
-	return m
 }
 
 // Find implements traits.Mapper. For a key that is not a string, it returns an error and false, as
@@ -51,7 +36,7 @@ func (m *mapValue) Find(key ref.Val) (ref.Val, bool) {
 	}
 	name := string(k)
 	if m.cache == nil {
-		m.cache = &childCache{}
+		m.cache = &childCache[string]{}
 	}
 	v, cached := m.cache.find(name)
 	if !cached {
@@ -61,15 +46,17 @@ func (m *mapValue) Find(key ref.Val) (ref.Val, bool) {
 	return v, v != nil
 }
 
+// lookUp reads maps of the most frequent types without reflection, as Contains does. That saves a
+// tenth of the time of one policy.
 func (m *mapValue) lookUp(name string) ref.Val {
-	switch {
-	case m.strings != nil:
-		if s, ok := m.strings[name]; ok {
+	switch native := m.object.Interface().(type) {
+	case map[string]string:
+		if s, ok := native[name]; ok {
 			return types.String(s)
 		}
 		return nil
-	case m.resources != nil:
-		if q, ok := m.resources[corev1.ResourceName(name)]; ok {
+	case corev1.ResourceList:
+		if q, ok := native[corev1.ResourceName(name)]; ok {
 			return types.DefaultTypeAdapter.NativeToValue(q.ToUnstructured())
 		}
 		return nil
@@ -101,12 +88,12 @@ func (m *mapValue) Get(key ref.Val) ref.Val {
 // Contains implements traits.Container.
 func (m *mapValue) Contains(key ref.Val) ref.Val {
 	if k, ok := key.(types.String); ok {
-		switch {
-		case m.strings != nil:
-			_, found := m.strings[string(k)]
+		switch native := m.object.Interface().(type) {
+		case map[string]string:
+			_, found := native[string(k)]
 			return types.Bool(found)
-		case m.resources != nil:
-			_, found := m.resources[corev1.ResourceName(k)]
+		case corev1.ResourceList:
+			_, found := native[corev1.ResourceName(k)]
 			return types.Bool(found)
 		}
 	}

@@ -51,7 +51,10 @@ type plan struct {
 
 type field struct {
 	*value.FieldCacheEntry
-	plan *plan
+	// of is the plan of the struct, plan that of the field.
+	of, plan *plan
+	// position is the position of the field in of.fields.
+	position uint16
 	// key is the JSON name.
 	key ref.Val
 }
@@ -101,7 +104,7 @@ func (s *planSet) makePlan(t reflect.Type, planned map[reflect.Type]*plan) *plan
 		fields, zero := p.entry.OrderedFields(), reflect.Zero(t)
 		p.fields, p.index = make([]field, len(fields)), make(map[string]*field, len(fields))
 		for i, f := range fields {
-			p.fields[i] = field{f, s.makePlan(f.GetFrom(zero).Type(), planned), types.String(f.JsonName)}
+			p.fields[i] = field{f, p, s.makePlan(f.GetFrom(zero).Type(), planned), uint16(i), types.String(f.JsonName)}
 			p.index[f.JsonName] = &p.fields[i]
 		}
 	}

@@ -23,7 +23,7 @@ var _ traits.Mapper = (*schemaMap)(nil)
 type schemaMap struct {
 	*layout
 	entries map[string]any
-	cache   childCache
+	cache   childCache[string]
 }
 
 // property returns the schema of an entry, by its unescaped name. It returns nil for unknown
@@ -93,7 +93,7 @@ func (m *schemaMap) Size() ref.Val { return types.Int(len(m.entries)) }
 // Iterator implements traits.Iterable. It returns the escaped names of known fields, sorted, and
 // then nil for each unknown field, as Kubernetes' conversion does.
 func (m *schemaMap) Iterator() traits.Iterator {
-	keys := m.cache.keys(func() []ref.Val {
+	keys := m.cache.names(func() []ref.Val {
 		keys := make([]ref.Val, 0, len(m.entries))
 		for _, name := range slices.Sorted(maps.Keys(m.entries)) {
 			if m.property(name) == nil {

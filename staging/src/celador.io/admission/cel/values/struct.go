@@ -26,7 +26,7 @@ type Struct = structValue
 type structValue struct {
 	plan   *plan
 	object reflect.Value
-	cache  childCache
+	cache  childCache[uint16]
 }
 
 // Find implements traits.Mapper. For a key that is not a string, it returns an error and true, as
@@ -36,22 +36,27 @@ func (s *structValue) Find(key ref.Val) (ref.Val, bool) {
 	if !ok {
 		return unsupportedKey(key), true
 	}
-	name := string(k)
-	v, cached := s.cache.find(name)
-	if cached {
-		return v, v != nil
-	}
-	f := s.plan.index[name]
+	v := s.child(s.plan.index[string(k)])
+	return v, v != nil
+}
+
+// Select returns the value of a field, or nil if the struct omits the field or does not have it.
+func (s *structValue) Select(name *FieldName) ref.Val { return s.child(name.of(s.plan)) }
+
+// child returns the value of a field, or nil if it is omitted or f is nil.
+func (s *structValue) child(f *field) ref.Val {
 	if f == nil {
-		return nil, false
+		return nil
+	}
+	v, cached := s.cache.find(f.position)
+	if cached {
+		return v
 	}
 	if field := f.GetFrom(s.object); !f.CanOmit(field) {
 		v = f.plan.value(field)
 	}
-	// The cache is keyed by the string of the expression. When the same expression looks up the
-	// field again, comparing the strings compares their addresses only.
-	s.cache.add(name, v)
-	return v, v != nil
+	s.cache.add(f.position, v)
+	return v
 }
 
 // Get implements traits.Indexer.
@@ -83,7 +88,7 @@ func (s *structValue) IsSet(key ref.Val) ref.Val {
 
 // present returns the JSON names of the fields that are not omitted, in the order of JSON names.
 func (s *structValue) present() []ref.Val {
-	return s.cache.keys(func() []ref.Val {
+	return s.cache.names(func() []ref.Val {
 		keys := make([]ref.Val, 0, len(s.plan.fields))
 		for i := range s.plan.fields {
 			f := &s.plan.fields[i]

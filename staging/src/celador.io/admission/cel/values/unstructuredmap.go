@@ -27,7 +27,7 @@ type unstructuredMap struct {
 var noEntries = types.NewStringInterfaceMap(types.DefaultTypeAdapter, map[string]any{})
 
 func newUnstructuredMap(elem *plan, object reflect.Value) *unstructuredMap {
-	return &unstructuredMap{conversion[traits.Mapper]{typed: newMap(elem, object)}}
+	return &unstructuredMap{conversion[traits.Mapper]{typed: &mapValue{elem: elem, object: object}}}
 }
 
 func newUnstructuredStruct(p *plan, object reflect.Value) *unstructuredMap {

@@ -74,7 +74,7 @@ func (p *plan) value(v reflect.Value) ref.Val {
 		if p.set.unstructured {
 			return newUnstructuredMap(p.elem, v)
 		}
-		return newMap(p.elem, v)
+		return &mapValue{elem: p.elem, object: v}
 	case formStruct:
 		if p.set.unstructured {
 			return newUnstructuredStruct(p, v)

@@ -65,13 +65,13 @@ func (a *attribute) resolve(cost uint64) closure {
 		return a.follow(a.qualifiers, cost)
 	}
 	last := len(a.qualifiers) - 1
-	key, parent := a.qualifiers[last].constant, a.follow(a.qualifiers[:last], cost)
+	name, parent := values.NewFieldName(a.qualifiers[last].constant.(types.String)), a.follow(a.qualifiers[:last], cost)
 	return func(f *frame) ref.Val {
 		value := parent(f)
 		if value == nil {
 			return nil
 		}
-		return has(value, key)
+		return has(value, name)
 	}
 }
 
@@ -131,26 +131,27 @@ func (a *attribute) follow(qualifiers []qualifier, cost uint64) closure {
 }
 
 // fields returns the keys of qualifiers, or false if not all of them are constant strings.
-func fields(qualifiers []qualifier) ([]ref.Val, bool) {
-	names := make([]ref.Val, len(qualifiers))
+func fields(qualifiers []qualifier) ([]*values.FieldName, bool) {
+	names := make([]*values.FieldName, len(qualifiers))
 	for i, q := range qualifiers {
-		if _, ok := q.constant.(types.String); !ok {
+		name, ok := q.constant.(types.String)
+		if !ok {
 			return nil, false
 		}
-		names[i] = q.constant
+		names[i] = values.NewFieldName(name)
 	}
 	return names, true
 }
 
 // field returns the value of a map for a string. It declines if there is none.
-func field(value, name ref.Val) ref.Val {
+func field(value ref.Val, name *values.FieldName) ref.Val {
 	var found ref.Val
 	// Most maps are structs, and testing for their type takes a fraction of the time that a test
 	// for an interface takes.
 	if s, ok := value.(*values.Struct); ok {
-		found, _ = s.Find(name)
+		found = s.Select(name)
 	} else if m, ok := value.(traits.Mapper); ok {
-		found, ok = m.Find(name)
+		found, ok = m.Find(name.Val)
 		if !ok {
 			return nil
 		}
@@ -165,13 +166,19 @@ func at(value, key ref.Val) ref.Val {
 	return plain(found)
 }
 
-func has(value, key ref.Val) ref.Val {
-	m, ok := value.(traits.Mapper)
-	if !ok {
+func has(value ref.Val, name *values.FieldName) ref.Val {
+	var found ref.Val
+	var ok bool
+	switch m := value.(type) {
+	case *values.Struct:
+		found = m.Select(name)
+		ok = found != nil
+	case traits.Mapper:
+		found, ok = m.Find(name.Val)
+	default:
 		return nil
 	}
-	found, ok := m.Find(key)
-	if found != nil && types.IsUnknownOrError(found) {
+	if types.IsUnknownOrError(found) {
 		return nil
 	}
 	return types.Bool(ok)
