@@ -78,7 +78,7 @@ func TestSelect(t *testing.T) {
 	}
 	expect(selection, "a/a: 1", "c/c: 3")
 	expect(selection, "a/a: 1", "c/c: 3")
-	s.SetPolicy(denyingWith("c", "4"))
+	s.Set(denyingWith("c", "4"))
 	expect(selection, "a/a: 1", "c/c: 4")
 	s.DeleteBinding("a")
 	expect(selection, "c/c: 4")

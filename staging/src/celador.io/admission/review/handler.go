@@ -21,20 +21,24 @@ import (
 const maxBytes = 8 << 20
 
 // Handler returns a handler of the requests with which API servers call a webhook. It answers each
-// AdmissionReview with the response that decide returns, and a body that FromReview does not accept
-// with an API status (400 or 413), whose message API servers show.
+// AdmissionReview with the response that decide returns. What is no answer is an API status, whose
+// message API servers show, and to which they apply the failurePolicy of the webhook: 400 or 413 for
+// a body that FromReview does not accept, and 504 if decide returns nil.
 func Handler(decide func(context.Context, *Request) *admissionv1.AdmissionResponse) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request, err := read(http.MaxBytesReader(w, r.Body, maxBytes))
 		if err != nil {
-			status := err.Status()
-			status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
-			write(w, int(status.Code), status)
+			writeError(w, err)
+			return
+		}
+		response := decide(r.Context(), request)
+		if response == nil {
+			writeError(w, apierrors.NewTimeoutError("the webhook did not decide in time", 0))
 			return
 		}
 		write(w, http.StatusOK, admissionv1.AdmissionReview{
 			TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
-			Response: decide(r.Context(), request),
+			Response: response,
 		})
 	})
 }
@@ -58,6 +62,12 @@ func read(body io.Reader) (*Request, *apierrors.StatusError) {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	return request, nil
+}
+
+func writeError(w http.ResponseWriter, err *apierrors.StatusError) {
+	status := err.Status()
+	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	write(w, int(status.Code), status)
 }
 
 func write(w http.ResponseWriter, code int, object any) {

@@ -144,6 +144,9 @@ func decodeOptions(extension runtime.RawExtension) (runtime.Object, error) {
 	return typed, nil
 }
 
+// AdmissionRequest returns the request as the review has it. It must not be changed.
+func (r *Request) AdmissionRequest() *admissionv1.AdmissionRequest { return r.request }
+
 // Original implements matching.Converted.
 func (r *Request) Original() admission.Attributes { return &r.original }
 

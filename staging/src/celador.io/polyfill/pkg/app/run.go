@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/restmapper"
 
 	"celador.io/admission/compact"
+	"celador.io/admission/review"
 	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
 	policyinformers "celador.io/client-go/informers"
 
@@ -117,10 +118,8 @@ func newReviews(ready func() error, p *plugins, table *routing.Table, writes *po
 		reviewer := &serving.Reviewer{Plugin: plugin, Table: table, Kind: kind}
 		mux.Handle(routing.Route{Kind: kind, Name: "{route}"}.Path(), serving.NewHandler(string(kind), ready, reviewer.Decide))
 	}
-	mux.Handle(routing.PoliciesPath, serving.NewHandler("policies", ready, func(*http.Request) serving.Decider {
-		return func(ctx context.Context, review *admissionv1.AdmissionReview) (*admissionv1.AdmissionResponse, error) {
-			return writes.Review(ctx, review), nil
-		}
+	mux.Handle(routing.PoliciesPath, serving.NewHandler("policies", ready, func(ctx context.Context, _ string, request *review.Request) *admissionv1.AdmissionResponse {
+		return writes.Review(ctx, &admissionv1.AdmissionReview{Request: request.AdmissionRequest()})
 	}))
 	return mux
 }

@@ -144,11 +144,11 @@ func TestFailures(t *testing.T) {
 		code   int
 		want   string
 	}{
-		"no JSON":          {"{", nil, http.StatusBadRequest, "decoding the admission review"},
+		"no JSON":          {"{", nil, http.StatusBadRequest, "cannot be decoded"},
 		"another version":  {strings.Replace(create, "/v1", "/v1beta1", 1), nil, http.StatusBadRequest, "admission.k8s.io/v1beta1"},
 		"no request":       {`{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}`, nil, http.StatusBadRequest, "no request"},
 		"object no object": {strings.Replace(create, `{"kind": "ConfigMap"}`, "1", 1), nil, http.StatusBadRequest, "request.object"},
-		"too large":        {`"` + strings.Repeat("x", 17<<20), nil, http.StatusRequestEntityTooLarge, "more than"},
+		"too large":        {`"` + strings.Repeat("x", 9<<20), nil, http.StatusRequestEntityTooLarge, "more than"},
 		"not ready":        {create, errors.New("not yet"), http.StatusServiceUnavailable, "not yet"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -157,13 +157,16 @@ func TestFailures(t *testing.T) {
 			}
 		})
 	}
-	response, err := http.Get(serve(t, never, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	response.Body.Close()
-	if response.StatusCode != http.StatusMethodNotAllowed {
-		t.Errorf("GET: got %s", response.Status)
+}
+
+// A request whose time is over is not denied: the failurePolicy decides.
+func TestTimeout(t *testing.T) {
+	slow := validator(func(ctx context.Context, _ admission.Attributes) error {
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if code, body := post(t, serve(t, slow, nil)+"?timeout=20ms", create); code != http.StatusGatewayTimeout {
+		t.Errorf("got %d %s", code, body)
 	}
 }
 

@@ -5,7 +5,6 @@ package serving
 
 import (
 	"context"
-	"net/http"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apiserver/pkg/admission"
@@ -26,30 +25,23 @@ type Reviewer struct {
 	Plugin admission.Interface
 }
 
-// Decide returns the decider for the route that the path of a request names.
-func (p *Reviewer) Decide(r *http.Request) Decider {
-	route := routing.Route{Kind: p.Kind, Name: r.PathValue("route")}
-	return func(ctx context.Context, in *admissionv1.AdmissionReview) (*admissionv1.AdmissionResponse, error) {
-		request, err := review.FromReview(in)
-		if err != nil {
-			return nil, err
-		}
-		warnings := &recorder{}
-		ctx = warning.WithWarningRecorder(context.WithValue(ctx, selectionKey{}, p.Table.Selection(route)), warnings)
-		err = p.admit(ctx, request)
-		return request.Response(err, warnings.texts...), nil
-	}
+// Decide is a Decider.
+func (r *Reviewer) Decide(ctx context.Context, route string, request *review.Request) *admissionv1.AdmissionResponse {
+	warnings := &recorder{}
+	selection := r.Table.Selection(routing.Route{Kind: r.Kind, Name: route})
+	err := r.admit(warning.WithWarningRecorder(context.WithValue(ctx, selectionKey{}, selection), warnings), request)
+	return request.Response(err, warnings.texts...)
 }
 
 // admit returns the error with which the plugin rejects a request.
-func (p *Reviewer) admit(ctx context.Context, request *review.Request) error {
-	if !p.Plugin.Handles(request.GetOperation()) {
+func (r *Reviewer) admit(ctx context.Context, request *review.Request) error {
+	if !r.Plugin.Handles(request.GetOperation()) {
 		return nil
 	}
-	if plugin, ok := p.Plugin.(admission.MutationInterface); ok {
+	if plugin, ok := r.Plugin.(admission.MutationInterface); ok {
 		return plugin.Admit(ctx, request, review.Objects())
 	}
-	return p.Plugin.(admission.ValidationInterface).Validate(ctx, request, review.Objects())
+	return r.Plugin.(admission.ValidationInterface).Validate(ctx, request, review.Objects())
 }
 
 type selectionKey struct{}
