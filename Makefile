@@ -28,7 +28,8 @@ help: ## List the targets.
 
 .PHONY: build
 build: ## Build bin/kube-apiserver, bin/celador and bin/celador-webhook.
-	$(GO_BUILD) -o bin/ ./cmd/kube-apiserver ./cmd/celador ./cmd/celador-webhook
+	$(GO_BUILD) -o bin/ ./cmd/kube-apiserver ./cmd/celador
+	$(GO_BUILD) -tags grpcnotrace -o bin/ ./cmd/celador-webhook
 
 # The names of the images. Tags cannot contain a +.
 IMAGE := celador.io/kube-apiserver:$(subst +,_,$(VERSION))

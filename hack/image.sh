@@ -20,6 +20,8 @@ binary=_output/image/linux-${architecture}/${command}
 created=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 revision=$(git rev-parse HEAD)
 
+# Without the traces of gRPC, which nothing reads, the linker drops the methods that nothing calls: a third of the polyfill.
+[[ ${command} == celador-webhook ]] && export GOFLAGS="${GOFLAGS:-} -tags=grpcnotrace"
 CGO_ENABLED=0 GOOS=linux GOARCH=${architecture} go build -trimpath -buildvcs=false -ldflags "${LDFLAGS}" -o "${binary}" "./cmd/${command}"
 (cd hack/image && GOWORK=off GOOS='' GOARCH='' go build -o ../../_output/image/image .)
 mkdir -p "$(dirname "${output}")"

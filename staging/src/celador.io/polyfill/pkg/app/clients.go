@@ -18,8 +18,11 @@ import (
 
 // clients are the clients of the cluster, over one connection.
 type clients struct {
-	config   *rest.Config
-	core     kubernetes.Interface
+	config *rest.Config
+	core   kubernetes.Interface
+	// urgent is for what reviews wait for, and for the election of a leader. It has no limit, so that
+	// they do not wait for other requests.
+	urgent   kubernetes.Interface
 	dynamic  dynamic.Interface
 	policies clientset.Interface
 }
@@ -36,6 +39,11 @@ func newClients(o *Options) (*clients, error) {
 		return nil, err
 	}
 	c := &clients{config: config}
+	unlimited := rest.CopyConfig(config)
+	unlimited.QPS = -1
+	if c.urgent, err = kubernetes.NewForConfigAndClient(unlimited, h); err != nil {
+		return nil, err
+	}
 	if c.core, err = kubernetes.NewForConfigAndClient(config, h); err != nil {
 		return nil, err
 	}

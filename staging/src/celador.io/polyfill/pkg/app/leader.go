@@ -6,6 +6,7 @@ package app
 import (
 	"context"
 	"os"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
@@ -16,8 +17,8 @@ import (
 )
 
 // lead runs the functions each time this replica becomes the leader, with a context that ends when
-// it is no longer, and returns when ctx ends. Functions of two leaders may run at the same time for
-// a moment.
+// it is no longer, and returns when ctx ends. Functions of two replicas may run at the same time for
+// a moment, those of one replica only once.
 func lead(ctx context.Context, o *Options, client kubernetes.Interface, functions ...func(context.Context)) error {
 	hostname, err := os.Hostname()
 	if err != nil {
@@ -28,14 +29,19 @@ func lead(ctx context.Context, o *Options, client kubernetes.Interface, function
 		Client:     client.CoordinationV1(),
 		LockConfig: resourcelock.ResourceLockConfig{Identity: hostname + "_" + string(uuid.NewUUID())},
 	}
+	var running sync.Mutex // while the functions of one term run
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Name: o.ServiceName, Lock: lock, ReleaseOnCancel: true,
 		LeaseDuration: o.LeaseDuration, RenewDeadline: o.RenewDeadline, RetryPeriod: o.RetryPeriod,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(ctx context.Context) {
+				running.Lock()
+				defer running.Unlock()
 				klog.FromContext(ctx).Info("Leading")
+				var term sync.WaitGroup
+				defer term.Wait()
 				for _, run := range functions {
-					go run(ctx)
+					term.Go(func() { run(ctx) })
 				}
 			},
 			OnStoppedLeading: func() { klog.FromContext(ctx).Info("Not leading any more") },

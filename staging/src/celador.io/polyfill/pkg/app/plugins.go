@@ -34,7 +34,7 @@ const (
 // answers.
 func newAuthorizer(c *clients) (authorizer.Authorizer, error) {
 	return authorizerfactory.DelegatingAuthorizerConfig{
-		SubjectAccessReviewClient: c.core.AuthorizationV1(),
+		SubjectAccessReviewClient: c.urgent.AuthorizationV1(),
 		AllowCacheTTL:             allowTTL,
 		DenyCacheTTL:              denyTTL,
 		WebhookRetryBackoff:       &wait.Backoff{Duration: 100 * time.Millisecond, Factor: 1.5, Jitter: 0.2, Steps: 4},

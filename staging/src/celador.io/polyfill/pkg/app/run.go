@@ -14,6 +14,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/client-go/discovery/cached/memory"
 	kubeinformers "k8s.io/client-go/informers"
@@ -29,6 +30,9 @@ import (
 	"celador.io/polyfill/pkg/routing"
 	"celador.io/polyfill/pkg/serving"
 )
+
+// readyInterval is the time between two looks of a new leader whether it is ready.
+const readyInterval = 100 * time.Millisecond
 
 // run serves until ctx ends and requests have drained. It returns an error if the polyfill cannot
 // start.
@@ -99,7 +103,14 @@ func run(ctx context.Context, o *Options) error {
 	policies.StartWithContext(draining)
 	configurations.StartWithContext(draining)
 	go status.Run(draining)
-	go lead(ctx, o, c.core, rotate, webhooks.Run, status.WriteStatus)
+	// API servers must not call a release of which no replica has ever been ready.
+	register := func(ctx context.Context) {
+		_ = wait.PollUntilContextCancel(ctx, readyInterval, true, func(context.Context) (bool, error) {
+			return ready() == nil && params() == nil && certificate.Check() == nil, nil
+		})
+		webhooks.Run(ctx)
+	}
+	go lead(ctx, o, c.urgent, rotate, register, status.WriteStatus)
 	return s.run(ctx)
 }
 

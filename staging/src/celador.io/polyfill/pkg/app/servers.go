@@ -40,11 +40,12 @@ type servers struct {
 func newServers(o *Options, reviews http.Handler, certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error), ready ...healthz.HealthChecker) *servers {
 	s := &servers{delay: o.ShutdownDelay}
 	s.reviews = &http.Server{
-		Addr:              net.JoinHostPort(o.BindAddress, strconv.Itoa(o.SecurePort)),
-		Handler:           s.closing(reviews),
-		TLSConfig:         &tls.Config{GetCertificate: certificate, MinVersion: tls.VersionTLS12},
-		ReadHeaderTimeout: 30 * time.Second,
-		ConnState:         s.count,
+		Addr:        net.JoinHostPort(o.BindAddress, strconv.Itoa(o.SecurePort)),
+		Handler:     s.closing(reviews),
+		TLSConfig:   &tls.Config{GetCertificate: certificate, MinVersion: tls.VersionTLS12},
+		ReadTimeout: 30 * time.Second,
+		IdleTimeout: 2 * idleTimeout,
+		ConnState:   s.count,
 	}
 	mux := http.NewServeMux()
 	healthz.InstallLivezHandler(mux)

@@ -5,10 +5,10 @@ package app
 
 import (
 	"context"
-
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"time"
 
 	"k8s.io/apiserver/pkg/cel/environment"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
 	"celador.io/admission/cel/expression"
 	"celador.io/admission/policyspec"
@@ -19,6 +19,10 @@ import (
 
 	"celador.io/polyfill/pkg/policyapi"
 )
+
+// warningsTimeout is how long a write of a policy waits at most for the types of servers that do not
+// answer. Types that are not found then cause no warnings.
+const warningsTimeout = time.Second
 
 // newStatus returns the controller that checks the types of policies, and what warns of type errors
 // when policies are written, until ctx ends.
@@ -40,6 +44,10 @@ func newStatus(ctx context.Context, c *clients, p *plugins, policies policyinfor
 		return nil, nil, err
 	}
 	warner := typechecks.New(checker)
-	warner.Use(func() typecheck.Types { return controller.Types().Lookup(ctx) })
+	warner.Use(func() typecheck.Types {
+		limited, cancel := context.WithCancel(ctx)
+		time.AfterFunc(warningsTimeout, cancel)
+		return controller.Types().Lookup(limited)
+	})
 	return controller, warner, nil
 }

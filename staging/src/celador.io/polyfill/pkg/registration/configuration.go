@@ -110,7 +110,7 @@ func reconcile[O configuration[O]](ctx context.Context, r release, role *rbacv1.
 		return err
 	}
 	if existing.GetAnnotations()[uninstalledAnnotation] == string(role.UID) {
-		return nil
+		return fmt.Errorf("%s %q has no webhooks, because the release was uninstalled: remove the annotation %s if it is to stay", kindOf(existing), Name, uninstalledAnnotation)
 	}
 	updated := existing.DeepCopy()
 	r.adopt(updated, role)
