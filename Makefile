@@ -17,7 +17,7 @@ GO_TEST := hack/test.sh -v -ldflags "-X k8s.io/component-base/version.gitVersion
 
 # Packages that start goroutines are tested with the race detector, which needs a C compiler.
 RACE := $(if $(shell command -v gcc clang),-race)
-CONCURRENT := celador.io/admission/... celador.io/apiextensions-apiserver/... celador.io/apiserver/... celador.io/offline/... ./plugin/... ./pkg/controller/... ./pkg/localserver/... ./pkg/controlplane/...
+CONCURRENT := celador.io/admission/... celador.io/apiextensions-apiserver/... celador.io/apiserver/... celador.io/offline/... celador.io/polyfill/... ./plugin/... ./pkg/localserver/... ./pkg/controlplane/...
 
 .PHONY: all
 all: build
