@@ -60,6 +60,9 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	if err := registration.FollowDigests(configurations, table.SetRegistered); err != nil {
+		return err
+	}
 	certificate, rotate, err := newCertificates(o, c)
 	if err != nil {
 		return err

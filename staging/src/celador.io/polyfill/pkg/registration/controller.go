@@ -180,9 +180,15 @@ func (c *Controller) sync(ctx context.Context) error {
 	// An update of one configuration must not wait for the other.
 	return errors.Join(
 		reconcile(ctx, c.release, role, stored.ValidatingWebhookConfigurations().Lister().Get, &admissionregistrationv1.ValidatingWebhookConfiguration{},
-			client.ValidatingWebhookConfigurations(), func(o *admissionregistrationv1.ValidatingWebhookConfiguration) { o.Webhooks = validating }),
+			client.ValidatingWebhookConfigurations(), func(o *admissionregistrationv1.ValidatingWebhookConfiguration) {
+				o.Webhooks = validating
+				annotate(o, routesAnnotation, objects.Digest(routing.Validating))
+			}),
 		reconcile(ctx, c.release, role, stored.MutatingWebhookConfigurations().Lister().Get, &admissionregistrationv1.MutatingWebhookConfiguration{},
-			client.MutatingWebhookConfigurations(), func(o *admissionregistrationv1.MutatingWebhookConfiguration) { o.Webhooks = mutating }))
+			client.MutatingWebhookConfigurations(), func(o *admissionregistrationv1.MutatingWebhookConfiguration) {
+				o.Webhooks = mutating
+				annotate(o, routesAnnotation, objects.Digest(routing.Mutating))
+			}))
 }
 
 func (c *Controller) objects() (o routing.Objects, err error) {

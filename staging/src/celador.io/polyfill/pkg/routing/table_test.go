@@ -12,6 +12,8 @@ import (
 	"k8s.io/utils/clock"
 	testingclock "k8s.io/utils/clock/testing"
 
+	v1 "celador.io/api/admissionregistration/v1"
+
 	"celador.io/polyfill/pkg/routing"
 )
 
@@ -86,6 +88,48 @@ func TestUnknownRoute(t *testing.T) {
 	table.SetValidating(p)
 	if table.Selection(r).Has("any") {
 		t.Error("a known route has all policies")
+	}
+}
+
+// While the registered webhooks are not those of the table, all validating policies decide on every
+// route, and a policy stays on the route that it has left.
+func TestRegistered(t *testing.T) {
+	fake := testingclock.NewFakeClock(time.Now())
+	table := routing.NewTable(fake)
+	before, after := validating("p", rule("apps", "v1", "deployments")), validating("p", rule("apps", "v2", "deployments"))
+	other := validating("other", rule("apps", "v1", "deployments"))
+	mutatingBefore, mutatingAfter := mutating("p", rule("apps", "v1", "deployments")), mutating("p", rule("apps", "v2", "deployments"))
+	old := routing.Objects{Validating: []*v1.ValidatingAdmissionPolicy{other, before}, Mutating: []*v1.MutatingAdmissionPolicy{mutatingBefore}}
+	current := routing.Objects{Validating: []*v1.ValidatingAdmissionPolicy{after, other}, Mutating: []*v1.MutatingAdmissionPolicy{mutatingAfter}}
+	register := func(o routing.Objects) {
+		for _, kind := range []routing.Kind{routing.Validating, routing.Mutating} {
+			table.SetRegistered(kind, o.Digest(kind))
+		}
+	}
+	for i, step := range []struct {
+		name string
+		do   func()
+		// all is set if all validating policies decide on the old route, and p and mutating if p does.
+		all, p, mutating bool
+	}{
+		{"started", func() { register(old) }, true, true, true},
+		{"one policy is known", func() { table.SetValidating(other) }, true, true, true},
+		{"all are known", func() { table.SetValidating(before); table.SetMutating(mutatingBefore) }, false, true, true},
+		{"moved", func() { table.SetValidating(after); table.SetMutating(mutatingAfter) }, true, true, true},
+		{"long after, without a leader", func() { fake.Step(10 * routing.Grace) }, true, true, true},
+		{"registered", func() { register(current) }, false, true, true},
+		{"the end of the grace", func() { fake.Step(routing.Grace) }, false, false, true}, // the old route of p has no mutating policy, so it is unknown
+		{"another moved back and away", func() { table.SetValidating(before); table.SetValidating(after) }, false, true, true},
+		{"the registered webhooks are deleted", func() { register(routing.Objects{}); table.SetRegistered(routing.Validating, "") }, false, true, true},
+	} {
+		step.do()
+		s := table.Selection(routing.ValidatingRoute(before))
+		if s.Has("any") != step.all || s.Has("p") != step.p || !s.Has("other") {
+			t.Errorf("%d %s: all decide: %t, p: %t, other: %t", i, step.name, s.Has("any"), s.Has("p"), s.Has("other"))
+		}
+		if got := table.Selection(routing.MutatingRoute(mutatingBefore)).Has("p"); got != step.mutating {
+			t.Errorf("%d %s: the mutating policy decides: %t", i, step.name, got)
+		}
 	}
 }
 
