@@ -195,7 +195,7 @@ func TestPermissions(t *testing.T) {
 		want []string
 	}{
 		{"ClusterRole", rules(find[*rbacv1.ClusterRole](t, all, "policies").Rules), []string{
-			"[list watch] [policy.celador.io] [validatingadmissionpolicies validatingadmissionpolicybindings mutatingadmissionpolicies mutatingadmissionpolicybindings] []",
+			"[get list watch] [policy.celador.io] [validatingadmissionpolicies validatingadmissionpolicybindings mutatingadmissionpolicies mutatingadmissionpolicybindings] []",
 			"[patch] [policy.celador.io] [validatingadmissionpolicies/status mutatingadmissionpolicies/status] []",
 			"[get list watch] [] [namespaces] []",
 			"[get list watch] [apiextensions.k8s.io] [customresourcedefinitions] []",
