@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -53,11 +54,23 @@ func TestInstallation(t *testing.T) {
 	c.change(t, func(p *v1.ValidatingAdmissionPolicy) { p.Spec.Validations[0].Expression = "object.spec.replicas < 20" })
 
 	configurations := c.Core.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	// registered waits until both webhooks are there: those of the policy, and of writes of policies.
+	registered := func() (configuration *admissionregistrationv1.ValidatingWebhookConfiguration) {
+		t.Helper()
+		testserver.Eventually(t, func(ctx context.Context) (err error) {
+			configuration, err = configurations.Get(ctx, registration.Name, metav1.GetOptions{})
+			if err == nil && len(configuration.Webhooks) != 2 {
+				err = fmt.Errorf("there are %d webhooks, want 2", len(configuration.Webhooks))
+			}
+			return err
+		})
+		return configuration
+	}
 	testserver.ExpectDeleted(t, configurations.Delete(t.Context(), registration.Name, metav1.DeleteOptions{}))
-	c.awaitDenied(t, namespace, 20, "denied request: too many")
-	edited := testserver.Must(configurations.Get(t.Context(), registration.Name, metav1.GetOptions{}))(t)
+	edited := registered()
 	edited.Webhooks = nil
 	testserver.Must(configurations.Update(t.Context(), edited, metav1.UpdateOptions{}))(t)
+	registered()
 	c.awaitDenied(t, namespace, 20, "denied request: too many")
 
 	c.uninstall(t)
