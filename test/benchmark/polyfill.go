@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/yaml"
 
 	"celador.io/polyfill/pkg/policyapi"
@@ -124,9 +125,13 @@ func (s *session) startPolyfill(ctx context.Context, h *host) (*process.Process,
 	if err != nil {
 		return nil, err
 	}
+	kubeconfig := filepath.Join(dir, "polyfill.kubeconfig")
+	if err := writeKubeconfig(kubeconfig, h.Kubeconfig()); err != nil {
+		return nil, err
+	}
 	s.progress("starting %s", s.webhook)
 	return process.Start("polyfill", binary, dir, filepath.Join(dir, "polyfill-webhook.log"),
-		"--kubeconfig="+h.Kubeconfig(), "--namespace="+webhookSpace, "--service-name="+webhookName, "--service-port="+port,
+		"--kubeconfig="+kubeconfig, "--namespace="+webhookSpace, "--service-name="+webhookName, "--service-port="+port,
 		"--bind-address=127.0.0.1", "--secure-port="+port, "--health-bind-address="+net.JoinHostPort("127.0.0.1", health))
 }
 
@@ -191,4 +196,17 @@ func freePorts() (a, b string, err error) {
 		ports[i] = strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
 	}
 	return ports[0], ports[1], nil
+}
+
+// writeKubeconfig writes a copy of a kubeconfig for a user of its own, whose requests no policy of
+// the polyfill decides about.
+func writeKubeconfig(path, admin string) error {
+	config, err := clientcmd.LoadFromFile(admin)
+	if err != nil {
+		return err
+	}
+	for _, user := range config.AuthInfos {
+		user.Impersonate, user.ImpersonateGroups = "system:serviceaccount:"+webhookSpace+":"+webhookName, []string{"system:masters"}
+	}
+	return clientcmd.WriteToFile(*config, path)
 }
