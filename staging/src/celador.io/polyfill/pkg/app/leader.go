@@ -16,13 +16,13 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// lead runs the functions each time this replica becomes the leader, with a context that ends when
-// it is no longer, and returns when ctx ends. Functions of two replicas may run at the same time for
-// a moment, those of one replica only once.
-func lead(ctx context.Context, o *Options, client kubernetes.Interface, functions ...func(context.Context)) error {
+// newLeader returns a function that runs the given functions each time this replica becomes the
+// leader, with a context that ends when it is no longer, until its own context ends. Functions of
+// two replicas may run at the same time for a moment, those of one replica only once.
+func newLeader(o *Options, client kubernetes.Interface, functions ...func(context.Context)) (lead func(context.Context), err error) {
 	hostname, err := os.Hostname()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	lock := &resourcelock.LeaseLock{
 		LeaseMeta:  metav1.ObjectMeta{Namespace: o.Namespace, Name: o.ServiceName},
@@ -44,14 +44,15 @@ func lead(ctx context.Context, o *Options, client kubernetes.Interface, function
 					term.Go(func() { run(ctx) })
 				}
 			},
-			OnStoppedLeading: func() { klog.FromContext(ctx).Info("Not leading any more") },
+			OnStoppedLeading: func() { klog.Background().Info("Not leading any more") },
 		},
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for ctx.Err() == nil {
-		elector.Run(ctx)
-	}
-	return nil
+	return func(ctx context.Context) {
+		for ctx.Err() == nil {
+			elector.Run(ctx)
+		}
+	}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -93,8 +94,24 @@ func run(ctx context.Context, o *Options) error {
 		}
 		return plugins.PoliciesSynced()
 	}
-	started := time.Now()
-	params := policyinit.AwaitParams(plugins.ParamsSynced, func() (time.Time, error) { return started, ready() })
+	known := sync.OnceValue(time.Now)
+	params := policyinit.AwaitParams(plugins.ParamsSynced, func() (time.Time, error) {
+		if err := ready(); err != nil {
+			return time.Time{}, err
+		}
+		return known(), nil
+	})
+	// API servers must not call a release of which no replica has ever been ready.
+	register := func(ctx context.Context) {
+		_ = wait.PollUntilContextCancel(ctx, readyInterval, true, func(context.Context) (bool, error) {
+			return ready() == nil && params() == nil && certificate.Check() == nil, nil
+		})
+		webhooks.Run(ctx)
+	}
+	lead, err := newLeader(o, c.urgent, rotate, register, status.WriteStatus)
+	if err != nil {
+		return err
+	}
 	s := newServers(o, newReviews(ready, plugins, table, writes), certificate.GetCertificate,
 		healthz.NamedCheck("policy-informer-sync", func(*http.Request) error { return ready() }),
 		healthz.NamedCheck("policy-param-sync", func(*http.Request) error { return params() }),
@@ -106,14 +123,7 @@ func run(ctx context.Context, o *Options) error {
 	policies.StartWithContext(draining)
 	configurations.StartWithContext(draining)
 	go status.Run(draining)
-	// API servers must not call a release of which no replica has ever been ready.
-	register := func(ctx context.Context) {
-		_ = wait.PollUntilContextCancel(ctx, readyInterval, true, func(context.Context) (bool, error) {
-			return ready() == nil && params() == nil && certificate.Check() == nil, nil
-		})
-		webhooks.Run(ctx)
-	}
-	go lead(ctx, o, c.urgent, rotate, register, status.WriteStatus)
+	go lead(ctx)
 	return s.run(ctx)
 }
 
