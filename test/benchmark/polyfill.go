@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -113,10 +114,12 @@ func (s *session) startPolyfill(ctx context.Context, h *host) (*process.Process,
 	if err := h.installPolyfill(ctx); err != nil {
 		return nil, fmt.Errorf("installing the polyfill: %w", err)
 	}
-	port, health, err := freePorts()
-	if err != nil {
+	reviews, reviewsErr := process.FreePort()
+	health, healthErr := process.FreePort()
+	if err := errors.Join(reviewsErr, healthErr); err != nil {
 		return nil, err
 	}
+	port := strconv.Itoa(reviews)
 	dir, err := filepath.Abs(s.output)
 	if err != nil {
 		return nil, err
@@ -132,7 +135,7 @@ func (s *session) startPolyfill(ctx context.Context, h *host) (*process.Process,
 	s.progress("starting %s", s.webhook)
 	return process.Start("polyfill", binary, dir, filepath.Join(dir, "polyfill-webhook.log"),
 		"--kubeconfig="+kubeconfig, "--namespace="+webhookSpace, "--service-name="+webhookName, "--service-port="+port,
-		"--bind-address=127.0.0.1", "--secure-port="+port, "--health-bind-address="+net.JoinHostPort("127.0.0.1", health))
+		"--bind-address=127.0.0.1", "--secure-port="+port, "--health-bind-address="+net.JoinHostPort("127.0.0.1", strconv.Itoa(health)))
 }
 
 // installPolyfill creates what the polyfill needs in a cluster. Its Service names this machine.
@@ -182,20 +185,6 @@ func (h *host) installPolyfill(ctx context.Context) error {
 		_, err := h.policies.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().List(ctx, metav1.ListOptions{})
 		return err == nil, nil
 	})
-}
-
-// freePorts returns two ports at which nobody listens now.
-func freePorts() (a, b string, err error) {
-	var ports [2]string
-	for i := range ports {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return "", "", err
-		}
-		defer listener.Close()
-		ports[i] = strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
-	}
-	return ports[0], ports[1], nil
 }
 
 // writeKubeconfig writes a copy of a kubeconfig for a user of its own, whose requests no policy of

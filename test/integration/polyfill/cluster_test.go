@@ -114,7 +114,7 @@ type polyfillReplica struct {
 // start starts a replica, to which the Service sends requests while it is ready.
 func (c *cluster) start(t *testing.T, flags ...string) *polyfillReplica {
 	t.Helper()
-	r := &polyfillReplica{cluster: c, port: freePort(t), health: freePort(t)}
+	r := &polyfillReplica{cluster: c, port: testserver.Must(process.FreePort())(t), health: testserver.Must(process.FreePort())(t)}
 	dir := t.TempDir()
 	r.Process = testserver.Must(process.Start(replica, testserver.Must(os.Executable())(t), dir, filepath.Join(dir, "log"), append([]string{replica,
 		"--kubeconfig=" + c.kubeconfig, "--namespace=" + system, "--service-name=" + service,
@@ -126,14 +126,6 @@ func (c *cluster) start(t *testing.T, flags ...string) *polyfillReplica {
 	serverprocess.StopAtEnd(t, r.Process, replica)
 	go r.follow(t.Context())
 	return r
-}
-
-// freePort returns a port at 127.0.0.1 at which nobody listens now.
-func freePort(t *testing.T) int {
-	t.Helper()
-	listener := testserver.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
 }
 
 // follow tells the Service whether the replica is ready, as the endpoints of a cluster do, until the

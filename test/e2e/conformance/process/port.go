@@ -5,12 +5,24 @@ package process
 
 import (
 	"fmt"
+	"net"
 
 	"golang.org/x/sys/unix"
 )
 
 // SharePort is the flag with which kube-apiserver opens a port of ReservePort.
 const SharePort = "--permit-port-sharing"
+
+// FreePort returns a TCP port of 127.0.0.1 at which nobody listens now, for programs that cannot
+// share a port of ReservePort. Somebody else may take it before they do.
+func FreePort() (int, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("looking for a free port: %w", err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port, nil
+}
 
 // ReservePort returns a TCP port of 127.0.0.1 that nobody else gets before the caller calls
 // release. A server with the flag SharePort can open it, also again after it has stopped: the port
