@@ -57,11 +57,9 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	table, routed, err := newTable(policies)
-	if err != nil {
-		return err
-	}
-	if err := registration.FollowDigests(configurations, table.SetRegistered); err != nil {
+	tables := map[routing.Kind]*routing.Table{routing.Validating: routing.NewTable(), routing.Mutating: routing.NewTable()}
+	set := func(kind routing.Kind, members routing.Members) { tables[kind].Set(members) }
+	if err := registration.FollowMembers(configurations, set); err != nil {
 		return err
 	}
 	certificate, rotate, err := newCertificates(o, c)
@@ -88,12 +86,7 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	ready := func() error {
-		if !routed() {
-			return errors.New("not all policies are known yet")
-		}
-		return plugins.PoliciesSynced()
-	}
+	ready := plugins.PoliciesSynced
 	known := sync.OnceValue(time.Now)
 	params := policyinit.AwaitParams(plugins.ParamsSynced, func() (time.Time, error) {
 		if err := ready(); err != nil {
@@ -112,7 +105,7 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	s := newServers(o, newReviews(ready, plugins, table, writes), certificate.GetCertificate,
+	s := newServers(o, newReviews(ready, plugins, tables, writes), certificate.GetCertificate,
 		healthz.NamedCheck("policy-informer-sync", func(*http.Request) error { return ready() }),
 		healthz.NamedCheck("policy-param-sync", func(*http.Request) error { return params() }),
 		healthz.NamedCheck("certificate", func(*http.Request) error { return certificate.Check() }),
@@ -136,15 +129,17 @@ func withoutManagedFields(object any) (any, error) {
 }
 
 // newReviews returns the handler of all webhooks.
-func newReviews(ready func() error, p *plugins, table *routing.Table, writes *policywrites.Reviewer) http.Handler {
+func newReviews(ready func() error, p *plugins, tables map[routing.Kind]*routing.Table, writes *policywrites.Reviewer) http.Handler {
 	mux := http.NewServeMux()
 	for kind, plugin := range p.byKind() {
-		reviewer := &serving.Reviewer{Plugin: plugin, Table: table, Kind: kind}
-		mux.Handle(routing.Route{Kind: kind, Name: "{route}"}.Path(), serving.NewHandler(string(kind), ready, reviewer.Decide))
+		reviewer := &serving.Reviewer{Ready: ready, Table: tables[kind], Plugin: plugin}
+		mux.Handle("/"+string(kind)+"/", serving.NewHandler(string(kind), reviewer.Prepare, reviewer.Decide))
 	}
-	mux.Handle(routing.PoliciesPath, serving.NewHandler("policies", ready, func(ctx context.Context, _ string, request *review.Request) *admissionv1.AdmissionResponse {
-		return writes.Review(ctx, &admissionv1.AdmissionReview{Request: request.AdmissionRequest()})
-	}))
+	mux.Handle(routing.PoliciesPath, serving.NewHandler("policies",
+		func(ctx context.Context, _ string) (context.Context, error) { return ctx, ready() },
+		func(ctx context.Context, request *review.Request) *admissionv1.AdmissionResponse {
+			return writes.Review(ctx, &admissionv1.AdmissionReview{Request: request.AdmissionRequest()})
+		}))
 	return mux
 }
 

@@ -18,18 +18,27 @@ import (
 
 // A Reviewer answers reviews by the policies of one kind. Safe for concurrent use.
 type Reviewer struct {
-	// Kind is the kind of policies, and Table has their routes.
-	Kind  routing.Kind
+	// Ready returns an error while the replica cannot answer.
+	Ready func() error
+	// Table has the policies of URL paths.
 	Table *routing.Table
 	// Plugin decides, by the policies that Selected returns for the context.
 	Plugin admission.Interface
 }
 
-// Decide is a Decider.
-func (r *Reviewer) Decide(ctx context.Context, route string, request *review.Request) *admissionv1.AdmissionResponse {
+// Prepare implements Prepare: it selects the policies of a path.
+func (r *Reviewer) Prepare(ctx context.Context, path string) (context.Context, error) {
+	if err := r.Ready(); err != nil {
+		return nil, err
+	}
+	selection, err := r.Table.Selection(ctx, path)
+	return context.WithValue(ctx, selectionKey{}, selection), err
+}
+
+// Decide is a Decider, for the contexts that Prepare returns.
+func (r *Reviewer) Decide(ctx context.Context, request *review.Request) *admissionv1.AdmissionResponse {
 	warnings := &recorder{}
-	selection := r.Table.Selection(routing.Route{Kind: r.Kind, Name: route})
-	err := r.admit(warning.WithWarningRecorder(context.WithValue(ctx, selectionKey{}, selection), warnings), request)
+	err := r.admit(warning.WithWarningRecorder(ctx, warnings), request)
 	return request.Response(err, warnings.texts...)
 }
 
