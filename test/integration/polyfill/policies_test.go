@@ -5,12 +5,15 @@ package polyfill
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -183,4 +186,106 @@ func (c *cluster) awaitDenied(t *testing.T, namespace string, replicas int32, me
 		return nil
 	})
 	return denied
+}
+
+// count counts in an annotation how often it was applied.
+const count = `
+metadata: {name: count.example.com}
+spec:
+  failurePolicy: Fail
+  reinvocationPolicy: Never
+  matchConstraints:
+    resourceRules:
+    - {apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}
+  mutations:
+  - patchType: ApplyConfiguration
+    applyConfiguration:
+      expression: >-
+        Object{metadata: Object.metadata{annotations: {"count": has(object.metadata.annotations) && "count" in object.metadata.annotations ? object.metadata.annotations["count"] + "I" : "I"}}}
+`
+
+// A mutating policy is applied once to each object while it changes its webhook, also if nobody can
+// write webhooks and a new replica answers.
+func TestMovingMutatingPolicy(t *testing.T) {
+	c := install(t)
+	first := c.start(t)
+	first.awaitReady(t)
+	namespace := c.Namespace(t, nil)
+	policies := c.polyfill.AdmissionregistrationV1()
+	policy := testserver.Must(policies.MutatingAdmissionPolicies().Create(t.Context(), parse[v1.MutatingAdmissionPolicy](t, count), metav1.CreateOptions{}))(t)
+	testserver.Must(policies.MutatingAdmissionPolicyBindings().Create(t.Context(), &v1.MutatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "count"}, Spec: v1.MutatingAdmissionPolicyBindingSpec{PolicyName: policy.Name},
+	}, metav1.CreateOptions{}))(t)
+	counted := func(ctx context.Context) error {
+		created, err := c.Core.AppsV1().Deployments(namespace).Create(ctx, deployment(1), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err == nil && created.Annotations["count"] != "I" {
+			err = fmt.Errorf("the policy was applied so often: %q", created.Annotations["count"])
+		}
+		return err
+	}
+	testserver.Eventually(t, counted)
+	move := func(to v1.FailurePolicyType) {
+		t.Helper()
+		if err := retry.RetryOnConflict(retry.DefaultRetry, func() error { // the status controller writes the policy, too
+			policy, err := policies.MutatingAdmissionPolicies().Get(t.Context(), policy.Name, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			policy.Spec.FailurePolicy = &to
+			_, err = policies.MutatingAdmissionPolicies().Update(t.Context(), policy, metav1.UpdateOptions{})
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// check creates objects until done returns true.
+	check := func(when string, done func() bool) {
+		t.Helper()
+		for !done() {
+			if err := counted(t.Context()); err != nil {
+				t.Fatalf("%s: %v", when, err)
+			}
+		}
+	}
+	// webhook returns the name of the webhook of the policy.
+	webhook := func() string {
+		configuration := testserver.Must(c.Core.AdmissionregistrationV1().MutatingWebhookConfigurations().Get(t.Context(), "policy.celador.io", metav1.GetOptions{}))(t)
+		return configuration.Webhooks[0].Name
+	}
+	for _, to := range []v1.FailurePolicyType{v1.Ignore, v1.Fail, v1.Ignore, v1.Fail} {
+		before := webhook()
+		move(to)
+		check("while the policy moves", func() bool { return webhook() != before })
+		until := time.Now().Add(time.Second)
+		check("after the policy has moved", func() bool { return time.Now().After(until) })
+	}
+
+	role := testserver.Must(c.Core.RbacV1().ClusterRoles().Get(t.Context(), service, metav1.GetOptions{}))(t)
+	for i, r := range role.Rules {
+		if r.APIGroups[0] == "admissionregistration.k8s.io" {
+			role.Rules[i].Verbs = slices.DeleteFunc(r.Verbs, func(verb string) bool { return verb == "update" || verb == "create" })
+		}
+	}
+	testserver.Must(c.Core.RbacV1().ClusterRoles().Update(t.Context(), role, metav1.UpdateOptions{}))(t)
+	testserver.Eventually(t, func(ctx context.Context) error { // until nobody can write webhooks
+		review := testserver.Must(c.Core.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User:               "system:serviceaccount:" + system + ":" + service,
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Group: "admissionregistration.k8s.io", Resource: "mutatingwebhookconfigurations", Name: "policy.celador.io", Verb: "update"},
+		}}, metav1.CreateOptions{}))(t)
+		if review.Status.Allowed {
+			return errors.New("the service account may write webhooks")
+		}
+		return nil
+	})
+	before := webhook()
+	move(v1.Ignore)
+	second := c.start(t)
+	second.awaitReady(t)
+	go first.Stop(2 * time.Minute)
+	check("with a new replica", func() bool { return first.ready(t.Context()) != nil })
+	until := time.Now().Add(2 * time.Second)
+	check("without the old replica", func() bool { return time.Now().After(until) })
+	if got := webhook(); got != before {
+		t.Errorf("the webhook %s was written", got)
+	}
 }

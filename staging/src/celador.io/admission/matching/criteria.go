@@ -72,7 +72,7 @@ func (c *Criteria) match(r *Request) (_ Target, mismatch string, _ error) {
 	if excluded {
 		return Target{}, "excludeResourceRules match", nil
 	}
-	target, included, includeErr := Target{Resource: r.GetResource(), Kind: r.GetKind()}, true, error(nil)
+	target, included, includeErr := r.own(false), true, error(nil)
 	if len(c.include) > 0 {
 		target, included, includeErr = matchRules(c.include, c.exact, r)
 	}

@@ -93,12 +93,13 @@ func (x *Index) remember(list *shortlist) {
 // mayMatch reports whether requests of the request's shape may meet the criteria. It counts rules
 // that cannot be decided as matching.
 func (c *Criteria) mayMatch(r *Request) bool {
+	own := r.own(c.exact).Resource
 	for i := range c.exclude {
-		if len(c.exclude[i].ResourceNames) == 0 && c.exclude[i].matchesResource(r.GetResource(), r) {
+		if len(c.exclude[i].ResourceNames) == 0 && c.exclude[i].matchesResource(own, r) {
 			return false
 		}
 	}
-	direct := func(u rule) bool { return u.matchesResource(r.GetResource(), r) }
+	direct := func(u rule) bool { return u.matchesResource(own, r) }
 	if len(c.include) == 0 || slices.ContainsFunc(c.include, direct) {
 		return true
 	}
@@ -115,7 +116,7 @@ func (c *Criteria) mayMatch(r *Request) bool {
 // certain reports whether all requests of the request's shape meet the criteria: there are no
 // selectors, and a rule lists the resource itself.
 func (c *Criteria) certain(r *Request) bool {
-	if c.namespaces.matcher != nil || c.objects.matcher != nil || len(c.exclude) > 0 {
+	if c.namespaces.matcher != nil || c.objects.matcher != nil || len(c.exclude) > 0 || c.exact && r.original().Resource != r.GetResource() {
 		return false
 	}
 	return len(c.include) == 0 || slices.ContainsFunc(c.include, func(u rule) bool {

@@ -58,6 +58,22 @@ func NewRequest(ctx context.Context, a admission.Attributes, objects admission.O
 	return &Request{Attributes: a, ctx: ctx, done: ctx.Done(), objects: objects, namespaces: namespaces}
 }
 
+// original returns the resource and kind of the client's request. They differ from those of r if the
+// Attributes are Converted.
+func (r *Request) original() Target {
+	a := Original(r.Attributes)
+	return Target{a.GetResource(), a.GetKind()}
+}
+
+// own returns the resource and kind of the request's objects, or those of the client's request for
+// criteria that match no equivalent resources.
+func (r *Request) own(exact bool) Target {
+	if exact {
+		return r.original()
+	}
+	return Target{r.GetResource(), r.GetKind()}
+}
+
 // Namespace returns the namespace of the object, or nil for cluster-scoped objects, including
 // namespaces.
 func (r *Request) Namespace() (*corev1.Namespace, error) {
@@ -114,15 +130,23 @@ func (r *Request) writesNamespace() bool {
 }
 
 // equivalentResources returns the resources that serve the same objects, the request's own among
-// them if the server knows it. The result is shared and must not be changed.
+// them if the server knows it, and the original one. The result is shared and must not be changed.
 func (r *Request) equivalentResources() []schema.GroupVersionResource {
 	resources, _ := r.equivalents.get(func() ([]schema.GroupVersionResource, error) {
-		return r.objects.GetEquivalentResourceMapper().EquivalentResourcesFor(r.GetResource(), r.GetSubresource()), nil
+		original := r.original().Resource
+		resources := r.objects.GetEquivalentResourceMapper().EquivalentResourcesFor(original, r.GetSubresource())
+		if original != r.GetResource() {
+			resources = append([]schema.GroupVersionResource{original}, resources...)
+		}
+		return resources, nil
 	})
 	return resources
 }
 
 func (r *Request) kindFor(resource schema.GroupVersionResource) schema.GroupVersionKind {
+	if original := r.original(); resource == original.Resource {
+		return original.Kind
+	}
 	return r.objects.GetEquivalentResourceMapper().KindFor(resource, r.GetSubresource())
 }
 

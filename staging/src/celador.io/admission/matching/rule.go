@@ -47,10 +47,15 @@ func compileRules(rules []v1.NamedRuleWithOperations) []rule {
 // matchRules reports whether a rule matches the request, and returns the target of the first that
 // does. Unless exact is set, a rule that lists an equivalent resource matches, too. An equivalent
 // resource without a kind is an error.
+//
+// If the API server has converted the objects, it has done so because a rule of the webhook lists
+// their resource. A rule that lists it, too, has it as its target, although it may also list the
+// original resource.
 func matchRules(rules []rule, exact bool, r *Request) (Target, bool, error) {
+	own := r.own(exact)
 	for i := range rules {
-		if rules[i].matchesResource(r.GetResource(), r) && rules[i].matchesName(r.GetName()) {
-			return Target{Resource: r.GetResource(), Kind: r.GetKind()}, true, nil
+		if rules[i].matchesResource(own.Resource, r) && rules[i].matchesName(r.GetName()) {
+			return own, true, nil
 		}
 	}
 	if exact || len(rules) == 0 {

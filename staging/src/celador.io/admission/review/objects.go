@@ -13,17 +13,24 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 )
 
-var objects = &admission.RuntimeObjectInterfaces{
-	ObjectCreater:            unstructuredscheme.NewUnstructuredCreator(),
-	ObjectTyper:              unstructuredscheme.NewUnstructuredObjectTyper(),
-	ObjectDefaulter:          unstructuredscheme.NewUnstructuredDefaulter(),
-	ObjectConvertor:          noConversion{},
-	EquivalentResourceMapper: noEquivalents{},
+var objects = NewObjects(noEquivalents{})
+
+// NewObjects returns the interfaces for the objects of Requests, with the equivalent resources that
+// the API server serves. They convert between no versions: the API server has converted the objects
+// to a version that the webhook's rules name, and a policy that reads another one fails. They set no
+// defaults: the API server does so after each webhook.
+func NewObjects(equivalents runtime.EquivalentResourceMapper) admission.ObjectInterfaces {
+	return &admission.RuntimeObjectInterfaces{
+		ObjectCreater:            unstructuredscheme.NewUnstructuredCreator(),
+		ObjectTyper:              unstructuredscheme.NewUnstructuredObjectTyper(),
+		ObjectDefaulter:          unstructuredscheme.NewUnstructuredDefaulter(),
+		ObjectConvertor:          noConversion{},
+		EquivalentResourceMapper: equivalents,
+	}
 }
 
-// Objects returns the interfaces for the objects of Requests. They convert between no versions and
-// know no equivalent resources: the API server has converted the objects to a version that the
-// webhook's rules name. They set no defaults: the API server does so after each webhook.
+// Objects returns the interfaces of NewObjects for a webhook that does not know which resources are
+// equivalent, except that a review tells that the client's resource and the converted one are.
 func Objects() admission.ObjectInterfaces { return objects }
 
 // noConversion copies objects. It implements runtime.ObjectConvertor.

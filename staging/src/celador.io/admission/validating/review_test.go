@@ -5,6 +5,7 @@ package validating_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -18,22 +19,25 @@ import (
 	"celador.io/admission/validating"
 )
 
+// converted returns a request for an Event of events.k8s.io that the API server has converted.
+func converted(t *testing.T, text string) *review.Request {
+	t.Helper()
+	r, err := review.FromRequest(&admissionv1.AdmissionRequest{
+		UID: "u1", Operation: admissionv1.Create, Name: "started",
+		Kind: metav1.GroupVersionKind{Version: "v1", Kind: "Event"}, Resource: metav1.GroupVersionResource{Version: "v1", Resource: "events"},
+		RequestKind:     &metav1.GroupVersionKind{Group: "events.k8s.io", Version: "v1", Kind: "Event"},
+		RequestResource: &metav1.GroupVersionResource{Group: "events.k8s.io", Version: "v1", Resource: "events"},
+		Object:          runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"Event","metadata":{"name":"started"},"reason":"` + text + `"}`)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // The API server sends an Event of events.k8s.io as one of core/v1, because the webhook's rules name
 // that. Policies match the converted object, and answers name the resource of the client.
 func TestReview(t *testing.T) {
-	request := func(text string) *review.Request {
-		r, err := review.FromRequest(&admissionv1.AdmissionRequest{
-			UID: "u1", Operation: admissionv1.Create, Name: "started",
-			Kind: metav1.GroupVersionKind{Version: "v1", Kind: "Event"}, Resource: metav1.GroupVersionResource{Version: "v1", Resource: "events"},
-			RequestKind:     &metav1.GroupVersionKind{Group: "events.k8s.io", Version: "v1", Kind: "Event"},
-			RequestResource: &metav1.GroupVersionResource{Group: "events.k8s.io", Version: "v1", Resource: "events"},
-			Object:          runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"Event","metadata":{"name":"started"},"reason":"` + text + `"}`)},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
 	p := policytest.Validating("reasons.example.com", v1.ValidatingAdmissionPolicySpec{
 		MatchConstraints: policytest.Match(v1.Equivalent, policytest.Rule("", "v1", "events")),
 		MatchConditions:  []v1.MatchCondition{{Name: "new", Expression: "request.resource.group == 'events.k8s.io'"}},
@@ -75,10 +79,42 @@ func TestReview(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := request(test.text)
+			r := converted(t, test.text)
 			test.want.UID = "u1"
 			if diff := cmp.Diff(&test.want, engine.Review(t.Context(), r, snapshot)); diff != "" {
 				t.Error(diff)
+			}
+		})
+	}
+}
+
+// A policy that names only the version that the client requested fails, because the object is in
+// another one. Its rules do not decide that it does not apply.
+func TestReviewInOtherVersion(t *testing.T) {
+	const failed = "failed to convert object version: cannot convert /v1, Kind=Event to events.k8s.io/v1, Kind=Event: the API server converts the objects of reviews"
+	for name, test := range map[string]struct {
+		constraints   *v1.MatchResources
+		failurePolicy v1.FailurePolicyType
+		want          string
+	}{
+		"original":           {policytest.Match(v1.Equivalent, policytest.Rule("events.k8s.io", "v1", "events")), v1.Fail, failed},
+		"exactly":            {policytest.Match(v1.Exact, policytest.Rule("events.k8s.io", "v1", "events")), v1.Fail, failed},
+		"failure is ignored": {policytest.Match(v1.Equivalent, policytest.Rule("events.k8s.io", "v1", "events")), v1.Ignore, ""},
+		"both":               {policytest.Match(v1.Equivalent, policytest.Rule("*", "v1", "events")), v1.Fail, "reason Bad"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			engine := validating.NewEngine(validating.Config{})
+			p := policytest.Validating("reasons.example.com", v1.ValidatingAdmissionPolicySpec{
+				MatchConstraints: test.constraints, FailurePolicy: &test.failurePolicy,
+				Validations: []v1.Validation{{Expression: "object.reason != 'Bad'", Message: "reason Bad"}},
+			})
+			snapshot, err := engine.NewSnapshot(p, policytest.Binding("b", p.Name, v1.Deny))
+			if err != nil {
+				t.Fatal(err)
+			}
+			response := engine.Review(t.Context(), converted(t, "Bad"), snapshot)
+			if response.Allowed != (test.want == "") || !response.Allowed && !strings.HasSuffix(response.Result.Message, test.want) {
+				t.Errorf("got %v %v, want %q", response.Allowed, response.Result, test.want)
 			}
 		})
 	}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/client-go/discovery/cached/memory"
 	kubeinformers "k8s.io/client-go/informers"
@@ -26,6 +27,7 @@ import (
 	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
 	policyinformers "celador.io/client-go/informers"
 
+	"celador.io/polyfill/pkg/equivalents"
 	"celador.io/polyfill/pkg/policywrites"
 	"celador.io/polyfill/pkg/registration"
 	"celador.io/polyfill/pkg/routing"
@@ -57,11 +59,9 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	table, routed, err := newTable(policies)
-	if err != nil {
-		return err
-	}
-	if err := registration.FollowDigests(configurations, table.SetRegistered); err != nil {
+	tables := map[routing.Kind]*routing.Table{routing.Validating: routing.NewTable(), routing.Mutating: routing.NewTable()}
+	set := func(kind routing.Kind, members routing.Members) { tables[kind].Set(members) }
+	if err := registration.FollowMembers(configurations, set); err != nil {
 		return err
 	}
 	certificate, rotate, err := newCertificates(o, c)
@@ -69,6 +69,10 @@ func run(ctx context.Context, o *Options) error {
 		return err
 	}
 	status, warner, err := newStatus(draining, c, plugins, policies)
+	if err != nil {
+		return err
+	}
+	mapper, err := equivalents.New(c.core.Discovery(), status.Types().CRD)
 	if err != nil {
 		return err
 	}
@@ -89,8 +93,8 @@ func run(ctx context.Context, o *Options) error {
 		return err
 	}
 	ready := func() error {
-		if !routed() {
-			return errors.New("not all policies are known yet")
+		if !status.Types().HasSynced() {
+			return errors.New("not all CustomResourceDefinitions are known yet")
 		}
 		return plugins.PoliciesSynced()
 	}
@@ -112,7 +116,7 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	s := newServers(o, newReviews(ready, plugins, table, writes), certificate.GetCertificate,
+	s := newServers(o, newReviews(ready, plugins, tables, review.NewObjects(mapper), writes), certificate.GetCertificate,
 		healthz.NamedCheck("policy-informer-sync", func(*http.Request) error { return ready() }),
 		healthz.NamedCheck("policy-param-sync", func(*http.Request) error { return params() }),
 		healthz.NamedCheck("certificate", func(*http.Request) error { return certificate.Check() }),
@@ -123,6 +127,7 @@ func run(ctx context.Context, o *Options) error {
 	policies.StartWithContext(draining)
 	configurations.StartWithContext(draining)
 	go status.Run(draining)
+	go mapper.Run(draining)
 	go lead(ctx)
 	return s.run(ctx)
 }
@@ -136,15 +141,17 @@ func withoutManagedFields(object any) (any, error) {
 }
 
 // newReviews returns the handler of all webhooks.
-func newReviews(ready func() error, p *plugins, table *routing.Table, writes *policywrites.Reviewer) http.Handler {
+func newReviews(ready func() error, p *plugins, tables map[routing.Kind]*routing.Table, objects admission.ObjectInterfaces, writes *policywrites.Reviewer) http.Handler {
 	mux := http.NewServeMux()
 	for kind, plugin := range p.byKind() {
-		reviewer := &serving.Reviewer{Plugin: plugin, Table: table, Kind: kind}
-		mux.Handle(routing.Route{Kind: kind, Name: "{route}"}.Path(), serving.NewHandler(string(kind), ready, reviewer.Decide))
+		reviewer := &serving.Reviewer{Ready: ready, Table: tables[kind], Plugin: plugin, Objects: objects}
+		mux.Handle("/"+string(kind)+"/", serving.NewHandler(string(kind), reviewer.Prepare, reviewer.Decide))
 	}
-	mux.Handle(routing.PoliciesPath, serving.NewHandler("policies", ready, func(ctx context.Context, _ string, request *review.Request) *admissionv1.AdmissionResponse {
-		return writes.Review(ctx, &admissionv1.AdmissionReview{Request: request.AdmissionRequest()})
-	}))
+	mux.Handle(routing.PoliciesPath, serving.NewHandler("policies",
+		func(ctx context.Context, _ string) (context.Context, error) { return ctx, ready() },
+		func(ctx context.Context, request *review.Request) *admissionv1.AdmissionResponse {
+			return writes.Review(ctx, &admissionv1.AdmissionReview{Request: request.AdmissionRequest()})
+		}))
 	return mux
 }
 

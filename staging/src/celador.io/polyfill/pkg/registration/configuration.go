@@ -27,7 +27,7 @@ const (
 	// ownerAnnotation holds the namespace and name of the service of the release to which a
 	// configuration belongs.
 	ownerAnnotation = "policy.celador.io/owner"
-	// routesAnnotation holds the digest of the policies from which the webhooks were made.
+	// routesAnnotation holds routing.Members in JSON.
 	routesAnnotation = "policy.celador.io/routes"
 	// uninstalledAnnotation holds the UID of the ClusterRole of a release that was uninstalled.
 	uninstalledAnnotation = "policy.celador.io/uninstalled"

@@ -175,19 +175,19 @@ func (c *Controller) sync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	validating, mutating := routing.Webhooks(objects, options)
+	validating, mutating, members := routing.Webhooks(objects, options)
 	stored, client := c.configurations, c.client.AdmissionregistrationV1()
 	// An update of one configuration must not wait for the other.
 	return errors.Join(
 		reconcile(ctx, c.release, role, stored.ValidatingWebhookConfigurations().Lister().Get, &admissionregistrationv1.ValidatingWebhookConfiguration{},
 			client.ValidatingWebhookConfigurations(), func(o *admissionregistrationv1.ValidatingWebhookConfiguration) {
 				o.Webhooks = validating
-				annotate(o, routesAnnotation, objects.Digest(routing.Validating))
+				annotate(o, routesAnnotation, members[routing.Validating].String())
 			}),
 		reconcile(ctx, c.release, role, stored.MutatingWebhookConfigurations().Lister().Get, &admissionregistrationv1.MutatingWebhookConfiguration{},
 			client.MutatingWebhookConfigurations(), func(o *admissionregistrationv1.MutatingWebhookConfiguration) {
 				o.Webhooks = mutating
-				annotate(o, routesAnnotation, objects.Digest(routing.Mutating))
+				annotate(o, routesAnnotation, members[routing.Mutating].String())
 			}))
 }
 

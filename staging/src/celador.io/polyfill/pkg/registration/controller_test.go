@@ -185,7 +185,7 @@ func wantPaths(when string, c *cluster, policies ...*v1.ValidatingAdmissionPolic
 	c.Helper()
 	var want []string
 	for _, p := range policies {
-		want = append(want, routing.ValidatingRoute(p).Path())
+		want = append(want, routing.ValidatingRoute(p).Path(p.Name))
 	}
 	if got := c.paths(); !slices.Equal(got, want) {
 		c.Errorf("%s: webhooks have the paths %q, want %q", when, got, want)
@@ -234,11 +234,11 @@ func TestPoliciesAreRegistered(t *testing.T) {
 
 		m := &v1.MutatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "m"}}
 		must(c.policies.AdmissionregistrationV1().MutatingAdmissionPolicies().Create(t.Context(), m, metav1.CreateOptions{}))(t)
-		c.wantWrites("a policy without a binding is created", "update mutating") // the annotation has its route
+		c.wantWrites("a policy without a binding is created")
 		b := &v1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "m"}, Spec: v1.MutatingAdmissionPolicyBindingSpec{PolicyName: "m"}}
 		must(c.policies.AdmissionregistrationV1().MutatingAdmissionPolicyBindings().Create(t.Context(), b, metav1.CreateOptions{}))(t)
 		c.wantWrites("it is bound", "update mutating")
-		if got, want := c.paths(), []string{routing.ValidatingRoute(a).Path(), routing.MutatingRoute(m).Path()}; !slices.Equal(got, want) {
+		if got, want := c.paths(), []string{routing.ValidatingRoute(a).Path("a"), routing.MutatingRoute(m).Path("m")}; !slices.Equal(got, want) {
 			t.Errorf("paths are %q, want %q", got, want)
 		}
 

@@ -10,6 +10,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -37,8 +38,10 @@ import (
 	"celador.io/polyfill/pkg/routing"
 )
 
-// The API server calls, for each request that a policy matches, one webhook of the policy's route,
-// and sends the object in the version in which the policy would see it in the API server.
+// The API server calls, for each request that a policy matches, one webhook at whose path the policy
+// decides, and sends the object in the version in which the policy would see it in the API server.
+// It calls at most one for any policy, and this holds for a configuration that is older than what
+// the replica knows, too. What matches the request in the API server matches the review.
 func TestRequestsReachPolicies(t *testing.T) {
 	for seed := range uint64(30) {
 		checkRoutes(t, seed)
@@ -53,47 +56,49 @@ func FuzzRequestsReachPolicies(f *testing.F) {
 func checkRoutes(t *testing.T, seed uint64) {
 	g := generator{rand.New(rand.NewPCG(seed, 1))}
 	server := server()
-	var policies routing.Objects
-	for i := range 1 + g.IntN(8) {
-		name := fmt.Sprint("p", i)
-		policies.Validating = append(policies.Validating, &v1.ValidatingAdmissionPolicy{
-			ObjectMeta: metav1.ObjectMeta{Name: name},
-			Spec:       v1.ValidatingAdmissionPolicySpec{FailurePolicy: new(v1.Fail), MatchConstraints: g.constraints(), MatchConditions: g.conditions()},
-		})
-		policies.ValidatingBindings = append(policies.ValidatingBindings, &v1.ValidatingAdmissionPolicyBinding{Spec: v1.ValidatingAdmissionPolicyBindingSpec{PolicyName: name}})
-		policies.Mutating = append(policies.Mutating, &v1.MutatingAdmissionPolicy{
-			ObjectMeta: metav1.ObjectMeta{Name: name},
-			Spec: v1.MutatingAdmissionPolicySpec{
-				FailurePolicy: new(v1.Fail), MatchConstraints: g.constraints(), MatchConditions: g.conditions(), ReinvocationPolicy: v1.IfNeededReinvocationPolicy,
-			},
-		})
-		policies.MutatingBindings = append(policies.MutatingBindings, &v1.MutatingAdmissionPolicyBinding{Spec: v1.MutatingAdmissionPolicyBindingSpec{PolicyName: name}})
-	}
-	validating, mutating := routing.Webhooks(policies, options)
-	var hooks []webhook.WebhookAccessor
-	for i := range validating {
-		checkRules(t, validating[i].Rules)
-		hooks = append(hooks, webhook.NewValidatingWebhookAccessor(validating[i].Name, "c", &validating[i]))
-	}
-	for i := range mutating {
-		checkRules(t, mutating[i].Rules)
-		hooks = append(hooks, webhook.NewMutatingWebhookAccessor(mutating[i].Name, "c", &mutating[i]))
+	before := g.policies(routing.Objects{})
+	states := []routing.Objects{before, g.policies(before)}
+	tables := map[routing.Kind]*routing.Table{routing.Validating: routing.NewTable(), routing.Mutating: routing.NewTable()}
+	configurations := make([][]webhook.WebhookAccessor, len(states))
+	for i, policies := range states {
+		validating, mutating, members := routing.Webhooks(policies, options)
+		for kind, table := range tables {
+			table.Set(members[kind])
+		}
+		for j := range validating {
+			checkRules(t, validating[j].Rules)
+			configurations[i] = append(configurations[i], webhook.NewValidatingWebhookAccessor(validating[j].Name, "c", &validating[j]))
+		}
+		for j := range mutating {
+			checkRules(t, mutating[j].Rules)
+			configurations[i] = append(configurations[i], webhook.NewMutatingWebhookAccessor(mutating[j].Name, "c", &mutating[j]))
+		}
 	}
 	for range 100 {
 		request := g.request()
-		calls := server.calls(t, hooks, request)
-		if excluded(request) {
-			checkExcluded(t, seed, request, calls)
-			continue
-		}
-		for _, p := range policies.Validating {
-			server.checkPolicy(t, seed, request, calls, routing.ValidatingRoute(p), p.Spec.MatchConstraints, p.Spec.MatchConditions)
-		}
-		if request.GetOperation() == admission.Delete {
-			continue
-		}
-		for _, p := range policies.Mutating {
-			server.checkPolicy(t, seed, request, calls, routing.MutatingRoute(p), p.Spec.MatchConstraints, p.Spec.MatchConditions)
+		for i, hooks := range configurations {
+			calls := server.calls(t, hooks, request)
+			if excluded(request) {
+				checkExcluded(t, seed, request, calls)
+				continue
+			}
+			for _, c := range calls {
+				server.checkMatching(t, seed, request, c, g.constraints()) // of a binding
+				for _, policies := range states {
+					for _, p := range policies.Validating {
+						server.checkMatching(t, seed, request, c, p.Spec.MatchConstraints)
+					}
+				}
+			}
+			for _, p := range states[i].Validating {
+				server.checkPolicy(t, seed, request, calls.to(t, tables, routing.Validating, p.Name), p.Spec.MatchConstraints, p.Spec.MatchConditions)
+			}
+			if request.GetOperation() == admission.Delete {
+				continue
+			}
+			for _, p := range states[i].Mutating {
+				server.checkPolicy(t, seed, request, calls.to(t, tables, routing.Mutating, p.Name), p.Spec.MatchConstraints, p.Spec.MatchConditions)
+			}
 		}
 	}
 }
@@ -170,10 +175,38 @@ var server = sync.OnceValue(func() *apiServer {
 
 // call is a request as an API server sends it to a path.
 type call struct {
-	path     string
-	resource schema.GroupVersionResource
-	kind     schema.GroupVersionKind
+	path string
+	matching.Target
 }
+
+type calls []call
+
+// to returns the calls with which a policy decides.
+func (all calls) to(t *testing.T, tables map[routing.Kind]*routing.Table, kind routing.Kind, policy string) (asked calls) {
+	for _, c := range all {
+		if !strings.HasPrefix(c.path, "/"+string(kind)+"/") {
+			continue
+		}
+		selection, err := tables[kind].Selection(t.Context(), c.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if selection.Has(policy) {
+			asked = append(asked, c)
+		}
+	}
+	return asked
+}
+
+// reviewed is the request of a call. It implements matching.Converted.
+type reviewed struct {
+	admission.Attributes
+	call call
+}
+
+func (r reviewed) GetKind() schema.GroupVersionKind         { return r.call.Kind }
+func (r reviewed) GetResource() schema.GroupVersionResource { return r.call.Resource }
+func (r reviewed) Original() admission.Attributes           { return r.Attributes }
 
 // attributes implements generic.VersionedAttributeAccessor. It does not convert objects.
 type attributes struct{ admission.Attributes }
@@ -185,8 +218,7 @@ func (a attributes) VersionedAttribute(kind schema.GroupVersionKind) (*admission
 }
 
 // calls returns the calls of webhooks for a request.
-func (s *apiServer) calls(t *testing.T, hooks []webhook.WebhookAccessor, request admission.Attributes) []call {
-	var calls []call
+func (s *apiServer) calls(t *testing.T, hooks []webhook.WebhookAccessor, request admission.Attributes) (calls calls) {
 	for _, h := range hooks {
 		invocation, err := s.ShouldCallHook(t.Context(), h, request, s.objects, attributes{request})
 		if err != nil {
@@ -195,30 +227,47 @@ func (s *apiServer) calls(t *testing.T, hooks []webhook.WebhookAccessor, request
 		if invocation == nil {
 			continue
 		}
-		calls = append(calls, call{*h.GetClientConfig().Service.Path, invocation.Resource, invocation.Kind})
+		calls = append(calls, call{*h.GetClientConfig().Service.Path, matching.Target{Resource: invocation.Resource, Kind: invocation.Kind}})
 	}
 	return calls
 }
 
+// match matches the request of an API server, or of a call.
+func (s *apiServer) match(t *testing.T, request admission.Attributes, criteria *matching.Criteria) (matching.Target, bool, error) {
+	return criteria.Match(matching.NewRequest(t.Context(), request, s.objects, s.namespaces))
+}
+
 // checkPolicy fails the test unless the request reaches a policy that would decide about it in the
-// API server.
-func (s *apiServer) checkPolicy(t *testing.T, seed uint64, request admission.Attributes, calls []call, r routing.Route, constraints *v1.MatchResources, conditions []v1.MatchCondition) {
-	target, matches, err := matching.Compile(constraints).Match(matching.NewRequest(t.Context(), request, s.objects, s.namespaces))
-	if !matches && err == nil {
-		return
-	}
-	if err != nil { // of an invalid selector
-		target = matching.Target{Resource: request.GetResource(), Kind: request.GetKind()}
-	} else if !s.meetsConditions(t, request, target, conditions) {
-		return
-	}
-	ofRoute := slices.DeleteFunc(slices.Clone(calls), func(c call) bool { return c.path != r.Path() })
-	if len(ofRoute) != 1 {
-		t.Fatalf("seed %d: %d calls for route %s, of %v\nconstraints %s\nrequest %v %s %v %q", seed, len(ofRoute), r.Name, calls, show(constraints),
+// API server. asked are the calls with which the policy decides.
+func (s *apiServer) checkPolicy(t *testing.T, seed uint64, request admission.Attributes, asked calls, constraints *v1.MatchResources, conditions []v1.MatchCondition) {
+	criteria := matching.Compile(constraints)
+	target, matches, err := s.match(t, request, criteria)
+	decides := err != nil || matches && s.meetsConditions(t, request, target, conditions)
+	if len(asked) > 1 || decides && len(asked) == 0 {
+		t.Fatalf("seed %d: the policy decides %t, with the calls %v\nconstraints %s\nrequest %v %s %v %q", seed, decides, asked, show(constraints),
 			request.GetOperation(), request.GetSubresource(), request.GetResource(), request.GetName())
 	}
-	if err == nil && (ofRoute[0].resource != target.Resource || ofRoute[0].kind != target.Kind) {
-		t.Fatalf("seed %d: sent as %v, want %v\nconstraints %s\nrequest %v %v %q", seed, ofRoute[0], target, show(constraints), request.GetOperation(), request.GetResource(), request.GetName())
+	if !decides || err != nil { // the error of an invalid selector has no target
+		return
+	}
+	got, _, _ := s.match(t, reviewed{request, asked[0]}, criteria)
+	if asked[0].Target != target || got != target {
+		t.Fatalf("seed %d: sent as %v, read as %v, want %v\nconstraints %s\nrequest %v %v %q", seed, asked[0], got, target, show(constraints), request.GetOperation(), request.GetResource(), request.GetName())
+	}
+}
+
+// checkMatching fails the test unless a call matches as the request does in the API server.
+func (s *apiServer) checkMatching(t *testing.T, seed uint64, request admission.Attributes, c call, constraints *v1.MatchResources) {
+	criteria := matching.Compile(constraints)
+	_, want, wantErr := s.match(t, request, criteria)
+	target, got, err := s.match(t, reviewed{request, c}, criteria)
+	if got != want || (err == nil) != (wantErr == nil) {
+		t.Fatalf("seed %d: the call %v matches: %t %v, want %t %v\nconstraints %s\nrequest %v %v %q", seed, c, got, err, want, wantErr, show(constraints),
+			request.GetOperation(), request.GetResource(), request.GetName())
+	}
+	candidates := matching.NewIndex(1, func(int) *matching.Criteria { return criteria }).Candidates(matching.NewRequest(t.Context(), reviewed{request, c}, s.objects, s.namespaces))
+	if len(candidates) == 0 && (got || err != nil) || len(candidates) > 0 && candidates[0].Certain && (!got || target != c.Target) {
+		t.Fatalf("seed %d: the call %v matches as %v: %t %v, in the index %v\nconstraints %s", seed, c, target, got, err, candidates, show(constraints))
 	}
 }
 
@@ -249,7 +298,7 @@ func excluded(request admission.Attributes) bool {
 
 // checkExcluded fails the test if an excluded request is sent, unless it is a write of a policy, to
 // the webhook for policies.
-func checkExcluded(t *testing.T, seed uint64, request admission.Attributes, calls []call) {
+func checkExcluded(t *testing.T, seed uint64, request admission.Attributes, calls calls) {
 	var want []string
 	if request.GetResource().Group == "policy.celador.io" && request.GetOperation() != admission.Delete && request.GetSubresource() == "" {
 		want = []string{routing.PoliciesPath}
@@ -288,6 +337,22 @@ var served = []servedResource{
 type generator struct{ *rand.Rand }
 
 func pick[T any](g generator, choices ...T) T { return choices[g.IntN(len(choices))] }
+
+// policies returns policies and their bindings. Some of the policies are those of before.
+func (g generator) policies(before routing.Objects) routing.Objects {
+	var policies []any
+	for i := range 1 + g.IntN(8) {
+		v, m := validating(fmt.Sprint("p", i)), mutating(fmt.Sprint("p", i))
+		v.Spec.FailurePolicy, v.Spec.MatchConstraints, v.Spec.MatchConditions = new(v1.Fail), g.constraints(), g.conditions()
+		m.Spec.FailurePolicy, m.Spec.MatchConstraints, m.Spec.MatchConditions = new(v1.Fail), g.constraints(), g.conditions()
+		m.Spec.ReinvocationPolicy = v1.IfNeededReinvocationPolicy
+		if i < len(before.Validating) && g.IntN(2) == 0 {
+			v, m = before.Validating[i], before.Mutating[i]
+		}
+		policies = append(policies, v, m)
+	}
+	return bound(policies...)
+}
 
 func (g generator) constraints() *v1.MatchResources {
 	if g.IntN(20) == 0 {

@@ -34,8 +34,11 @@ type Route struct {
 	Name string
 }
 
-// Path returns the URL path at which the webhook of the route is called.
-func (r Route) Path() string { return "/" + string(r.Kind) + "/" + r.Name }
+// Path returns the URL path at which the webhook of the route is called while it serves the policies
+// with the given names, in any order. It differs for other policies.
+func (r Route) Path(policies ...string) string {
+	return "/" + string(r.Kind) + "/" + r.Name + "/" + hash(slices.Sorted(slices.Values(policies)))
+}
 
 // ValidatingRoute returns the route of a policy. It does not change the policy.
 func ValidatingRoute(p *v1.ValidatingAdmissionPolicy) Route { return validatingMember(p).route() }
@@ -140,10 +143,8 @@ func (m *member) route() Route { return Route{m.key.Kind, m.key.name()} }
 // readable matches a list of versions that may be shown in the name of a route.
 var readable = regexp.MustCompile(`^[a-z0-9-]{1,30}$`)
 
-// name returns a name of the route that is a DNS label. Its first part is for readers. The second
-// is a hash of 80 bits, so that no two routes have the same name.
+// name returns a name of the route that is a DNS label. Its first part is for readers.
 func (k *key) name() string {
-	hash := sha256.Sum256(encode(k))
 	form := "rules"
 	switch versions := strings.Join(k.Versions, "-"); {
 	case k.MatchPolicy == v1.Exact:
@@ -153,5 +154,11 @@ func (k *key) name() string {
 	case readable.MatchString(versions):
 		form = versions
 	}
-	return strings.ToLower(string(k.FailurePolicy)) + "-" + form + "-" + hex.EncodeToString(hash[:10])
+	return strings.ToLower(string(k.FailurePolicy)) + "-" + form + "-" + hash(k)
+}
+
+// hash returns a hash of 80 bits, so that no two values have the same.
+func hash(value any) string {
+	sum := sha256.Sum256(encode(value))
+	return hex.EncodeToString(sum[:10])
 }

@@ -167,8 +167,16 @@ func TestMutatingRoute(t *testing.T) {
 	if n == a || n.Name == v.Name {
 		t.Errorf("routes %v, %v and %v are not distinct", n, a, v)
 	}
-	if n.Path() != "/mutate/"+n.Name || v.Path() != "/validate/"+v.Name {
-		t.Errorf("paths are %s and %s", n.Path(), v.Path())
+	for r, kind := range map[routing.Route]string{n: "mutate", v: "validate"} {
+		path := r.Path("a", "b")
+		if !strings.HasPrefix(path, "/"+kind+"/"+r.Name+"/") || path != r.Path("b", "a") || path == r.Path("a") || path == r.Path("ab") {
+			t.Errorf("paths are %s, %s, %s and %s", path, r.Path("b", "a"), r.Path("a"), r.Path("ab"))
+		}
+		for segment := range strings.SplitSeq(path[1:], "/") {
+			if errs := validation.IsDNS1123Subdomain(segment); len(errs) > 0 { // as API servers require
+				t.Errorf("%s: %v", path, errs)
+			}
+		}
 	}
 	// Mutating policies do not apply to deletions, so the version of such a rule is of no account.
 	deletion := rule("batch", "v1beta1", "jobs")

@@ -44,17 +44,19 @@ type Objects struct {
 
 // Webhooks returns the webhooks of the routes of all policies that have a binding, or need none,
 // with no field left to the defaults of the API server. The same policies in another order have
-// equal webhooks. The first validating webhook is for writes of the polyfill's own kinds.
-func Webhooks(objects Objects, o Options) ([]admissionregistrationv1.ValidatingWebhook, []admissionregistrationv1.MutatingWebhook) {
-	validating := []admissionregistrationv1.ValidatingWebhook{policiesWebhook(o)}
-	for _, w := range webhooks(validatingMembers(objects), o) {
+// equal webhooks. The first validating webhook is for writes of the polyfill's own kinds. members
+// holds the policies of the other webhooks.
+func Webhooks(objects Objects, o Options) (validating []admissionregistrationv1.ValidatingWebhook, mutating []admissionregistrationv1.MutatingWebhook, members map[Kind]Members) {
+	members = map[Kind]Members{Validating: {}, Mutating: {}}
+	validating = append(validating, policiesWebhook(o))
+	for _, w := range webhooks(validatingMembers(objects), o, members[Validating]) {
 		validating = append(validating, admissionregistrationv1.ValidatingWebhook{
 			Name: w.Name, ClientConfig: w.ClientConfig, Rules: w.Rules, FailurePolicy: w.FailurePolicy, MatchPolicy: w.MatchPolicy,
 			NamespaceSelector: w.NamespaceSelector, ObjectSelector: w.ObjectSelector, SideEffects: w.SideEffects, TimeoutSeconds: w.TimeoutSeconds,
 			AdmissionReviewVersions: w.AdmissionReviewVersions, MatchConditions: w.MatchConditions,
 		})
 	}
-	return validating, webhooks(mutatingMembers(objects), o)
+	return validating, webhooks(mutatingMembers(objects), o, members[Mutating]), members
 }
 
 func validatingMembers(objects Objects) []*member {
@@ -85,10 +87,10 @@ func mutatingMembers(objects Objects) []*member {
 	return members
 }
 
-// webhooks returns the webhooks of the members' routes, in the order of the first policy of each.
-// Policies, which the plugins apply in the order of their names, keep it across routes as far as
-// possible. Validating webhooks lack one field of mutating ones.
-func webhooks(members []*member, o Options) []admissionregistrationv1.MutatingWebhook {
+// webhooks returns the webhooks of the members' routes, in the order of the first policy of each, and
+// adds their paths to registered. Policies, which the plugins apply in the order of their names,
+// keep it across routes as far as possible. Validating webhooks lack one field of mutating ones.
+func webhooks(members []*member, o Options, registered Members) []admissionregistrationv1.MutatingWebhook {
 	slices.SortFunc(members, func(a, b *member) int { return strings.Compare(a.name, b.name) })
 	var order []Route
 	routes := map[Route][]*member{}
@@ -106,13 +108,19 @@ func webhooks(members []*member, o Options) []admissionregistrationv1.MutatingWe
 		if available -= len(pushed); available < 0 {
 			pushed = ""
 		}
-		result = append(result, routeWebhooks(r, routes[r], pushed, o)...)
+		var names []string
+		for _, m := range routes[r] {
+			names = append(names, m.name)
+		}
+		path := r.Path(names...)
+		registered[path] = names
+		result = append(result, routeWebhooks(r, path, routes[r], pushed, o)...)
 	}
 	return result
 }
 
 // routeWebhooks returns the webhooks of one route. A request is sent to at most one of them.
-func routeWebhooks(r Route, members []*member, pushed string, o Options) []admissionregistrationv1.MutatingWebhook {
+func routeWebhooks(r Route, path string, members []*member, pushed string, o Options) []admissionregistrationv1.MutatingWebhook {
 	first := members[0]
 	conditions := exclusions(o)
 	if pushed != "" {
@@ -121,7 +129,7 @@ func routeWebhooks(r Route, members []*member, pushed string, o Options) []admis
 	webhook := func(name string, rules []admissionregistrationv1.RuleWithOperations, own ...admissionregistrationv1.MatchCondition) admissionregistrationv1.MutatingWebhook {
 		return admissionregistrationv1.MutatingWebhook{
 			Name:                    name + "." + policyapi.GroupVersion.Group,
-			ClientConfig:            clientConfig(r.Path(), o),
+			ClientConfig:            clientConfig(path, o),
 			Rules:                   rules,
 			FailurePolicy:           new(admissionregistrationv1.FailurePolicyType(first.key.FailurePolicy)),
 			MatchPolicy:             new(admissionregistrationv1.MatchPolicyType(first.key.MatchPolicy)),

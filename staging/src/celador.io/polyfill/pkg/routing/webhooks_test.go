@@ -45,7 +45,7 @@ func bound(policies ...any) routing.Objects {
 // policyWebhooks returns the validating webhooks without the one for the polyfill's kinds.
 func policyWebhooks(t *testing.T, p routing.Objects) []admissionregistrationv1.ValidatingWebhook {
 	t.Helper()
-	validating, _ := routing.Webhooks(p, options)
+	validating, _, _ := routing.Webhooks(p, options)
 	if len(validating) == 0 || validating[0].Name != "policies.policy.celador.io" {
 		t.Fatalf("the first webhook of %v is not for policies", validating)
 	}
@@ -68,7 +68,7 @@ func TestWebhooks(t *testing.T) {
 	v, m := validating("v", rule("apps", "v1", "deployments")), mutating("m", rule("apps", "v1", "deployments"))
 	v.Spec.FailurePolicy, v.Spec.MatchConstraints.NamespaceSelector = new(v1.Ignore), blue
 	m.Spec.ReinvocationPolicy, m.Spec.MatchConstraints.MatchPolicy, m.Spec.MatchConstraints.ObjectSelector = v1.IfNeededReinvocationPolicy, new(v1.Exact), blue
-	gotValidating, gotMutating := routing.Webhooks(bound(v, m), options)
+	gotValidating, gotMutating, gotMembers := routing.Webhooks(bound(v, m), options)
 	service := func(path string) admissionregistrationv1.WebhookClientConfig {
 		return admissionregistrationv1.WebhookClientConfig{
 			Service:  &admissionregistrationv1.ServiceReference{Namespace: "celador", Name: "celador-webhook", Path: &path, Port: new(int32(443))},
@@ -95,7 +95,7 @@ func TestWebhooks(t *testing.T) {
 		FailurePolicy: new(admissionregistrationv1.Fail), MatchPolicy: new(admissionregistrationv1.Equivalent), NamespaceSelector: everything, ObjectSelector: everything,
 		SideEffects: none, TimeoutSeconds: timeout, AdmissionReviewVersions: []string{"v1"},
 	}, {
-		Name: routing.ValidatingRoute(v).Name + ".policy.celador.io", ClientConfig: service(routing.ValidatingRoute(v).Path()),
+		Name: routing.ValidatingRoute(v).Name + ".policy.celador.io", ClientConfig: service(routing.ValidatingRoute(v).Path(v.Name)),
 		Rules:         []admissionregistrationv1.RuleWithOperations{webhookRule("*", "apps", "v1", "deployments")},
 		FailurePolicy: new(admissionregistrationv1.Ignore), MatchPolicy: new(admissionregistrationv1.Equivalent), NamespaceSelector: blue, ObjectSelector: everything,
 		SideEffects: none, TimeoutSeconds: timeout, AdmissionReviewVersions: []string{"v1"}, MatchConditions: exclusions,
@@ -104,7 +104,7 @@ func TestWebhooks(t *testing.T) {
 		t.Errorf("validating webhooks differ (-want +got):\n%s", diff)
 	}
 	wantMutating := []admissionregistrationv1.MutatingWebhook{{
-		Name: routing.MutatingRoute(m).Name + ".policy.celador.io", ClientConfig: service(routing.MutatingRoute(m).Path()),
+		Name: routing.MutatingRoute(m).Name + ".policy.celador.io", ClientConfig: service(routing.MutatingRoute(m).Path(m.Name)),
 		Rules:         []admissionregistrationv1.RuleWithOperations{webhookRule("CONNECT,CREATE,UPDATE", "apps", "v1", "deployments")},
 		FailurePolicy: new(admissionregistrationv1.Fail), MatchPolicy: new(admissionregistrationv1.Exact), NamespaceSelector: everything, ObjectSelector: blue,
 		SideEffects: none, TimeoutSeconds: timeout, AdmissionReviewVersions: []string{"v1"}, MatchConditions: exclusions,
@@ -112,6 +112,12 @@ func TestWebhooks(t *testing.T) {
 	}}
 	if diff := cmp.Diff(wantMutating, gotMutating); diff != "" {
 		t.Errorf("mutating webhooks differ (-want +got):\n%s", diff)
+	}
+	wantMembers := map[routing.Kind]routing.Members{
+		routing.Validating: {routing.ValidatingRoute(v).Path(v.Name): {v.Name}}, routing.Mutating: {routing.MutatingRoute(m).Path(m.Name): {m.Name}},
+	}
+	if diff := cmp.Diff(wantMembers, gotMembers); diff != "" {
+		t.Errorf("members differ (-want +got):\n%s", diff)
 	}
 }
 
@@ -187,7 +193,7 @@ func TestUnboundPolicies(t *testing.T) {
 		"none":       {boundOnly("", bound(v, m)), 0, 0},
 		"singleton":  {boundOnly("", bound(singleton, m)), 1, 0},
 	} {
-		_, mutating := routing.Webhooks(test.policies, options)
+		_, mutating, _ := routing.Webhooks(test.policies, options)
 		if validating := policyWebhooks(t, test.policies); len(validating) != test.validating || len(mutating) != test.mutating {
 			t.Errorf("%s: %d validating and %d mutating webhooks", name, len(validating), len(mutating))
 		}
@@ -214,7 +220,7 @@ func TestOrder(t *testing.T) {
 
 // Policies are applied in the order of their names, as far as routes allow.
 func TestOrderOfMutations(t *testing.T) {
-	_, webhooks := routing.Webhooks(bound(mutating("d", rule("apps", "v4", "*")), mutating("c", rule("apps", "v2", "*")), mutating("b", rule("apps", "v3", "*")), mutating("a", rule("apps", "v2", "*"))), options)
+	_, webhooks, _ := routing.Webhooks(bound(mutating("d", rule("apps", "v4", "*")), mutating("c", rule("apps", "v2", "*")), mutating("b", rule("apps", "v3", "*")), mutating("a", rule("apps", "v2", "*"))), options)
 	var got []string
 	for _, w := range webhooks {
 		got = append(got, w.Rules[0].APIVersions[0])

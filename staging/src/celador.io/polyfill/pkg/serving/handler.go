@@ -14,26 +14,31 @@ import (
 	"celador.io/admission/review"
 )
 
-// A Decider returns the response to a review that was sent to a route.
-type Decider func(ctx context.Context, route string, request *review.Request) *admissionv1.AdmissionResponse
+// A Decider returns the response to a review.
+type Decider func(ctx context.Context, request *review.Request) *admissionv1.AdmissionResponse
 
-// NewHandler returns a handler that answers reviews by a decider. The path's value "route" is the
-// route, and webhook is the label of metrics. While ready returns an error, for an invalid review,
-// and if time is over, the answer has an error's status code: the API server then applies the
-// failurePolicy of the webhook. Safe for concurrent use.
-func NewHandler(webhook string, ready func() error, decide Decider) http.Handler {
+// Prepare returns the context in which a Decider decides about a review that was sent to a URL path,
+// or an error while this replica cannot decide about it.
+type Prepare func(ctx context.Context, path string) (context.Context, error)
+
+// NewHandler returns a handler that answers reviews by a decider. webhook is the label of metrics. If
+// prepare returns an error, for an invalid review, and if time is over, the answer has an error's
+// status code: the API server then applies the failurePolicy of the webhook. Safe for concurrent
+// use.
+func NewHandler(webhook string, prepare Prepare, decide Decider) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
 		outcome := "failed"
 		defer func() { observe(r.Context(), webhook, outcome, time.Since(begin)) }()
-		if err := ready(); err != nil {
+		ctx, cancel := withDeadline(r)
+		defer cancel()
+		ctx, err := prepare(ctx, r.URL.Path)
+		if err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
-		ctx, cancel := withDeadline(r)
-		defer cancel()
 		review.Handler(func(ctx context.Context, request *review.Request) *admissionv1.AdmissionResponse {
-			response := decide(ctx, r.PathValue("route"), request)
+			response := decide(ctx, request)
 			if ctx.Err() != nil {
 				return nil // policies that were interrupted have not decided
 			}

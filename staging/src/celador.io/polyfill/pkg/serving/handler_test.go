@@ -22,8 +22,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/warning"
-	"k8s.io/utils/clock"
 
+	"celador.io/admission/review"
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/polyfill/pkg/routing"
 	"celador.io/polyfill/pkg/serving"
@@ -47,21 +47,22 @@ func (m mutator) Admit(ctx context.Context, a admission.Attributes, _ admission.
 	return m(ctx, a)
 }
 
-// limit is the policy on the route that the tests ask.
-var limit = &v1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "limit"}}
+// limit is the policy at the path that the tests ask.
+var (
+	limit     = &v1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "limit"}}
+	limitPath = routing.ValidatingRoute(limit).Path(limit.Name)
+)
 
 // serve returns the address of a server that answers by the policies.
 func serve(t *testing.T, plugin admission.Interface, ready error) string {
 	t.Helper()
 	policies := &serving.Reviewer{
-		Plugin: plugin, Kind: routing.Validating, Table: routing.NewTable(clock.RealClock{}),
+		Ready: func() error { return ready }, Plugin: plugin, Table: routing.NewTable(), Objects: review.Objects(),
 	}
-	policies.Table.SetValidating(limit)
-	mux := http.NewServeMux()
-	mux.Handle("/validate/{route}", serving.NewHandler("validate", func() error { return ready }, policies.Decide))
-	server := httptest.NewServer(mux)
+	policies.Table.Set(routing.Members{limitPath: {limit.Name}})
+	server := httptest.NewServer(serving.NewHandler("validate", policies.Prepare, policies.Decide))
 	t.Cleanup(server.Close)
-	return server.URL + routing.ValidatingRoute(limit).Path()
+	return server.URL + limitPath
 }
 
 const create = `{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "u", "operation": "CREATE", "namespace": "shop",
@@ -109,18 +110,9 @@ func TestResponses(t *testing.T) {
 		}), create, admissionv1.AdmissionResponse{
 			Allowed: true, PatchType: new(admissionv1.PatchTypeJSONPatch), Patch: []byte(`[{"op":"add","path":"/data","value":{"k":"v"}}]`),
 		}},
-		"unknown route": {validator(func(ctx context.Context, _ admission.Attributes) error {
-			if s := serving.Selected(ctx); !s.Has("other") {
-				return denied
-			}
-			return nil
-		}), create, admissionv1.AdmissionResponse{Allowed: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			url := serve(t, test.plugin, nil)
-			if name == "unknown route" {
-				url += "x"
-			}
 			code, body := post(t, url+"?timeout=10s", test.review)
 			var got admissionv1.AdmissionReview
 			if err := json.Unmarshal([]byte(body), &got); err != nil || code != http.StatusOK {
@@ -156,6 +148,14 @@ func TestFailures(t *testing.T) {
 				t.Errorf("got %d %q, want %d with %q", code, body, test.code, test.want)
 			}
 		})
+	}
+}
+
+// A path of which the replica knows no policies gets no answer, because policies may deny the request.
+func TestUnknownPath(t *testing.T) {
+	never := validator(func(context.Context, admission.Attributes) error { t.Error("the plugin was asked"); return nil })
+	if code, body := post(t, serve(t, never, nil)+"x?timeout=20ms", create); code != http.StatusServiceUnavailable || !strings.Contains(body, limitPath+"x") {
+		t.Errorf("got %d %s", code, body)
 	}
 }
 

@@ -18,18 +18,29 @@ import (
 
 // A Reviewer answers reviews by the policies of one kind. Safe for concurrent use.
 type Reviewer struct {
-	// Kind is the kind of policies, and Table has their routes.
-	Kind  routing.Kind
+	// Ready returns an error while the replica cannot answer.
+	Ready func() error
+	// Table has the policies of URL paths.
 	Table *routing.Table
 	// Plugin decides, by the policies that Selected returns for the context.
 	Plugin admission.Interface
+	// Objects are the interfaces for the objects of reviews.
+	Objects admission.ObjectInterfaces
 }
 
-// Decide is a Decider.
-func (r *Reviewer) Decide(ctx context.Context, route string, request *review.Request) *admissionv1.AdmissionResponse {
+// Prepare implements Prepare: it selects the policies of a path.
+func (r *Reviewer) Prepare(ctx context.Context, path string) (context.Context, error) {
+	if err := r.Ready(); err != nil {
+		return nil, err
+	}
+	selection, err := r.Table.Selection(ctx, path)
+	return context.WithValue(ctx, selectionKey{}, selection), err
+}
+
+// Decide is a Decider, for the contexts that Prepare returns.
+func (r *Reviewer) Decide(ctx context.Context, request *review.Request) *admissionv1.AdmissionResponse {
 	warnings := &recorder{}
-	selection := r.Table.Selection(routing.Route{Kind: r.Kind, Name: route})
-	err := r.admit(warning.WithWarningRecorder(context.WithValue(ctx, selectionKey{}, selection), warnings), request)
+	err := r.admit(warning.WithWarningRecorder(ctx, warnings), request)
 	return request.Response(err, warnings.texts...)
 }
 
@@ -39,9 +50,9 @@ func (r *Reviewer) admit(ctx context.Context, request *review.Request) error {
 		return nil
 	}
 	if plugin, ok := r.Plugin.(admission.MutationInterface); ok {
-		return plugin.Admit(ctx, request, review.Objects())
+		return plugin.Admit(ctx, request, r.Objects)
 	}
-	return r.Plugin.(admission.ValidationInterface).Validate(ctx, request, review.Objects())
+	return r.Plugin.(admission.ValidationInterface).Validate(ctx, request, r.Objects)
 }
 
 type selectionKey struct{}
