@@ -182,6 +182,7 @@ func TestInlineExpressions(t *testing.T) {
 		{name: "one operation", patch: inline(`JSONPatch{op: "replace", path: "/spec/replicas", value: 5}`)},
 		{name: "several operations", patch: inline(`object.spec.containers.map(c, JSONPatch{op: "test", path: "/" + jsonpatch.escapeKey(c.name)})`)},
 		{name: "an operation or nothing", patch: inline("has(object.spec) ? JSONPatch{} : null")},
+		{name: "operations or nothing", patch: inline("has(object.spec) ? [JSONPatch{}] : null")},
 		{name: "nothing", patch: inline("null")},
 		{name: "accepted or refused", patch: inline("object.spec.replicas <= 5")},
 		{name: "variables", patch: "spec: {variables: [{name: a, expression: 'true'}], mutations: [{expression: variables.a}]}"},
