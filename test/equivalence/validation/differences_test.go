@@ -48,7 +48,20 @@ var differences = []difference{
 		shows:    errorsOf(validPolicy, `spec: {auditAnnotations: [{key: a, valueExpression: "true ? 'a' : null"}]}`, ourPolicy, stockPolicy),
 		upstream: "FieldValueInvalid spec.auditAnnotations[0].valueExpression Invalid value: \"true ? 'a' : null\": compilation failed: ERROR: <input>:1:6: found no matching overload for '_?_:_' applied to '(bool, string, null)'\n | true ? 'a' : null\n | .....^",
 	},
+	{
+		name:   "operations of JSON patches",
+		reason: "A constant that is no operation of a JSON patch is an error when the policy is written. Kubernetes stores the policy, which then always fails.",
+		explains: func(celador, upstream string) bool {
+			return upstream == "" && unknownOperation.MatchString(celador)
+		},
+		shows: errorsOf(validMutatingPolicy, `spec: {mutations: [{patchType: JSONPatch, jsonPatch: {expression: "[JSONPatch{op: 'swap'}]"}}]}`, ourMutatingPolicy, stockMutatingPolicy),
+		celador: "FieldValueInvalid spec.mutations[0].jsonPatch.expression Invalid value: \"[JSONPatch{op: 'swap'}]\": compilation failed: ERROR: <input>:1:16: unknown operation 'swap' of a JSON patch: " +
+			"must be one of add, copy, move, remove, replace, test\n | [JSONPatch{op: 'swap'}]\n | ...............^",
+	},
 }
+
+// unknownOperation matches the error for a constant that is no operation of a JSON patch.
+var unknownOperation = regexp.MustCompile(`^FieldValueInvalid spec\.mutations\[\d+\]\.jsonPatch\.expression (?s:.*): unknown operation '[^']*' of a JSON patch: `)
 
 // textOrNull matches Kubernetes' error for an audit annotation with such branches.
 var textOrNull = regexp.MustCompile(`^FieldValueInvalid spec\.auditAnnotations\[\d+\]\.valueExpression (?s:.*) '_\?_:_' applied to '\((bool|dyn), (string, null|null, string)\)'`)

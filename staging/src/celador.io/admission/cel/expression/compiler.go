@@ -81,7 +81,7 @@ func (c *Compiler) Bare() *Compiler { return c.bare() }
 //
 // Expressions of stored objects (environment.StoredExpressions) may use all functions and types of
 // the environment. New expressions (environment.NewExpressions) may use only those that the
-// compatibility version allows. The type of the result must be one of returns; cel.AnyType allows
+// compatibility version allows, and no JSON patch with a constant op that is no operation. The type of the result must be one of returns; cel.AnyType allows
 // every type. If returns lists several types, so may the branches of the conditionals that form the
 // result, as in 'c ? "text" : null'. The output type is then dynamic.
 //
@@ -117,6 +117,9 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	}
 	if err != nil {
 		return nil, programs.Internal("compilation failed: %v", err)
+	}
+	if issues == nil && in.Patches && origin == environment.NewExpressions {
+		issues = checkOperations(ast)
 	}
 	if issues != nil {
 		return nil, programs.Invalid(issues)
