@@ -554,6 +554,14 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicyBindin
 							Ref:         ref(v1.MatchResources{}.OpenAPIModelName()),
 						},
 					},
+					"bindingType": {
+						SchemaProps: spec.SchemaProps{
+							Description: "bindingType defines when the binding applies. If it is unset, the binding applies to all requests that the policy and the binding match. Fallback bindings apply to such a request only if none of the policy's other bindings applies. A binding whose paramRef finds no params does not apply, unless its parameterNotFoundAction is Deny. Alpha: requires the feature gate MutatingAdmissionPolicyFallbackBinding.\n\nPossible enum values:\n - `\"Fallback\"` applies if no other binding of the policy does.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Fallback"},
+						},
+					},
 				},
 			},
 		},
@@ -708,10 +716,18 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicySpec(r
 					},
 					"typeChecking": {
 						SchemaProps: spec.SchemaProps{
-							Description: "typeChecking defines how type errors are handled. An expression has a type error if it does not fit the schema of a kind that matchConstraints or paramKind selects. Informational reports type errors in the status. Enforced also rejects writes of a policy that has type errors for built-in kinds, and applies failurePolicy to matching requests while the policy has type errors for custom resources. Defaults to Informational. Alpha: requires the feature gate AdmissionPolicyTypeEnforcement.\n\nPossible enum values:\n - `\"Enforced\"` prevents a policy with type errors from being stored or evaluated.\n - `\"Informational\"` reports type errors in the status.",
+							Description: "typeChecking defines how type errors are handled. An expression has a type error if it does not fit the schema of a kind that matchConstraints or paramKind selects. Informational reports type errors in the status. Enforced also rejects writes of a policy that has type errors for built-in kinds, and applies failurePolicy to matching requests while the policy has type errors for custom resources. It accepts fields that has() guards. If matchConstraints contains a \"*\" in groups, versions or resources, it accepts only metadata and such fields. Defaults to Informational. Alpha: requires the feature gate AdmissionPolicyTypeEnforcement.\n\nPossible enum values:\n - `\"Enforced\"` prevents a policy with type errors from being stored or evaluated.\n - `\"Informational\"` reports type errors in the status.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Enforced", "Informational"},
+						},
+					},
+					"policyType": {
+						SchemaProps: spec.SchemaProps{
+							Description: "policyType defines how the policy is applied. If it is unset, the policy is applied through bindings. Singleton applies the policy to all requests that it matches, without a binding; the request is rejected if the policy cannot be applied and failurePolicy is Fail. A Singleton must not have a paramKind, and bindings must not refer to it. Alpha: requires the feature gate MutatingAdmissionPolicySingleton.\n\nPossible enum values:\n - `\"Singleton\"` applies the policy without a binding.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Singleton"},
 						},
 					},
 				},
@@ -1738,7 +1754,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicySpec
 					},
 					"typeChecking": {
 						SchemaProps: spec.SchemaProps{
-							Description: "typeChecking defines how type errors are handled. An expression has a type error if it does not fit the schema of a kind that matchConstraints or paramKind selects. Informational reports type errors in the status. Enforced also rejects writes of a policy that has type errors for built-in kinds, and applies failurePolicy to matching requests while the policy has type errors for custom resources. Defaults to Informational. Alpha: requires the feature gate AdmissionPolicyTypeEnforcement.\n\nPossible enum values:\n - `\"Enforced\"` prevents a policy with type errors from being stored or evaluated.\n - `\"Informational\"` reports type errors in the status.",
+							Description: "typeChecking defines how type errors are handled. An expression has a type error if it does not fit the schema of a kind that matchConstraints or paramKind selects. Informational reports type errors in the status. Enforced also rejects writes of a policy that has type errors for built-in kinds, and applies failurePolicy to matching requests while the policy has type errors for custom resources. It accepts fields that has() guards. If matchConstraints contains a \"*\" in groups, versions or resources, it accepts only metadata and such fields. Defaults to Informational. Alpha: requires the feature gate AdmissionPolicyTypeEnforcement.\n\nPossible enum values:\n - `\"Enforced\"` prevents a policy with type errors from being stored or evaluated.\n - `\"Informational\"` reports type errors in the status.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Enforced", "Informational"},

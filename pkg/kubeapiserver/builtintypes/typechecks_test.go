@@ -44,7 +44,7 @@ func withParams(apiVersion, kind string, policy *v1.ValidatingAdmissionPolicy) *
 
 func TestValidate(t *testing.T) {
 	enforced := new(v1.EnforcedTypeChecking)
-	const invalid = "spec.validations[0].expression: Invalid value: "
+	const invalid, everything = "spec.validations[0].expression: Invalid value: ", `types behind "*", of which only metadata is known`
 	undefined := func(kind, field, source, caret string) string {
 		return kind + ": ERROR: <input>:1:" + caret + ": undefined field '" + field + "'\n | " + source + "\n | "
 	}
@@ -68,9 +68,7 @@ func TestValidate(t *testing.T) {
 			policyOf(enforced, "", "v1", []string{"secrets", "configmaps"}, "!has(object.stringData) || object.stringData.x == 'x'"), nil,
 		},
 		"has() in neither of two types": {
-			policyOf(enforced, "", "v1", []string{"secrets", "configmaps"}, "!has(object.x) || true"),
-			[]string{invalid + undefined("/v1, Kind=ConfigMap", "x", "!has(object.x) || true", "5") + "....^\n\n" +
-				undefined("/v1, Kind=Secret", "x", "!has(object.x) || true", "5") + "....^"},
+			policyOf(enforced, "", "v1", []string{"secrets", "configmaps"}, "!has(object.x) || object.x.y == 1"), nil,
 		},
 		"two expressions": {
 			policyOf(enforced, "apps", "v1", []string{"deployments"}, "object.x == 1", "true", "object.y == 1"),
@@ -79,9 +77,14 @@ func TestValidate(t *testing.T) {
 				"spec.validations[2].expression: Invalid value: " + undefined("apps/v1, Kind=Deployment", "y", "object.y == 1", "7") + "......^",
 			},
 		},
-		"custom resource":       {policyOf(enforced, "example.com", "v1", []string{"widgets"}, "object.x == 1"), nil},
-		"unknown version":       {policyOf(enforced, "apps", "v9", []string{"deployments"}, "object.x == 1"), nil},
-		"every type":            {policyOf(enforced, "*", "*", []string{"*"}, "object.x == 1"), nil},
+		"custom resource": {policyOf(enforced, "example.com", "v1", []string{"widgets"}, "object.x == 1"), nil},
+		"unknown version": {policyOf(enforced, "apps", "v9", []string{"deployments"}, "object.x == 1"), nil},
+		"every type": {
+			policyOf(enforced, "*", "*", []string{"*"}, "object.x == 1"),
+			[]string{invalid + undefined(everything, "x", "object.x == 1", "7") + "......^"},
+		},
+		"every type, metadata":  {policyOf(enforced, "*", "*", []string{"*"}, "object.metadata.labels.size() < 5"), nil},
+		"every type, misspelt":  {policyOf(enforced, "*", "*", []string{"*"}, "object.metadata.x == 1"), []string{invalid + undefined(everything, "x", "object.metadata.x == 1", "16") + "...............^"}},
 		"definition":            {policyOf(enforced, "apiextensions.k8s.io", "v1", []string{"customresourcedefinitions"}, "object.spec.scope == 'Cluster'"), nil},
 		"definition, wrong":     {policyOf(enforced, "apiextensions.k8s.io", "v1", []string{"customresourcedefinitions"}, "object.x"), []string{invalid + undefined("apiextensions.k8s.io/v1, Kind=CustomResourceDefinition", "x", "object.x", "7") + "......^"}},
 		"API service, wrong":    {policyOf(enforced, "apiregistration.k8s.io", "v1", []string{"apiservices"}, "object.x"), []string{invalid + undefined("apiregistration.k8s.io/v1, Kind=APIService", "x", "object.x", "7") + "......^"}},

@@ -101,6 +101,15 @@ func TestAuditAnnotations(t *testing.T) {
 			patch: value("object.x"),
 			want:  []string{`spec.auditAnnotations[0].valueExpression: Invalid value: "object.x": must evaluate to one of [string null_type] but got dyn`},
 		},
+		{name: "text or null", patch: value("object == null ? 'text' : null")},
+		{
+			name:  "number or null",
+			patch: value("object == null ? 1 : null"),
+			want: []string{`spec.auditAnnotations[0].valueExpression: Invalid value: "object == null ? 1 : null": compilation failed: ` +
+				"ERROR: <input>:1:16: found no matching overload for '_?_:_' applied to '(bool, int, null)'\n" +
+				" | object == null ? 1 : null\n" +
+				" | ...............^"},
+		},
 		{
 			name:  "params without a paramKind",
 			patch: value("params.x"),

@@ -131,6 +131,13 @@ func TestMutations(t *testing.T) {
 			patch: mutations(jsonPatch("[JSONPatch{do: 1}]")),
 			want:  []string{patch + `: Invalid value: "[JSONPatch{do: 1}]": compilation failed: ` + "ERROR: <input>:1:14: expected type of field 'do' is '' but provided type is 'int'\n | [JSONPatch{do: 1}]\n | .............^"},
 		},
+		{
+			name:  "patch with an unknown operation",
+			patch: mutations(jsonPatch("[JSONPatch{op: 'swap'}]")),
+			want: []string{patch + `: Invalid value: "[JSONPatch{op: 'swap'}]": compilation failed: ` + "ERROR: <input>:1:16: unknown operation 'swap' of a JSON patch: " +
+				"must be one of add, copy, move, remove, replace, test\n | [JSONPatch{op: 'swap'}]\n | ...............^"},
+		},
+		{name: "stored unknown operation", patch: "{metadata: {labels: {a: b}}, " + mutations(jsonPatch("[JSONPatch{op: 'swap'}]")) + "}", old: new(mutations(jsonPatch("[JSONPatch{op: 'swap'}]")))},
 		{name: "changed", patch: mutations(jsonPatch("[JSONPatch{}]")), old: new("")},
 		{
 			name:  "faults that were there before",
@@ -182,6 +189,7 @@ func TestInlineExpressions(t *testing.T) {
 		{name: "one operation", patch: inline(`JSONPatch{op: "replace", path: "/spec/replicas", value: 5}`)},
 		{name: "several operations", patch: inline(`object.spec.containers.map(c, JSONPatch{op: "test", path: "/" + jsonpatch.escapeKey(c.name)})`)},
 		{name: "an operation or nothing", patch: inline("has(object.spec) ? JSONPatch{} : null")},
+		{name: "operations or nothing", patch: inline("has(object.spec) ? [JSONPatch{}] : null")},
 		{name: "nothing", patch: inline("null")},
 		{name: "accepted or refused", patch: inline("object.spec.replicas <= 5")},
 		{name: "variables", patch: "spec: {variables: [{name: a, expression: 'true'}], mutations: [{expression: variables.a}]}"},

@@ -108,11 +108,17 @@ func (c *Checker) check(policy *policyspec.Anatomy) *Result {
 		result.Types = append(result.Types, t.kind)
 		checked = append(checked, checkedType{object, assessments})
 	}
-	if len(checked) == 0 {
-		if !budget.exhausted() {
-			c.findUntyped(expressions, params, result)
+	if len(checked) == 0 && !budget.exhausted() {
+		c.findUntyped(expressions, params, result)
+	}
+	if policy.Enforced() && result.hasWildcard() && !budget.exhausted() {
+		object := c.metadataOnly()
+		assessments, err := c.checkType(expressions, object, params)
+		if err != nil {
+			result.omit(Unchecked{Field: "spec.matchConstraints", Reason: reasonOf(err), Err: err})
+		} else {
+			checked = append(checked, checkedType{object, assessments})
 		}
-		return result
 	}
 	c.findGuarded(expressions, params, checked, result.coversAll(targets))
 	for i, e := range expressions {
@@ -121,11 +127,16 @@ func (c *Checker) check(policy *policyspec.Anatomy) *Result {
 			if a.message == "" {
 				continue
 			}
-			f := Finding{Field: e.Path.String(), Type: t.object.kind, Message: a.message, Issues: a.issues, Guarded: a.guarded}
+			f := Finding{Field: e.Path.String(), Type: t.object.kind, Message: a.message, Issues: a.issues, Guarded: a.guarded, Unknown: a.unknown}
 			if a.causedByParams {
 				f.Params = params.kind
 			}
-			result.Findings = append(result.Findings, f)
+			switch {
+			case f.Type != wildcardKind:
+				result.Findings = append(result.Findings, f)
+			case !f.Guarded:
+				result.BehindWildcard = append(result.BehindWildcard, f)
+			}
 		}
 	}
 	return result
@@ -168,6 +179,8 @@ type assessment struct {
 	// guarded is set if no subexpression with an error is evaluated while the has() calls in absent
 	// are false.
 	guarded bool
+	// unknown is set if guarded depends on a field that no type of the policy has.
+	unknown bool
 }
 
 // checkType checks the expressions for objects of one type.

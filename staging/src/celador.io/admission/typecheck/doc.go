@@ -26,8 +26,11 @@
 //
 // A field that the schema does not have is an error even if has() or another condition keeps it
 // from being read. Finding.Guarded is set if has() does, in the expression itself or in a condition
-// of it, and another type of the policy has the field. 'oldObject' has the type of 'object' for all
+// of it; Enforced policies may have such errors. 'oldObject' has the type of 'object' for all
 // operations, also for CREATE, where it is null: one expression often serves several operations.
+//
+// The types behind "*" are not known, and have no findings. An Enforced policy may read only the
+// metadata of their objects, and fields that has() guards.
 //
 // # Mutating policies
 //

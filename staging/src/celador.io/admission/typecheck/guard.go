@@ -17,8 +17,8 @@ import (
 // on it is not evaluated. If that makes a condition of the policy false, the expressions that
 // depend on the condition are not evaluated either.
 //
-// allKnown means that all types of the policy are checked. Then a has() of a field that no type has
-// does not guard, because it is likely a typo.
+// allKnown means that all types of the policy are checked. A has() of a field that no type has then
+// makes the assessments unknown: it is a field of another version of the type, or a typo.
 func (c *Checker) findGuarded(expressions []fieldExpression, params *resolvedType, checked []checkedType, allKnown bool) {
 	lacking := make([]map[int64]int, len(expressions)) // by ID of a has(), the number of types without its field
 	for i := range expressions {
@@ -30,34 +30,55 @@ func (c *Checker) findGuarded(expressions []fieldExpression, params *resolvedTyp
 		}
 	}
 	for _, t := range checked {
-		pruned := slices.Clone(expressions)
-		found, falseConditions := false, map[int]bool{}
-		for i := range pruned {
-			absent := slices.DeleteFunc(slices.Clone(t.assessments[i].absent), func(id int64) bool { return allKnown && lacking[i][id] == len(checked) })
-			if len(absent) == 0 {
-				continue
-			}
-			found = true
-			parsed, err := expressions[i].parse()
-			if err != nil {
-				continue // an expression with a syntax error has no has()
-			}
-			without := parsed.without(absent)
-			pruned[i].parse = func() (syntax, error) { return without, nil }
-			falseConditions[i] = isConstant(types.False)(without.tree().NativeRep().Expr())
+		all, known, same := make([][]int64, len(expressions)), make([][]int64, len(expressions)), true
+		for i := range expressions {
+			all[i] = t.assessments[i].absent
+			known[i] = slices.DeleteFunc(slices.Clone(all[i]), func(id int64) bool { return allKnown && lacking[i][id] == len(checked) })
+			same = same && len(known[i]) == len(all[i])
 		}
-		if !found {
-			continue
+		guarded := c.guardedBy(all, expressions, t, params)
+		likely := guarded
+		if !same {
+			likely = c.guardedBy(known, expressions, t, params)
 		}
-		assessments, err := c.checkExpressions(pruned, t.object, params)
-		if err != nil {
-			continue // no error counts as guarded
-		}
-		for i := range assessments {
-			never := slices.ContainsFunc(pruned[i].onlyIf, func(condition int) bool { return falseConditions[condition] })
-			t.assessments[i].guarded = t.assessments[i].message != "" && (never || assessments[i].message == "")
+		for i := range expressions {
+			t.assessments[i].guarded = guarded[i]
+			t.assessments[i].unknown = guarded[i] && !likely[i]
 		}
 	}
+}
+
+// guardedBy reports for each expression whether its type errors cannot occur while the has() calls
+// with the given IDs, a list for each expression, are false.
+func (c *Checker) guardedBy(absent [][]int64, expressions []fieldExpression, t checkedType, params *resolvedType) []bool {
+	guarded := make([]bool, len(expressions))
+	pruned := slices.Clone(expressions)
+	found, falseConditions := false, map[int]bool{}
+	for i := range pruned {
+		if len(absent[i]) == 0 {
+			continue
+		}
+		found = true
+		parsed, err := expressions[i].parse()
+		if err != nil {
+			continue // an expression with a syntax error has no has()
+		}
+		without := parsed.without(absent[i])
+		pruned[i].parse = func() (syntax, error) { return without, nil }
+		falseConditions[i] = isConstant(types.False)(without.tree().NativeRep().Expr())
+	}
+	if !found {
+		return guarded
+	}
+	assessments, err := c.checkExpressions(pruned, t.object, params)
+	if err != nil {
+		return guarded // no error counts as guarded
+	}
+	for i := range assessments {
+		never := slices.ContainsFunc(pruned[i].onlyIf, func(condition int) bool { return falseConditions[condition] })
+		guarded[i] = t.assessments[i].message != "" && (never || assessments[i].message == "")
+	}
+	return guarded
 }
 
 // tests returns the IDs of those of the nodes that are has() calls.

@@ -17,7 +17,7 @@ func TestGuarded(t *testing.T) {
 	both := func(expression string, change ...func(*v1.ValidatingAdmissionPolicySpec)) *v1.ValidatingAdmissionPolicy {
 		return policy(expression, append(change, several)...)
 	}
-	const neither = "Deployment guarded, Pod guarded"
+	const neither, unknown = "Deployment guarded, Pod guarded", "Deployment unknown, Pod unknown"
 	for name, test := range map[string]struct {
 		policy *v1.ValidatingAdmissionPolicy
 		want   string // findings on the last expression by kind
@@ -33,22 +33,23 @@ func TestGuarded(t *testing.T) {
 		"in a variable": {
 			both("variables.replicas < 5", variables("replicas", "has(object.spec.replicas) ? object.spec.replicas : 0")), "",
 		},
-		"has() alone":         {both("has(object.spec.replicas)"), "Pod guarded"},
-		"no guard":            {both("object.spec.replicas < 5"), "Pod"},
-		"guard of another":    {both("has(object.spec.replicas) && object.spec.nodeName == ''"), "Deployment, Pod guarded"},
-		"the other way round": {both("has(object.spec.replicas) || object.spec.replicas < 5"), "Pod"},
-		"wrong besides":       {both("has(object.spec.replicas) && object.spec.replicas < 5 || object.spec.nosuch"), "Deployment, Pod"},
-		"wrong when there":    {both("has(object.spec.replicas) && object.spec.replicas < 'five'"), "Deployment, Pod guarded"},
-		"in between missing":  {both("has(object.spec.template.spec) && object.spec.template.spec.nodeName == ''"), "Pod"},
-		"nobody has it":       {both("has(object.spec.replica) && object.spec.replica < 5"), "Deployment, Pod"},
-		"one type only":       {policy("has(object.spec.nodeName) && object.spec.nodeName == ''"), "Deployment"},
+		"has() alone":           {both("has(object.spec.replicas)"), "Pod guarded"},
+		"no guard":              {both("object.spec.replicas < 5"), "Pod"},
+		"guard of another":      {both("has(object.spec.replicas) && object.spec.nodeName == ''"), "Deployment, Pod guarded"},
+		"the other way round":   {both("has(object.spec.replicas) || object.spec.replicas < 5"), "Pod"},
+		"wrong besides":         {both("has(object.spec.replicas) && object.spec.replicas < 5 || object.spec.nosuch"), "Deployment, Pod"},
+		"wrong when there":      {both("has(object.spec.replicas) && object.spec.replicas < 'five'"), "Deployment, Pod guarded"},
+		"in between missing":    {both("has(object.spec.template.spec) && object.spec.template.spec.nodeName == ''"), "Pod"},
+		"nobody has it":         {both("has(object.spec.replica) && object.spec.replica < 5"), unknown},
+		"one type only":         {policy("has(object.spec.nodeName) && object.spec.nodeName == ''"), "Deployment unknown"},
+		"nobody has one of two": {both("has(object.spec.replicas) && has(object.spec.replica) && object.spec.replicas < object.spec.replica"), "Deployment unknown, Pod guarded"},
 		"another type is not known": {
 			policy("has(object.spec.size) && object.spec.size < 5", rule("example.com", "v1", "widgets"), rule("apps", "v1", "deployments")), "Deployment guarded",
 		},
 		"parameters are not known": {
-			both("has(object.spec.replica) && object.spec.replica < params.x", params("example.com/v1", "Widget")), "Deployment, Pod",
+			both("has(object.spec.replica) && object.spec.replica < params.x", params("example.com/v1", "Widget")), unknown,
 		},
-		"parameters lack it": {both("has(params.x) && params.x == 1", params("v1", "ConfigMap")), "Deployment, Pod"},
+		"parameters lack it": {both("has(params.x) && params.x == 1", params("v1", "ConfigMap")), unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result := checker(t, mapperFor(deployment, pod, configMap), builtIn).CheckValidating(test.policy)
@@ -62,7 +63,10 @@ func TestGuarded(t *testing.T) {
 					continue
 				}
 				kind := f.Type.Kind
-				if f.Guarded {
+				switch {
+				case f.Unknown:
+					kind += " unknown"
+				case f.Guarded:
 					kind += " guarded"
 				}
 				got = append([]string{kind}, got...) // pods come first

@@ -128,7 +128,7 @@ func TestGuardedMutations(t *testing.T) {
 		},
 		"match condition":              {one(inline(template), condition(onDeployments)), "Pod guarded"},
 		"match conditions":             {one(inline(template), condition("true"), condition(onDeployments)), "Pod guarded"},
-		"match condition of neither":   {one(inline("Object{spec: Object.spec{nothing: 1}}"), condition("has(object.spec.nothing)")), "Deployment, Pod"},
+		"match condition of neither":   {one(inline("Object{spec: Object.spec{nothing: 1}}"), condition("has(object.spec.nothing)")), "Deployment guarded, Pod guarded"},
 		"match condition, wrong too":   {one(inline("Object{nothing: 1}"), condition(onDeployments)), "Deployment, Pod guarded"},
 		"wrong value when it is there": {one(inline(onDeployments + " ? Object{spec: Object.spec{template: 1}} : Object{}")), "Deployment, Pod guarded"},
 	} {

@@ -23,6 +23,9 @@ type Result struct {
 	Unchecked []Unchecked
 	// Findings lists the type errors, by expression in the order of evaluation, then by type.
 	Findings []Finding
+	// BehindWildcard lists the type errors of an Enforced policy for the types behind "*", without
+	// guarded ones. They are no findings, because the status describes types that exist.
+	BehindWildcard []Finding
 }
 
 // A Finding holds the type errors of one expression for objects of one type.
@@ -41,14 +44,20 @@ type Finding struct {
 	// Issues are the errors in Message, each in one line.
 	Issues []Issue
 	// Guarded is set if no subexpression with an error is evaluated for objects of Type: has()
-	// guards it with a field that Type lacks and another type of the policy has or may have.
+	// guards it with a field that Type lacks.
 	Guarded bool
+	// Unknown is set if Guarded depends on a field that no type of the policy has: a field of
+	// another version of the type, or a typo.
+	Unknown bool
 }
 
 // On returns the text of the finding's Type: "apps/v1, Kind=Deployment", or "any type".
 func (f *Finding) On() string {
-	if f.Type.Empty() {
+	switch f.Type {
+	case schema.GroupVersionKind{}:
 		return "any type"
+	case wildcardKind:
+		return `types behind "*", of which only metadata is known`
 	}
 	return f.Type.String()
 }
@@ -90,7 +99,8 @@ const (
 	NoSchema Reason = "NoSchema"
 	// Unavailable means that looking up the type failed. Another check may succeed.
 	Unavailable Reason = "Unavailable"
-	// Wildcard means that a group, version or resource of the rule has a "*".
+	// Wildcard means that a group, version or resource of the rule has a "*". The expressions of
+	// Enforced policies are checked against the metadata that all types have.
 	Wildcard Reason = "Wildcard"
 	// Subresource means that the rule names a subresource.
 	Subresource Reason = "Subresource"
@@ -114,10 +124,11 @@ func (r *Result) coversAll(targets []target) bool {
 	})
 }
 
-// Enforceable returns the result without guarded findings, which do not affect the evaluation of an
-// Enforced policy that matches several types.
+// Enforceable returns the result with the findings for which an Enforced policy must not decide:
+// those that has() does not guard, and those about types behind "*".
 func (r *Result) Enforceable() *Result {
 	enforceable := *r
 	enforceable.Findings = slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Guarded })
+	enforceable.Findings = append(enforceable.Findings, r.BehindWildcard...)
 	return &enforceable
 }

@@ -108,6 +108,11 @@ func (c *Checker) addTargets(path *field.Path, rule *v1.Rule, lookups *int, foun
 	return nil
 }
 
+// hasWildcard reports whether a rule has a "*" in its groups, versions or resources.
+func (r *Result) hasWildcard() bool {
+	return slices.ContainsFunc(r.Unchecked, func(u Unchecked) bool { return u.Reason == Wildcard })
+}
+
 // resources returns the sorted combinations of groups, versions and resources of a rule.
 func resources(path *field.Path, rule *v1.Rule, result *Result) iter.Seq[schema.GroupVersionResource] {
 	none := func(func(schema.GroupVersionResource) bool) {}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/cel/openapi/resolver"
@@ -70,6 +71,21 @@ func (c *Checker) findParams(declared *v1.ParamKind, result *Result) *resolvedTy
 	}
 	result.Params = kind
 	return &found
+}
+
+// wildcardKind stands for the types behind "*".
+var wildcardKind = schema.GroupVersionKind{Group: "*", Version: "*", Kind: "*"}
+
+// metadataOnly returns a type with the fields that the objects of all types have (KEP-3488, "Type
+// safety"). The schema of metadata is that of a type that clusters have, or anything without it.
+func (c *Checker) metadataOnly() resolvedType {
+	metadata := spec.Schema{}
+	if namespace, err := c.types.ResolveSchema(corev1.SchemeGroupVersion.WithKind("Namespace")); err == nil && namespace != nil {
+		metadata = namespace.Properties["metadata"]
+	}
+	return resolvedType{wildcardKind, &spec.Schema{SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{"object"}, Properties: map[string]spec.Schema{
+		"apiVersion": *spec.StringProperty(), "kind": *spec.StringProperty(), "metadata": metadata,
+	}}}}
 }
 
 // reasonOf returns the reason for an error of Types.

@@ -69,8 +69,9 @@ func (r *Result) StatusWarnings() []v1.ExpressionWarning {
 }
 
 // ClientWarnings returns the findings as warnings to a client, each in one line. An error that an
-// expression has for several types is one warning. Errors that has() guards against are left out.
-// If there are very many errors, the last warning says how many are left out.
+// expression has for several types is one warning. Errors that has() guards against are left out,
+// unless no type has the field. If there are very many errors, the last warning says how many are
+// left out.
 func (r *Result) ClientWarnings() []string {
 	type position struct {
 		field string
@@ -78,7 +79,10 @@ func (r *Result) ClientWarnings() []string {
 	}
 	var order []position
 	types := map[position][]string{}
-	for _, f := range r.Enforceable().Findings {
+	for _, f := range r.Findings {
+		if f.Guarded && !f.Unknown {
+			continue
+		}
 		for _, issue := range f.Issues {
 			p := position{f.Field, issue}
 			if types[p] == nil {
@@ -115,8 +119,7 @@ func shortLine(text string, limit int) string {
 	return strings.ToValidUTF8(text[:limit], "") + "..."
 }
 
-// FieldErrors returns the findings for which a server must not store an Enforced policy: those that
-// has() does not guard. If there are very many, it returns the first of them and an error with the
+// FieldErrors returns the findings of Enforceable as errors of the fields. If there are very many, it returns the first of them and an error with the
 // number of the others.
 func (r *Result) FieldErrors() field.ErrorList {
 	r = r.Enforceable()

@@ -211,6 +211,7 @@ func TestAuditAnnotations(t *testing.T) {
 		"two":             {v1.Fail, []string{"'2'", "'1'"}, pairs{{Key: "p/a", Value: "2"}, {Key: "p/b", Value: "1"}}, nil},
 		"trimmed":         {v1.Fail, []string{"' x\\n'"}, pairs{{Key: "p/a", Value: "x"}}, nil},
 		"null":            {v1.Fail, []string{"null", "'x'"}, pairs{{Key: "p/b", Value: "x"}}, nil},
+		"text or null":    {v1.Fail, []string{"request.operation == 'CREATE' ? 'x' : null", "request.operation == 'CREATE' ? null : 'x'"}, pairs{{Key: "p/a", Value: "x"}}, nil},
 		"empty":           {v1.Fail, []string{"''", "'\\t'"}, nil, nil},
 		"cut off":         {v1.Fail, []string{"'" + long + "bc'"}, pairs{{Key: "p/a", Value: long}}, nil},
 		"error":           {v1.Fail, []string{"string(object.missing)", "'x'"}, pairs{{Key: "p/b", Value: "x"}}, decisions{failed(-1, noKey)}},

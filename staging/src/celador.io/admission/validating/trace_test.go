@@ -53,6 +53,7 @@ func TestTracer(t *testing.T) {
 				{Expression: "variables.tier != 'none'"},
 				{Expression: "object.metadata.absent == 1"},
 			},
+			AuditAnnotations: []v1.AuditAnnotation{{Key: "k", ValueExpression: "object.metadata.name == 'n1' ? 'first' : null"}},
 		})
 	}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", Labels: map[string]string{"tier": "c"}}}
@@ -87,6 +88,7 @@ func TestTracer(t *testing.T) {
 			p+" spec.validations[1].expression variables.tier != 'none': true",
 			p+" spec.validations[2].expression variables.tier != 'none': true",
 			p+" spec.validations[3].expression object.metadata.absent == 1: no such key: absent",
+			p+" spec.auditAnnotations[0].valueExpression object.metadata.name == 'n1' ? 'first' : null: first",
 			// Messages evaluate variables again.
 			p+" spec.variables[0].expression object.metadata.?labels.tier.orValue('none'): c",
 			p+" spec.validations[0].messageExpression 'tier ' + variables.tier: tier c",
@@ -97,7 +99,7 @@ func TestTracer(t *testing.T) {
 	if diff := cmp.Diff(want, traced.seen); diff != "" {
 		t.Errorf("evaluations (-want +got):\n%s", diff)
 	}
-	if len(traced.fields) != 2*8 {
+	if len(traced.fields) != 2*9 {
 		t.Errorf("%d expressions compiled, want those of both policies: %v", len(traced.fields), traced.fields)
 	}
 }

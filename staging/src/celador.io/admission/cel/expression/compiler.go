@@ -81,8 +81,9 @@ func (c *Compiler) Bare() *Compiler { return c.bare() }
 //
 // Expressions of stored objects (environment.StoredExpressions) may use all functions and types of
 // the environment. New expressions (environment.NewExpressions) may use only those that the
-// compatibility version allows. The type of the result must be one of returns; cel.AnyType allows
-// every type.
+// compatibility version allows, and no JSON patch with a constant op that is no operation. The type of the result must be one of returns; cel.AnyType allows
+// every type. If returns lists several types, so may the branches of the conditionals that form the
+// result, as in 'c ? "text" : null'. The output type is then dynamic.
 //
 // Compile returns the same program for equal arguments while that program is in use. Concurrent
 // calls with equal arguments compile once.
@@ -107,15 +108,23 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	if err != nil {
 		return nil, programs.Internal("unexpected error loading CEL environment: %v", err)
 	}
+	var rewrite func(*cel.Ast)
 	ast, issues, err := functions.Check(env, source, nil)
+	if issues != nil && len(returns) > 1 {
+		if mixed := checkMixed(functions, env, source, returns); mixed != nil {
+			ast, issues, rewrite = mixed, nil, func(parsed *cel.Ast) { mixResults(parsed) }
+		}
+	}
 	if err != nil {
 		return nil, programs.Internal("compilation failed: %v", err)
+	}
+	if issues == nil && in.Patches && origin == environment.NewExpressions {
+		issues = checkOperations(ast)
 	}
 	if issues != nil {
 		return nil, programs.Invalid(issues)
 	}
-	allowed := func(t *cel.Type) bool { return t.IsExactType(cel.AnyType) || ast.OutputType().IsExactType(t) }
-	if !slices.ContainsFunc(returns, allowed) {
+	if rewrite == nil && !allows(returns, ast.OutputType()) {
 		return nil, &apiservercel.Error{Type: apiservercel.ErrorTypeInvalid, Detail: mustReturn(returns, ast.OutputType())}
 	}
 	permanent, err := c.permanentEnv(in, origin)
@@ -140,7 +149,7 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 		err = functions.Plan(env, ast, scope, later, true, &program.Program)
 	} else {
 		observe := func(ctx context.Context, steps []Step, cost uint64) { c.tracer.Evaluated(ctx, program, steps, cost) }
-		err = functions.PlanTraced(env, permanent, observe, &program.Program)
+		err = functions.PlanTraced(env, permanent, rewrite, observe, &program.Program)
 	}
 	if err != nil {
 		return nil, programs.Internal("program instantiation failed: %v", err)
@@ -168,6 +177,11 @@ func (c *Compiler) permanentEnv(in Declarations, origin environment.Type) (*cel.
 		c = c.composedBy.Bare()
 	}
 	return c.env(in, origin)
+}
+
+// allows reports whether an expression of the type may be the result.
+func allows(returns []*cel.Type, output *cel.Type) bool {
+	return slices.ContainsFunc(returns, func(t *cel.Type) bool { return t.IsExactType(cel.AnyType) || output.IsExactType(t) })
 }
 
 func mustReturn(types []*cel.Type, output *cel.Type) string {

@@ -48,3 +48,34 @@ func TestPatches(t *testing.T) {
 		})
 	}
 }
+
+// New expressions have no JSON patch with a constant that is no operation. Stored ones may, since
+// Kubernetes accepts them.
+func TestOperations(t *testing.T) {
+	in := expression.Declarations{Patches: true}
+	unknown := func(column, op string) string {
+		return "compilation failed: ERROR: <input>:1:" + column + ": unknown operation '" + op + "' of a JSON patch: must be one of add, copy, move, remove, replace, test"
+	}
+	for source, want := range map[string]string{
+		`[JSONPatch{op: "add"}, JSONPatch{op: "copy"}, JSONPatch{op: "move"}, JSONPatch{op: "remove"}, JSONPatch{op: "replace"}, JSONPatch{op: "test"}]`: "",
+		`[JSONPatch{op: object.op}, JSONPatch{}]`:                            "",
+		`[JSONPatch{op: "add", path: "swap", value: {"op": "swap"}}]`:        "",
+		`[JSONPatch{op: "swap", path: "/spec"}]`:                             unknown("16", "swap"),
+		`[JSONPatch{op: "Add"}]`:                                             unknown("16", "Add"),
+		`[JSONPatch{op: ""}]`:                                                unknown("16", ""),
+		`[.JSONPatch{op: "swap"}]`:                                           unknown("17", "swap"),
+		`[1].map(i, JSONPatch{op: "swap"})`:                                  unknown("26", "swap"),
+		`[JSONPatch{op: has(object.a) ? "add" : "replace"}]`:                 "",
+		`[JSONPatch{op: has(object.a) ? "add" : object.b ? "swap" : "add"}]`: unknown("51", "swap"),
+	} {
+		if _, err := expression.Default().Compile(source, in, stored, cel.AnyType); err != nil {
+			t.Errorf("%s, stored: %v", source, err)
+		}
+		_, err := expression.Default().Compile(source, in, fresh, cel.AnyType)
+		if want != "" {
+			wantError(t, err, apiservercel.ErrorTypeInvalid, want)
+		} else if err != nil {
+			t.Errorf("%s: %v", source, err)
+		}
+	}
+}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 
 	"celador.io/admission/cel/internal/programs"
@@ -18,8 +17,7 @@ import (
 // checkNullResults parses and checks an expression in which results may be null. It replaces the
 // literal null by optional.none() where it is the result, or a branch of the conditionals that form
 // the result. The other branches of these conditionals become optionals, too, unless they are: 'c ?
-// x : null' becomes 'c ? optional.of(x) : optional.none()'. New nodes have the positions of those
-// that they replace, so errors point into the author's text.
+// x : null' becomes 'c ? optional.of(x) : optional.none()'.
 //
 // prepare is called with each parsed expression before that, and must change all of them in the
 // same way.
@@ -30,9 +28,9 @@ func checkNullResults(builtins *programs.Builtins, env *cel.Env, source string, 
 	dynamic, issues, err := builtins.Check(env, source, func(parsed *cel.Ast) {
 		prepare(parsed)
 		if found = hasNullResult(parsed.NativeRep().Expr()); found {
-			rewriteResults(parsed, func(r *rewriter, null ast.Expr) {
-				null.SetKindCase(r.NewCall(null.ID(), "dyn", r.NewLiteral(r.newID(null), types.NullValue)))
-			}, func(_ *rewriter, value ast.Expr) ast.Expr { return value })
+			syntax.RewriteResults(parsed, func(r *syntax.Rewriter, null ast.Expr) {
+				null.SetKindCase(r.NewCall(null.ID(), "dyn", r.NewLiteral(r.NewID(null), types.NullValue)))
+			}, func(_ *syntax.Rewriter, value ast.Expr) ast.Expr { return value })
 		}
 	})
 	if !found || issues != nil || err != nil {
@@ -42,13 +40,13 @@ func checkNullResults(builtins *programs.Builtins, env *cel.Env, source string, 
 	// same IDs.
 	return builtins.Check(env, source, func(parsed *cel.Ast) {
 		prepare(parsed)
-		rewriteResults(parsed, func(r *rewriter, null ast.Expr) {
+		syntax.RewriteResults(parsed, func(r *syntax.Rewriter, null ast.Expr) {
 			null.SetKindCase(r.NewCall(null.ID(), "optional.none"))
-		}, func(r *rewriter, value ast.Expr) ast.Expr {
+		}, func(r *syntax.Rewriter, value ast.Expr) ast.Expr {
 			if syntax.IsOptional(dynamic.NativeRep().GetType(value.ID())) {
 				return value
 			}
-			return r.NewCall(r.newID(value), "optional.of", value)
+			return r.NewCall(r.NewID(value), "optional.of", value)
 		})
 	})
 }
@@ -57,45 +55,4 @@ func checkNullResults(builtins *programs.Builtins, env *cel.Env, source string, 
 func hasNullResult(e ast.Expr) bool {
 	branches := syntax.Branches(e)
 	return syntax.IsNull(e) || branches != nil && slices.ContainsFunc(branches[1:], hasNullResult)
-}
-
-// A rewriter replaces the results of an expression in its syntax tree: the expression itself, or
-// the branches of its conditionals.
-type rewriter struct {
-	*ast.AST
-	ast.ExprFactory
-	lastID int64
-	// null replaces a result that is the literal null, in place.
-	null func(r *rewriter, null ast.Expr)
-	// value returns the replacement of a result that is not the literal null.
-	value func(r *rewriter, value ast.Expr) ast.Expr
-}
-
-// rewriteResults rewrites the results of a parsed expression. See rewriter for null and value.
-func rewriteResults(parsed *cel.Ast, null func(*rewriter, ast.Expr), value func(*rewriter, ast.Expr) ast.Expr) {
-	tree := parsed.NativeRep()
-	r := &rewriter{AST: tree, ExprFactory: ast.NewExprFactory(), lastID: ast.MaxID(tree), null: null, value: value}
-	r.result(tree.Expr())
-}
-
-// result replaces the results of e and returns the replacement of e.
-func (r *rewriter) result(e ast.Expr) ast.Expr {
-	switch branches := syntax.Branches(e); {
-	case syntax.IsNull(e):
-		r.null(r, e)
-	case branches != nil:
-		e.SetKindCase(r.NewCall(e.ID(), operators.Conditional, branches[0], r.result(branches[1]), r.result(branches[2])))
-	default:
-		return r.value(r, e)
-	}
-	return e
-}
-
-// newID returns an ID for a node that has the position of another.
-func (r *rewriter) newID(at ast.Expr) int64 {
-	r.lastID++
-	if position, ok := r.SourceInfo().GetOffsetRange(at.ID()); ok {
-		r.SourceInfo().SetOffsetRange(r.lastID, position)
-	}
-	return r.lastID
 }

@@ -41,7 +41,7 @@ func expandPresence(parsed *cel.Ast) (found bool, issues *cel.Issues) {
 			}
 		}
 	}))
-	r := rewriter{AST: tree, ExprFactory: ast.NewExprFactory(), lastID: ast.MaxID(tree)}
+	r := presence{syntax.NewRewriter(tree)}
 	copies := 0
 	for _, test := range tests {
 		parent := test.AsSelect().Operand()
@@ -54,7 +54,7 @@ func expandPresence(parsed *cel.Ast) (found bool, issues *cel.Issues) {
 				"Write self.?a.?b.hasValue() instead of has(self.a.b)")
 		}
 		found = true
-		own := r.NewPresenceTest(r.newID(test), parent, test.AsSelect().FieldName())
+		own := r.NewPresenceTest(r.NewID(test), parent, test.AsSelect().FieldName())
 		test.SetKindCase(r.NewCall(test.ID(), operators.LogicalAnd, r.isSet(parent), own))
 	}
 	return found, nil
@@ -80,21 +80,24 @@ func rootOf(e ast.Expr) string {
 	return e.AsIdent()
 }
 
+// presence makes expressions that test whether fields are set.
+type presence struct{ *syntax.Rewriter }
+
 // isSet returns an expression that is true if a selected field and all fields on the way to it are
 // set.
-func (r *rewriter) isSet(selected ast.Expr) ast.Expr {
+func (r presence) isSet(selected ast.Expr) ast.Expr {
 	s := selected.AsSelect()
-	test := r.NewPresenceTest(r.newID(selected), r.copy(s.Operand()), s.FieldName())
+	test := r.NewPresenceTest(r.NewID(selected), r.copy(s.Operand()), s.FieldName())
 	if s.Operand().Kind() != ast.SelectKind {
 		return test
 	}
-	return r.NewCall(r.newID(selected), operators.LogicalAnd, r.isSet(s.Operand()), test)
+	return r.NewCall(r.NewID(selected), operators.LogicalAnd, r.isSet(s.Operand()), test)
 }
 
 // copy returns a copy of the selections in e. The copied nodes have new IDs.
-func (r *rewriter) copy(e ast.Expr) ast.Expr {
+func (r presence) copy(e ast.Expr) ast.Expr {
 	if e.Kind() == ast.IdentKind {
-		return r.NewIdent(r.newID(e), e.AsIdent())
+		return r.NewIdent(r.NewID(e), e.AsIdent())
 	}
-	return r.NewSelect(r.newID(e), r.copy(e.AsSelect().Operand()), e.AsSelect().FieldName())
+	return r.NewSelect(r.NewID(e), r.copy(e.AsSelect().Operand()), e.AsSelect().FieldName())
 }

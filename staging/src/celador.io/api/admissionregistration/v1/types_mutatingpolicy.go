@@ -111,10 +111,21 @@ type MutatingAdmissionPolicySpec struct {
 	// paramKind selects. Informational reports type errors in the status. Enforced
 	// also rejects writes of a policy that has type errors for built-in kinds, and
 	// applies failurePolicy to matching requests while the policy has type errors
-	// for custom resources. Defaults to Informational. Alpha: requires the feature
-	// gate AdmissionPolicyTypeEnforcement.
+	// for custom resources. It accepts fields that has() guards. If matchConstraints
+	// contains a "*" in groups, versions or resources, it accepts only metadata and
+	// such fields. Defaults to Informational. Alpha: requires the feature gate
+	// AdmissionPolicyTypeEnforcement.
 	// +optional
 	TypeChecking *TypeCheckingMode `json:"typeChecking,omitempty" protobuf:"bytes,1000,opt,name=typeChecking,casttype=TypeCheckingMode"`
+
+	// policyType defines how the policy is applied. If it is unset, the policy is
+	// applied through bindings. Singleton applies the policy to all requests that
+	// it matches, without a binding; the request is rejected if the policy cannot
+	// be applied and failurePolicy is Fail. A Singleton must not have a paramKind,
+	// and bindings must not refer to it. Alpha: requires the feature gate
+	// MutatingAdmissionPolicySingleton.
+	// +optional
+	PolicyType *PolicyType `json:"policyType,omitempty" protobuf:"bytes,1001,opt,name=policyType,casttype=PolicyType"`
 }
 
 // MutatingAdmissionPolicyStatus contains observations of the server about a policy.

@@ -66,7 +66,7 @@ func validatingMembers(objects Objects) []*member {
 	}
 	var members []*member
 	for _, policy := range objects.Validating {
-		if bound[policy.Name] || policyspec.IsSingleton(&policy.Spec) {
+		if bound[policy.Name] || policyspec.IsSingleton(policy.Spec.PolicyType) {
 			members = append(members, validatingMember(policy))
 		}
 	}
@@ -80,7 +80,7 @@ func mutatingMembers(objects Objects) []*member {
 	}
 	var members []*member
 	for _, policy := range objects.Mutating {
-		if bound[policy.Name] {
+		if bound[policy.Name] || policyspec.IsSingleton(policy.Spec.PolicyType) {
 			members = append(members, mutatingMember(policy))
 		}
 	}

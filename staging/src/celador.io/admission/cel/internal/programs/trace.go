@@ -29,7 +29,7 @@ type Step struct {
 
 // checkTraced parses and checks an expression that compiles. The source info of the result has the
 // calls of macros, which Check leaves out.
-func (b *Builtins) checkTraced(env *cel.Env, source string) (checked *cel.Ast, err error) {
+func (b *Builtins) checkTraced(env *cel.Env, source string, rewrite func(parsed *cel.Ast)) (checked *cel.Ast, err error) {
 	defer rescue(&err)
 	tracking, err := b.tracking()
 	if err != nil {
@@ -40,17 +40,20 @@ func (b *Builtins) checkTraced(env *cel.Env, source string) (checked *cel.Ast, e
 		issues = parser.CheckCopies(parsed, source)
 	}
 	if issues.Err() == nil {
+		if rewrite != nil {
+			rewrite(parsed)
+		}
 		checked, issues = env.Check(parsed)
 	}
 	return checked, issues.Err()
 }
 
 // PlanTraced plans an expression for cel-go, and sets program to the plan. Only the source and the
-// cost limit of program may be set before. The expression compiles in declared; evaluations use
-// env. Each evaluation calls observe with its steps, in order, and its cost. It evaluates the
+// cost limit of program may be set before. The expression compiles in declared, if rewrite changes
+// it as it did for Check; evaluations use env. Each evaluation calls observe with its steps, in order, and its cost. It evaluates the
 // expression twice, because cel-go cannot trace and tell the cost at once.
-func (b *Builtins) PlanTraced(declared, env *cel.Env, observe func(context.Context, []Step, uint64), program *Program) error {
-	compiled, err := b.checkTraced(declared, program.Panics.Source)
+func (b *Builtins) PlanTraced(declared, env *cel.Env, rewrite func(parsed *cel.Ast), observe func(context.Context, []Step, uint64), program *Program) error {
+	compiled, err := b.checkTraced(declared, program.Panics.Source, rewrite)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package typechecks checks the types of policies that clients write. It returns the errors that
-// keep a policy from being stored, and warnings about other type errors.
+// keep a policy from being stored, and warnings about other type errors and about exclude rules.
 package typechecks
 
 import (

@@ -16,8 +16,9 @@ import (
 // check costs more gets no warnings, but is checked for its status.
 const maxCost = 64 << 10
 
-// A Warner warns a client that writes a policy about type errors in its expressions. The status of
-// the policy reports them, too, but kubectl apply does not show it. Before Use is called, a Warner
+// A Warner warns a client that writes a policy about type errors in its expressions, and about
+// exclude rules that exclude more than their versions. The status of the policy reports type errors,
+// too, but kubectl apply does not show it. Before Use is called, a Warner
 // returns no warnings. It is safe for concurrent use.
 type Warner struct {
 	checker *typecheck.Checker
@@ -32,18 +33,20 @@ func New(checker *typecheck.Checker) *Warner { return &Warner{checker: checker.W
 func (w *Warner) Use(types func() typecheck.Types) { w.types.Store(&types) }
 
 // Validating returns a warning for each type error in the expressions of a policy, with its
-// position and the field that was probably meant. It returns nil if the types are not known, and
-// for policies that take long to check. The policy is not changed.
+// position and the field that was probably meant. Policies that take long to check have none. After
+// these, it returns a warning for each resource of which an exclude rule names one version and a
+// resource rule matches another. It returns nil if the types are not known. The policy is not
+// changed.
 func (w *Warner) Validating(_ context.Context, policy *v1.ValidatingAdmissionPolicy) []string {
-	return w.warnings(policy.Name, func(c *typecheck.Checker) *typecheck.Result { return c.CheckValidating(policy) })
+	return w.warnings(policy.Name, policy.Spec.MatchConstraints, func(c *typecheck.Checker) *typecheck.Result { return c.CheckValidating(policy) })
 }
 
 // Mutating returns the warnings about a mutating policy, as Validating does.
 func (w *Warner) Mutating(_ context.Context, policy *v1.MutatingAdmissionPolicy) []string {
-	return w.warnings(policy.Name, func(c *typecheck.Checker) *typecheck.Result { return c.CheckMutating(policy) })
+	return w.warnings(policy.Name, policy.Spec.MatchConstraints, func(c *typecheck.Checker) *typecheck.Result { return c.CheckMutating(policy) })
 }
 
-func (w *Warner) warnings(name string, check func(*typecheck.Checker) *typecheck.Result) (warnings []string) {
+func (w *Warner) warnings(name string, match *v1.MatchResources, check func(*typecheck.Checker) *typecheck.Result) (warnings []string) {
 	types := w.types.Load()
 	if types == nil {
 		return nil
@@ -55,5 +58,6 @@ func (w *Warner) warnings(name string, check func(*typecheck.Checker) *typecheck
 			warnings = nil
 		}
 	}()
-	return check(w.checker.With((*types)())).ClientWarnings()
+	known := (*types)()
+	return append(check(w.checker.With(known)).ClientWarnings(), exclusionWarnings(match, known)...)
 }

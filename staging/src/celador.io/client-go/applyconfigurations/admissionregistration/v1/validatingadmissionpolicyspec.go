@@ -62,8 +62,10 @@ type ValidatingAdmissionPolicySpecApplyConfiguration struct {
 	// paramKind selects. Informational reports type errors in the status. Enforced
 	// also rejects writes of a policy that has type errors for built-in kinds, and
 	// applies failurePolicy to matching requests while the policy has type errors
-	// for custom resources. Defaults to Informational. Alpha: requires the feature
-	// gate AdmissionPolicyTypeEnforcement.
+	// for custom resources. It accepts fields that has() guards. If matchConstraints
+	// contains a "*" in groups, versions or resources, it accepts only metadata and
+	// such fields. Defaults to Informational. Alpha: requires the feature gate
+	// AdmissionPolicyTypeEnforcement.
 	TypeChecking *admissionregistrationv1.TypeCheckingMode `json:"typeChecking,omitempty"`
 }
 

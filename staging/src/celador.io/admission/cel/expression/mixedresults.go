@@ -1,0 +1,44 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package expression
+
+import (
+	"slices"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+
+	"celador.io/admission/cel/internal/programs"
+	"celador.io/admission/cel/internal/syntax"
+)
+
+// checkMixed checks an expression whose results have different types, each of which is one of
+// returns. It returns nil if the expression is not such a one: cel-go's own errors apply then.
+func checkMixed(functions *programs.Builtins, env *cel.Env, source string, returns []*cel.Type) *cel.Ast {
+	var results []int64
+	checked, issues, err := functions.Check(env, source, func(parsed *cel.Ast) { results = mixResults(parsed) })
+	if issues != nil || err != nil {
+		return nil
+	}
+	if slices.ContainsFunc(results, func(id int64) bool { return !allows(returns, checked.NativeRep().GetType(id)) }) {
+		return nil
+	}
+	return checked
+}
+
+// mixResults replaces each branch x of the conditionals that form the result by dyn(x), because
+// cel-go requires that the branches of a conditional have the same type. It returns the IDs of the
+// branches.
+func mixResults(parsed *cel.Ast) (results []int64) {
+	syntax.RewriteResults(parsed, func(r *syntax.Rewriter, null ast.Expr) {
+		literal := r.NewLiteral(r.NewID(null), types.NullValue)
+		results = append(results, literal.ID())
+		null.SetKindCase(r.NewCall(null.ID(), "dyn", literal))
+	}, func(r *syntax.Rewriter, value ast.Expr) ast.Expr {
+		results = append(results, value.ID())
+		return r.NewCall(r.NewID(value), "dyn", value)
+	})
+	return results
+}
