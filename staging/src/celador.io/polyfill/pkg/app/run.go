@@ -142,8 +142,8 @@ func newReviews(ready func() error, p *plugins, table *routing.Table, writes *po
 		reviewer := &serving.Reviewer{Plugin: plugin, Table: table, Kind: kind}
 		mux.Handle(routing.Route{Kind: kind, Name: "{route}"}.Path(), serving.NewHandler(string(kind), ready, reviewer.Decide))
 	}
-	mux.Handle(routing.PoliciesPath, serving.NewHandler("policies", ready, func(ctx context.Context, _ string, request *review.Request) *admissionv1.AdmissionResponse {
-		return writes.Review(ctx, &admissionv1.AdmissionReview{Request: request.AdmissionRequest()})
+	mux.Handle(routing.PoliciesPath, serving.NewHandler("policies", ready, func(ctx context.Context, _ string, write *review.Request) *admissionv1.AdmissionResponse {
+		return writes.Review(ctx, write)
 	}))
 	return mux
 }
