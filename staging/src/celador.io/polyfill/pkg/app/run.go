@@ -68,7 +68,7 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	status, warner, err := newStatus(draining, c, plugins, policies)
+	status, types, warner, err := newStatus(draining, c, plugins, policies)
 	if err != nil {
 		return err
 	}
@@ -77,6 +77,7 @@ func run(ctx context.Context, o *Options) error {
 		Informers:  policies.Admissionregistration().V1(),
 		Authorizer: plugins.authorizer,
 		Mapper:     restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.core.Discovery())),
+		Types:      types,
 		Warner:     warner,
 	})
 	webhooks, err := registration.New(registration.Config{

@@ -111,6 +111,7 @@ func reviewer(t *testing.T) *policywrites.Reviewer {
 			return authorizer.DecisionNoOpinion, "", nil
 		}),
 		Mapper: mapper,
+		Types:  typechecks.NewValidator(func() typecheck.Types { return types{mapper} }),
 		Warner: warner,
 	})
 }
@@ -186,6 +187,17 @@ func TestReview(t *testing.T) {
 			resource: validatingPolicies, object: strings.Replace(valid, "true", "object.spec.replcias < 3", 1),
 			wantWarns: []string{"spec.validations[0].expression:1:12: undefined field 'replcias': did you mean replicas? (apps/v1, Kind=Deployment)"},
 		},
+		"type error of an enforced policy": {
+			on: features.AdmissionPolicyTypeEnforcement, resource: validatingPolicies, object: enforced("object.spec.replcias < 3"), wantKind: "ValidatingAdmissionPolicy",
+			wantErr: "spec.validations[0].expression: Invalid value: apps/v1, Kind=Deployment: ERROR: <input>:1:12: undefined field 'replcias'\n | object.spec.replcias < 3\n | ...........^",
+		},
+		"type error of an enforced policy, as before": {
+			on: features.AdmissionPolicyTypeEnforcement, resource: validatingPolicies, object: enforced("object.spec.replcias < 3"), old: enforced("object.spec.replcias < 3"),
+			wantWarns: []string{"spec.validations[0].expression:1:12: undefined field 'replcias': did you mean replicas? (apps/v1, Kind=Deployment)", noBinding},
+		},
+		"enforced policy for a type that is not known": {
+			on: features.AdmissionPolicyTypeEnforcement, resource: validatingPolicies, object: strings.ReplaceAll(enforced("object.spec.replcias < 3"), "[apps]", "[example.com]"),
+		},
 		"update of an unbound policy": {resource: validatingPolicies, object: valid, old: valid, wantWarns: []string{noBinding}},
 		"update of a bound policy":    {resource: mutatingPolicies, object: mutating, old: mutating},
 		"being deleted": {
@@ -217,6 +229,11 @@ func TestReview(t *testing.T) {
 			}
 		})
 	}
+}
+
+// enforced returns a validating policy whose type errors are refused.
+func enforced(expression string) string {
+	return strings.Replace(strings.Replace(valid, "failurePolicy", "typeChecking: Enforced, failurePolicy", 1), "true", expression, 1)
 }
 
 func request(t *testing.T, write *admissionv1.AdmissionRequest) *review.Request {
