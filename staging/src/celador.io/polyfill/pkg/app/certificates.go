@@ -10,10 +10,10 @@ import (
 )
 
 // newCertificates returns the provider of the serving certificate, and what the leader does for it.
-func newCertificates(o *Options, c *clients) (provider certificates.Provider, lead func(context.Context), err error) {
+func newCertificates(o *Options, c *clients) (provider certificates.Provider, lead func(context.Context, certificates.Registered), err error) {
 	if o.CertDir != "" {
 		provider, err = certificates.NewFiles(o.CertDir, o.Namespace, o.ServiceName)
-		return provider, func(context.Context) {}, err
+		return provider, func(context.Context, certificates.Registered) {}, err
 	}
 	options := o.Certificates
 	options.Namespace, options.Service = o.Namespace, o.ServiceName

@@ -109,7 +109,7 @@ func run(ctx context.Context, o *Options) error {
 		})
 		webhooks.Run(ctx)
 	}
-	lead, err := newLeader(o, c.urgent, rotate, register, status.WriteStatus)
+	lead, err := newLeader(o, c.urgent, func(ctx context.Context) { rotate(ctx, webhooks.CABundleSince) }, register, status.WriteStatus)
 	if err != nil {
 		return err
 	}

@@ -77,6 +77,7 @@ type Controller struct {
 	release                              release
 	options                              routing.Options
 	bundle                               CABundle
+	bundles                              *bundles
 	policies                             policyinformersv1.Interface
 	configurations                       informersv1.Interface
 	policiesSynced, configurationsSynced []cache.InformerSynced
@@ -91,6 +92,7 @@ func New(c Config) (*Controller, error) {
 		client: c.Client, release: release{c.Webhooks.Namespace, c.Webhooks.Service}, options: c.Webhooks, bundle: c.CABundle,
 		policies: c.Policies.Admissionregistration().V1(), configurations: c.Configurations.Admissionregistration().V1(),
 	}
+	controller.bundles = &bundles{release: controller.release, known: map[string]registeredBundle{}}
 	enqueue := func(any) { controller.Enqueue() }
 	handler := cache.ResourceEventHandlerFuncs{AddFunc: enqueue, UpdateFunc: func(any, any) { controller.Enqueue() }, DeleteFunc: enqueue}
 	watch := func(synced *[]cache.InformerSynced, handler cache.ResourceEventHandler, informers ...cache.SharedIndexInformer) error {
@@ -108,7 +110,9 @@ func New(c Config) (*Controller, error) {
 	err := errors.Join(
 		watch(&controller.policiesSynced, handler, p.ValidatingAdmissionPolicies().Informer(), p.ValidatingAdmissionPolicyBindings().Informer(),
 			p.MutatingAdmissionPolicies().Informer(), p.MutatingAdmissionPolicyBindings().Informer()),
-		watch(&controller.configurationsSynced, handler, validating, mutating))
+		watch(&controller.configurationsSynced, handler, validating, mutating),
+		watch(&controller.configurationsSynced, controller.bundles.follow("ValidatingWebhookConfiguration"), validating),
+		watch(&controller.configurationsSynced, controller.bundles.follow("MutatingWebhookConfiguration"), mutating))
 	if err != nil {
 		return nil, err
 	}
@@ -227,6 +231,16 @@ func (c *Controller) Check() error {
 		}
 	}
 	return errors.Join(foreign(c.configurations.ValidatingWebhookConfigurations().Lister().Get(Name)), foreign(c.configurations.MutatingWebhookConfigurations().Lister().Get(Name)))
+}
+
+// CABundleSince returns since when this process has known that all webhooks of the release have the
+// CA bundle, and the zero time if there are none. It returns an error if one has another bundle, or
+// if that is not known yet. The controller need not run.
+func (c *Controller) CABundleSince(bundle []byte) (time.Time, error) {
+	if err := c.read(); err != nil {
+		return time.Time{}, err
+	}
+	return c.bundles.since(bundle)
 }
 
 // read returns an error until the webhook configurations have been read.

@@ -341,6 +341,31 @@ func TestCABundle(t *testing.T) {
 		if got := string(c.validating().Webhooks[0].ClientConfig.CABundle); got != "CA 2\nCA 3" {
 			t.Errorf("the CA bundle is %q", got)
 		}
+		// since returns for how long the configurations have had a bundle.
+		since := func(bundle string) (time.Duration, error) {
+			since, err := c.controller.CABundleSince([]byte(bundle))
+			return time.Since(since).Round(time.Second), err
+		}
+		if got, err := since("CA 2\nCA 3"); err != nil || got != settled {
+			t.Errorf("the configurations have had the bundle for %v, error %v, want %v", got, err, settled)
+		}
+		if _, err := since("CA 3"); err == nil || !strings.Contains(err.Error(), `ValidatingWebhookConfiguration "policy.celador.io" has a webhook with another CA bundle`) {
+			t.Errorf("another CA bundle: %v", err)
+		}
+		c.stop()
+		edited := c.validating().DeepCopy()
+		edited.Webhooks = append(edited.Webhooks, edited.Webhooks[0])
+		edited.Webhooks[1].ClientConfig.CABundle = []byte("CA 4")
+		c.updateValidating(edited)
+		synctest.Wait()
+		if _, err := since("CA 2\nCA 3"); err == nil {
+			t.Error("a webhook with another CA bundle is not noticed")
+		}
+		c.run()
+		c.wantWrites("edited", "update validating")
+		if got, err := since("CA 2\nCA 3"); err != nil || got != settled {
+			t.Errorf("the configurations have had the bundle for %v again, error %v, want %v", got, err, settled)
+		}
 	})
 }
 
