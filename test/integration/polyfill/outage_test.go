@@ -166,10 +166,11 @@ func TestRotation(t *testing.T) {
 	t.Logf("the bundle changed %d times and the certificate %d times", len(authorities)-1, len(leaves)-1)
 }
 
-// withLimit returns a cluster with the policy limit, and a namespace.
-func withLimit(t *testing.T) (*cluster, string) {
+// withLimit returns a cluster with the policy limit, and a namespace. The flags are those of the
+// kube-apiserver.
+func withLimit(t *testing.T, flags ...string) (*cluster, string) {
 	t.Helper()
-	c := install(t)
+	c := install(t, flags...)
 	policies := c.polyfill.AdmissionregistrationV1()
 	// The replicas that review writes of policies do not run yet, nor is there a webhook for them.
 	policy := testserver.Must(policies.ValidatingAdmissionPolicies().Create(t.Context(), parse[v1.ValidatingAdmissionPolicy](t, noTwenty), metav1.CreateOptions{}))(t)

@@ -29,7 +29,7 @@ func StartAPIServer(t testing.TB, command string, flags ...string) *Server {
 		}
 		return path
 	}
-	proxyCert, proxyKey := proxyCertificate(t)
+	proxyCert, proxyKey := NewClientCertificate(t)
 	proxyCertFile, key := file("proxy.crt", proxyCert), file("service-account.key", testserver.Must(keyutil.MakeEllipticPrivateKeyPEM())(t))
 	s := Start(t, command, token, append([]string{
 		"--token-auth-file=" + file("tokens.csv", []byte(token+",admin,admin,system:masters\n")),
@@ -54,8 +54,9 @@ func StartAPIServer(t testing.TB, command string, flags ...string) *Server {
 	return s
 }
 
-// proxyCertificate returns a client certificate that is its own authority, and its key.
-func proxyCertificate(t testing.TB) (certificate, key []byte) {
+// NewClientCertificate returns a client certificate for the name front-proxy that is its own
+// authority, and its key.
+func NewClientCertificate(t testing.TB) (certificate, key []byte) {
 	t.Helper()
 	signer := testserver.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	authority := testserver.Must(certutil.NewSelfSignedCACert(certutil.Config{CommonName: "front-proxy"}, signer))(t)

@@ -5,6 +5,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -113,7 +114,11 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	s := newServers(o, newReviews(ready, plugins, table, writes), certificate.GetCertificate,
+	reviews, clientAuth, err := authenticate(draining, o, serving.WithMaxInFlight(newReviews(ready, plugins, table, writes), o.MaxRequestsInFlight))
+	if err != nil {
+		return err
+	}
+	s := newServers(o, reviews, &tls.Config{GetCertificate: certificate.GetCertificate, ClientAuth: clientAuth, MinVersion: tls.VersionTLS12},
 		healthz.NamedCheck("policy-informer-sync", func(*http.Request) error { return ready() }),
 		healthz.NamedCheck("policy-param-sync", func(*http.Request) error { return params() }),
 		healthz.NamedCheck("certificate", func(*http.Request) error { return certificate.Check() }),
