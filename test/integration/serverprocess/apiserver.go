@@ -17,9 +17,17 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// StartAPIServer starts a kube-apiserver that authorizes by RBAC and authenticates itself to
-// aggregated servers, and returns once it is ready.
+// StartAPIServer starts a kube-apiserver as LaunchAPIServer does, and returns once it is ready.
 func StartAPIServer(t testing.TB, command string, flags ...string) *Server {
+	t.Helper()
+	s := LaunchAPIServer(t, command, flags...)
+	s.AwaitReady(t)
+	return s
+}
+
+// LaunchAPIServer starts a kube-apiserver that authorizes by RBAC and authenticates itself to
+// aggregated servers. It does not wait until the server is ready.
+func LaunchAPIServer(t testing.TB, command string, flags ...string) *Server {
 	t.Helper()
 	dir, token := t.TempDir(), rand.Text()
 	file := func(name string, content []byte) string {
@@ -31,7 +39,7 @@ func StartAPIServer(t testing.TB, command string, flags ...string) *Server {
 	}
 	proxyCert, proxyKey := NewClientCertificate(t)
 	proxyCertFile, key := file("proxy.crt", proxyCert), file("service-account.key", testserver.Must(keyutil.MakeEllipticPrivateKeyPEM())(t))
-	s := Start(t, command, token, append([]string{
+	return Start(t, command, token, append([]string{
 		"--token-auth-file=" + file("tokens.csv", []byte(token+",admin,admin,system:masters\n")),
 		"--authorization-mode=RBAC",
 		"--service-account-issuer=https://kubernetes.default.svc",
@@ -50,8 +58,6 @@ func StartAPIServer(t testing.TB, command string, flags ...string) *Server {
 		"--requestheader-group-headers=X-Remote-Group",
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
 	}, flags...)...)
-	s.AwaitReady(t)
-	return s
 }
 
 // NewClientCertificate returns a client certificate for the name front-proxy that is its own
