@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,8 +56,8 @@ func TestReleases(t *testing.T) {
 	c.awaitDenied(t, namespace, 20, "denied request: too many")
 
 	c.uninstall(t)
-	first.Stop(time.Minute)
-	namesake.Stop(time.Minute)
+	first.Stop(0)
+	namesake.Stop(0)
 	configurations := c.Core.AdmissionregistrationV1()
 	// As the garbage collector does.
 	testserver.ExpectDeleted(t, configurations.ValidatingWebhookConfigurations().Delete(t.Context(), registration.Name, metav1.DeleteOptions{}))

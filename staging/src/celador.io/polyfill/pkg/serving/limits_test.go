@@ -43,6 +43,7 @@ func rejections(t *testing.T, reason string) float64 {
 func TestMaxInFlight(t *testing.T) {
 	begun, end := make(chan struct{}), make(chan struct{})
 	slow := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // a server notices afterwards that a client is gone
 		select {
 		case begun <- struct{}{}:
 			<-end
