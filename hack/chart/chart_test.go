@@ -55,6 +55,7 @@ nodeSelector: {kubernetes.io/os: linux}
 tolerations: [{operator: Exists}]
 `,
 	"cert-manager": "certManager: {enabled: true}",
+	"clients":      "{clientCAConfigMap: api-servers, certManager: {enabled: true}}",
 	"issuer":       "certManager: {enabled: true, issuerRef: {kind: ClusterIssuer, name: company}, duration: 720h}",
 }
 
@@ -250,6 +251,14 @@ func TestValues(t *testing.T) {
 	for owner, pod := range pods(t, all) {
 		if spec := pod.Spec; spec.ServiceAccountName != "policies" || spec.PriorityClassName != "" || len(spec.ImagePullSecrets) != 1 || len(spec.NodeSelector) != 1 || len(spec.Tolerations) != 1 {
 			t.Errorf("the Pods of the %s are %v", owner, spec)
+		}
+	}
+	for values, volumes := range map[string]int{"{clientCAConfigMap: api-servers}": 1, variants["clients"]: 2} {
+		spec := find[*appsv1.Deployment](t, objects(t, values), "").Spec.Template.Spec
+		container, last := spec.Containers[0], len(spec.Volumes)-1
+		if !slices.Contains(container.Args, "--client-ca-file=/client-ca/ca.crt") || len(spec.Volumes) != volumes || len(container.VolumeMounts) != volumes ||
+			spec.Volumes[last].ConfigMap == nil || spec.Volumes[last].ConfigMap.Name != "api-servers" || container.VolumeMounts[last].MountPath != "/client-ca" {
+			t.Errorf("%s: the webhook does not read the authorities of its clients: %v", values, spec)
 		}
 	}
 	if pod.Annotations["prometheus.io/scrape"] != "true" {

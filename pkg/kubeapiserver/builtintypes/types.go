@@ -51,7 +51,7 @@ func (resolve onDemand) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schem
 
 // TypeChecks checks policies that are written against the types in Scheme. It derives the names of
 // resources from their kinds, which is correct for all built-in resources.
-var TypeChecks = typechecks.NewValidator(func() typecheck.Types {
+var TypeChecks = typechecks.NewValidator(sync.OnceValue(func() typecheck.Types {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	for kind := range Scheme().AllKnownTypes() {
 		if kind.Version != runtime.APIVersionInternal {
@@ -62,4 +62,4 @@ var TypeChecks = typechecks.NewValidator(func() typecheck.Types {
 		meta.RESTMapper
 		resolver.SchemaResolver
 	}{mapper, Schemas}
-})
+}))

@@ -6,60 +6,24 @@
 package lifecycle
 
 import (
-	"context"
-	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/spf13/cobra"
-	"k8s.io/component-base/cli"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 
 	"celador.io/celador/pkg/controlplane"
-	"celador.io/celador/test/etcd"
+	"celador.io/celador/test/integration/serverprocess"
 )
 
-// The names of the servers, which are the keys of commands.
+// The names of the servers.
 const (
 	kubernetes = "kubernetes"
 	celador    = "celador"
 )
 
-// commands maps names to the kube-apiserver commands. Feature gates and the emulated version are
-// process-wide, so each server needs its own process: this test binary with the name as its first
-// argument.
-var commands = map[string]func() *cobra.Command{
-	kubernetes: app.NewAPIServerCommand,
-	celador:    controlplane.NewAPIServerCommand,
-}
-
-// store is the etcd that all servers share, each with its own key prefix.
-var store *etcd.Server
-
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && commands[os.Args[1]] != nil {
-		command := commands[os.Args[1]]()
-		os.Args = os.Args[1:]
-		os.Exit(cli.Run(command))
-	}
 	// A server runs for seconds only and spends much of this time on garbage collection.
 	os.Setenv("GOGC", "400")
-	os.Exit(withStore(m.Run))
-}
-
-// withStore runs etcd while run runs, and returns the exit code of run.
-func withStore(run func() int) int {
-	dir, err := os.MkdirTemp("", "lifecycle-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	if store, err = etcd.Start(context.Background(), filepath.Join(dir, "data"), filepath.Join(dir, "log")); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer store.Stop()
-	return run()
+	os.Exit(serverprocess.Main(m, map[string]func() *cobra.Command{kubernetes: app.NewAPIServerCommand, celador: controlplane.NewAPIServerCommand}))
 }

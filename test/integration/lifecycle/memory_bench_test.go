@@ -28,8 +28,8 @@ func BenchmarkDefinitions(b *testing.B) {
 		for _, command := range []string{kubernetes, celador} {
 			b.Run(fmt.Sprint(count, "/", command), func(b *testing.B) {
 				for b.Loop() {
-					s := start(b, command, nil)
-					s.awaitReady(b)
+					s := start(b, command)
+					s.AwaitReady(b)
 					s.readDocument(b)
 					before := s.heap(b)
 					s.define(b, count)
@@ -58,7 +58,7 @@ func (s *server) define(b *testing.B, count int) {
 		b.Fatal(err)
 	}
 	s.awaitEstablished(b, 1)
-	key := s.prefix + "/apiextensions.k8s.io/customresourcedefinitions/"
+	key := s.Prefix + "/apiextensions.k8s.io/customresourcedefinitions/"
 	stored, err := s.etcd.Get(b.Context(), key+"widgets0."+definitionGroup(0))
 	if err != nil || len(stored.Kvs) != 1 {
 		b.Fatalf("got %v and error %v for definition 0", stored, err)

@@ -49,8 +49,8 @@ func box(label string) object {
 // of the object as it is. Celador's server, which runs on the same etcd, does what the stored
 // object says, and not what it said before.
 func TestKubernetesOnTheSameStore(t *testing.T) {
-	ours := start(t, celador, []string{allGates})
-	ours.awaitReady(t)
+	ours := start(t, celador, allGates)
+	ours.AwaitReady(t)
 	for _, tc := range sharedCases {
 		for _, o := range tc.objects {
 			if text, err := ours.post(t.Context(), o, false); err != nil {
@@ -60,8 +60,8 @@ func TestKubernetesOnTheSameStore(t *testing.T) {
 		ours.awaitResponse(t, tc.probe, tc.before, tc.after)
 	}
 	// Its controllers would write the status of a new definition.
-	theirs := start(t, kubernetes, []string{"--etcd-prefix=" + ours.prefix})
-	theirs.awaitReady(t)
+	theirs := start(t, kubernetes, "--etcd-prefix="+ours.Prefix)
+	theirs.AwaitReady(t)
 	for _, tc := range sharedCases {
 		t.Run(tc.field, func(t *testing.T) {
 			ours.awaitResponse(t, tc.probe, tc.before, tc.after)

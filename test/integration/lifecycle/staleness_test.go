@@ -10,15 +10,16 @@ import (
 	"strconv"
 	"testing"
 
+	"celador.io/celador/test/integration/serverprocess"
 	"celador.io/celador/test/integration/testserver"
 )
 
 // A server that hears nothing from etcd does not go on to admit requests by policies or params that
 // may be outdated. It recovers when it hears from etcd again.
 func TestMaxPolicyStaleness(t *testing.T) {
-	v, address := newValve(t, store.URL())
-	s := startAt(t, address, celador, []string{"--max-policy-staleness=1s"})
-	s.awaitReady(t)
+	v, address := newValve(t, serverprocess.EtcdURL())
+	s := start(t, celador, "--etcd-servers="+address, "--max-policy-staleness=1s")
+	s.AwaitReady(t)
 	for _, o := range []object{{policiesPath + "validatingadmissionpolicies", `
 metadata: {name: stale}
 spec:

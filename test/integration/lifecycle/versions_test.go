@@ -63,9 +63,9 @@ func TestEmulatedVersions(t *testing.T) {
 // compare runs both servers with the flags and compares their API groups. The only difference is
 // the status of mutating policies, since the version that introduced it.
 func compare(t *testing.T, emulated *version.Version, flags ...string) {
-	stock, ours := start(t, kubernetes, flags), start(t, celador, flags)
-	stock.awaitReady(t)
-	ours.awaitReady(t)
+	stock, ours := start(t, kubernetes, flags...), start(t, celador, flags...)
+	stock.AwaitReady(t)
+	ours.AwaitReady(t)
 
 	withStatus := emulated.AtLeast(statusIntroduced)
 	want, got := stock.behavior(t), ours.behavior(t)

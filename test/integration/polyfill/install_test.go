@@ -23,11 +23,12 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// The polyfill refuses invalid policies, tells type errors in the status, corrects its webhook
-// configurations, and is called no more once it is uninstalled.
+// The polyfill refuses invalid policies and type errors of those that are Enforced, tells other type
+// errors in the status, corrects its webhook configurations, and is called no more once it is
+// uninstalled.
 func TestInstallation(t *testing.T) {
 	c, namespace := withLimit(t)
-	c.start(t).awaitReady(t)
+	c.start(t, "--feature-gates=AdmissionPolicyTypeEnforcement=true").awaitReady(t)
 	c.awaitDenied(t, namespace, 20, "denied request: too many")
 	policies := c.polyfill.AdmissionregistrationV1().ValidatingAdmissionPolicies()
 
@@ -38,6 +39,16 @@ func TestInstallation(t *testing.T) {
 	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), want) {
 		t.Errorf("got error %v, want %s", err, want)
 	}
+
+	invalid.Spec.TypeChecking, invalid.Spec.Validations[0].Expression = new(v1.EnforcedTypeChecking), "object.spec.replica < 20"
+	_, err = policies.Create(t.Context(), invalid, metav1.CreateOptions{})
+	const wantTypes = `ValidatingAdmissionPolicy.policy.celador.io "invalid" is invalid: spec.validations[0].expression: Invalid value: apps/v1, Kind=Deployment: ERROR: <input>:1:12: undefined field 'replica'`
+	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), wantTypes) {
+		t.Errorf("got error %v, want %s", err, wantTypes)
+	}
+	// As on an API server, a policy for a type that is not built in is stored.
+	invalid.Spec.MatchConstraints.ResourceRules[0].APIGroups = []string{"example.com"}
+	testserver.Must(policies.Create(t.Context(), invalid, metav1.CreateOptions{}))(t)
 
 	c.change(t, func(p *v1.ValidatingAdmissionPolicy) { p.Spec.Validations[0].Expression = "object.spec.replica < 20" })
 	testserver.Eventually(t, func(ctx context.Context) error {

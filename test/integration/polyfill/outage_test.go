@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -145,6 +146,45 @@ func TestKilledReplicas(t *testing.T) {
 	t.Logf("%d replicas were killed", killed)
 }
 
+// If the leader is killed, another replica takes its place as soon as the lease ends, and registers
+// what has changed since.
+func TestKilledLeader(t *testing.T) {
+	c, namespace := withLimit(t)
+	flags := []string{"--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms"}
+	leader := c.start(t, flags...)
+	leader.awaitReady(t)
+	c.awaitDenied(t, namespace, 20, "denied request: too many")
+	holder := func() string {
+		lease := testserver.Must(c.Core.CoordinationV1().Leases(system).Get(t.Context(), service, metav1.GetOptions{}))(t)
+		return *lease.Spec.HolderIdentity
+	}
+	killed := holder()
+	c.start(t, flags...).awaitReady(t)
+	if err := syscall.Kill(leader.PID(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-leader.Done()
+	if holder() != killed {
+		t.Fatal("the replica that was killed did not lead")
+	}
+	// The other replica decides, and the policy then needs another webhook.
+	c.awaitDenied(t, namespace, 20, "denied request: too many")
+	c.change(t, func(p *v1.ValidatingAdmissionPolicy) {
+		p.Spec.MatchConstraints.ResourceRules[0].APIGroups, p.Spec.MatchConstraints.ResourceRules[0].Resources = []string{""}, []string{"configmaps"}
+		p.Spec.Validations[0].Expression, p.Spec.Validations[0].Message = "false", "no config maps"
+	})
+	testserver.Eventually(t, func(ctx context.Context) error {
+		_, err := c.Core.CoreV1().ConfigMaps(namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "x"}}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err == nil || !strings.Contains(err.Error(), "denied request: no config maps") {
+			return fmt.Errorf("got error %w", err)
+		}
+		return nil
+	})
+	if holder() == killed {
+		t.Error("nobody else leads")
+	}
+}
+
 // No write fails while certificates and their authority are renewed.
 func TestRotation(t *testing.T) {
 	c, namespace := withLimit(t)
@@ -166,10 +206,11 @@ func TestRotation(t *testing.T) {
 	t.Logf("the bundle changed %d times and the certificate %d times", len(authorities)-1, len(leaves)-1)
 }
 
-// withLimit returns a cluster with the policy limit, and a namespace.
-func withLimit(t *testing.T) (*cluster, string) {
+// withLimit returns a cluster with the policy limit, and a namespace. The flags are those of the
+// kube-apiserver.
+func withLimit(t *testing.T, flags ...string) (*cluster, string) {
 	t.Helper()
-	c := install(t)
+	c := install(t, flags...)
 	policies := c.polyfill.AdmissionregistrationV1()
 	// The replicas that review writes of policies do not run yet, nor is there a webhook for them.
 	policy := testserver.Must(policies.ValidatingAdmissionPolicies().Create(t.Context(), parse[v1.ValidatingAdmissionPolicy](t, noTwenty), metav1.CreateOptions{}))(t)

@@ -17,9 +17,17 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// StartAPIServer starts a kube-apiserver that authorizes by RBAC and authenticates itself to
-// aggregated servers, and returns once it is ready.
+// StartAPIServer starts a kube-apiserver as LaunchAPIServer does, and returns once it is ready.
 func StartAPIServer(t testing.TB, command string, flags ...string) *Server {
+	t.Helper()
+	s := LaunchAPIServer(t, command, flags...)
+	s.AwaitReady(t)
+	return s
+}
+
+// LaunchAPIServer starts a kube-apiserver that authorizes by RBAC and authenticates itself to
+// aggregated servers. It does not wait until the server is ready.
+func LaunchAPIServer(t testing.TB, command string, flags ...string) *Server {
 	t.Helper()
 	dir, token := t.TempDir(), rand.Text()
 	file := func(name string, content []byte) string {
@@ -29,9 +37,9 @@ func StartAPIServer(t testing.TB, command string, flags ...string) *Server {
 		}
 		return path
 	}
-	proxyCert, proxyKey := proxyCertificate(t)
+	proxyCert, proxyKey := NewClientCertificate(t)
 	proxyCertFile, key := file("proxy.crt", proxyCert), file("service-account.key", testserver.Must(keyutil.MakeEllipticPrivateKeyPEM())(t))
-	s := Start(t, command, token, append([]string{
+	return Start(t, command, token, append([]string{
 		"--token-auth-file=" + file("tokens.csv", []byte(token+",admin,admin,system:masters\n")),
 		"--authorization-mode=RBAC",
 		"--service-account-issuer=https://kubernetes.default.svc",
@@ -50,12 +58,11 @@ func StartAPIServer(t testing.TB, command string, flags ...string) *Server {
 		"--requestheader-group-headers=X-Remote-Group",
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
 	}, flags...)...)
-	s.AwaitReady(t)
-	return s
 }
 
-// proxyCertificate returns a client certificate that is its own authority, and its key.
-func proxyCertificate(t testing.TB) (certificate, key []byte) {
+// NewClientCertificate returns a client certificate for the name front-proxy that is its own
+// authority, and its key.
+func NewClientCertificate(t testing.TB) (certificate, key []byte) {
 	t.Helper()
 	signer := testserver.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	authority := testserver.Must(certutil.NewSelfSignedCACert(certutil.Config{CommonName: "front-proxy"}, signer))(t)

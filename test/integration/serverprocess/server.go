@@ -9,7 +9,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"k8s.io/client-go/rest"
@@ -25,7 +27,12 @@ type Server struct {
 	Admin *rest.Config
 	// Port is the port at 127.0.0.1 of the server.
 	Port int
+	// Prefix is the prefix of the server's keys in etcd.
+	Prefix string
 }
+
+// EtcdURL returns the URL of the etcd that all servers share.
+func EtcdURL() string { return store.URL() }
 
 // Start starts a command that stores objects in etcd, with additional flags, and stops it at the
 // end of the test. token is what clients with the configuration of the result present. Start does
@@ -34,11 +41,13 @@ func Start(t testing.TB, command, token string, flags ...string) *Server {
 	t.Helper()
 	binary := testserver.Must(os.Executable())(t)
 	dir := t.TempDir()
-	s := &Server{}
+	s := &Server{Prefix: "/" + testserver.UniqueName(command)}
 	s.Port = ReservePort(t)
+	if !slices.ContainsFunc(flags, func(flag string) bool { return strings.HasPrefix(flag, "--etcd-servers=") }) {
+		flags = append([]string{"--etcd-servers=" + EtcdURL()}, flags...)
+	}
 	s.Process = testserver.Must(process.Start(command, binary, dir, filepath.Join(dir, "log"), append([]string{command,
-		"--etcd-servers=" + store.URL(),
-		"--etcd-prefix=/" + testserver.UniqueName(command),
+		"--etcd-prefix=" + s.Prefix,
 		"--bind-address=127.0.0.1",
 		"--secure-port=" + strconv.Itoa(s.Port), process.SharePort,
 		"--cert-dir=" + dir,

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -28,12 +29,12 @@ func Handler(decide func(context.Context, *Request) *admissionv1.AdmissionRespon
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request, err := read(http.MaxBytesReader(w, r.Body, maxBytes))
 		if err != nil {
-			writeError(w, err)
+			WriteError(w, err)
 			return
 		}
 		response := decide(r.Context(), request)
 		if response == nil {
-			writeError(w, apierrors.NewTimeoutError("the webhook did not decide in time", 0))
+			WriteError(w, apierrors.NewTimeoutError("the webhook did not decide in time", 0))
 			return
 		}
 		write(w, http.StatusOK, admissionv1.AdmissionReview{
@@ -49,7 +50,8 @@ func read(body io.Reader) (*Request, *apierrors.StatusError) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("the review has more than %d bytes", tooLarge.Limit))
+		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf(
+			"the review of the object has more than %d bytes: make the object smaller, or exclude it by a namespaceSelector or an objectSelector", tooLarge.Limit))
 	case err != nil:
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("reading the review: %v", err))
 	}
@@ -64,9 +66,15 @@ func read(body io.Reader) (*Request, *apierrors.StatusError) {
 	return request, nil
 }
 
-func writeError(w http.ResponseWriter, err *apierrors.StatusError) {
+// WriteError answers a call of a webhook with an API status. API servers show its message, and apply
+// the failurePolicy. They repeat the call first if the status has RetryAfterSeconds, and code 429 or
+// one from 500.
+func WriteError(w http.ResponseWriter, err *apierrors.StatusError) {
 	status := err.Status()
 	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))
+	}
 	write(w, int(status.Code), status)
 }
 

@@ -71,7 +71,7 @@ func TestHandler(t *testing.T) {
 		"empty":         {body: " ", code: http.StatusBadRequest, message: "the review cannot be decoded: unexpected end of JSON input"},
 		"no request":    {body: `{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}`, code: http.StatusBadRequest, message: "the review has no request"},
 		"other version": {body: strings.Replace(update, "io/v1", "io/v1beta1", 1), code: http.StatusBadRequest, message: `the review is of "admission.k8s.io/v1beta1, Kind=AdmissionReview", not "admission.k8s.io/v1, Kind=AdmissionReview": list v1 first in admissionReviewVersions of the webhook`},
-		"oversized":     {body: update + strings.Repeat(" ", 8<<20), code: http.StatusRequestEntityTooLarge, message: "Request entity too large: the review has more than 8388608 bytes"},
+		"oversized":     {body: update + strings.Repeat(" ", 8<<20), code: http.StatusRequestEntityTooLarge, message: "Request entity too large: the review of the object has more than 8388608 bytes: make the object smaller, or exclude it by a namespaceSelector or an objectSelector"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer := &admissionv1.AdmissionReview{}

@@ -37,6 +37,7 @@ func TestErrors(t *testing.T) {
 		"no cluster":              {[]string{"--namespace=n", "--kubeconfig=" + kubeconfig}, "127.0.0.1:1"},
 		"timeout":                 {[]string{"--namespace=n", "--webhook-timeout=500ms"}, "--webhook-timeout 500ms"},
 		"port":                    {[]string{"--namespace=n", "--secure-port=70000"}, "--secure-port 70000"},
+		"requests in flight":      {[]string{"--namespace=n", "--max-requests-inflight=-1"}, "--max-requests-inflight -1"},
 		"lease":                   {[]string{"--namespace=n", "--leader-elect-lease-duration=5s"}, "--leader-elect-lease-duration 5s"},
 		"feature gate":            {[]string{"--feature-gates=No=true"}, "unrecognized feature gate: No"},
 		"argument":                {[]string{"x"}, `unknown command "x"`},

@@ -5,13 +5,13 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
 	"sync"
 	"time"
 
-	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -68,7 +68,7 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	status, warner, err := newStatus(draining, c, plugins, policies)
+	status, types, warner, err := newStatus(draining, c, plugins, policies)
 	if err != nil {
 		return err
 	}
@@ -81,6 +81,7 @@ func run(ctx context.Context, o *Options) error {
 		Informers:  policies.Admissionregistration().V1(),
 		Authorizer: plugins.authorizer,
 		Mapper:     restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.core.Discovery())),
+		Types:      types,
 		Warner:     warner,
 	})
 	webhooks, err := registration.New(registration.Config{
@@ -112,11 +113,15 @@ func run(ctx context.Context, o *Options) error {
 		})
 		webhooks.Run(ctx)
 	}
-	lead, err := newLeader(o, c.urgent, rotate, register, status.WriteStatus)
+	lead, err := newLeader(o, c.urgent, func(ctx context.Context) { rotate(ctx, webhooks.CABundleSince) }, register, status.WriteStatus)
 	if err != nil {
 		return err
 	}
-	s := newServers(o, newReviews(ready, plugins, tables, review.NewObjects(mapper), writes), certificate.GetCertificate,
+	reviews, clientAuth, err := authenticate(draining, o, serving.WithMaxInFlight(newReviews(ready, plugins, tables, review.NewObjects(mapper), writes), o.MaxRequestsInFlight))
+	if err != nil {
+		return err
+	}
+	s := newServers(o, reviews, &tls.Config{GetCertificate: certificate.GetCertificate, ClientAuth: clientAuth, MinVersion: tls.VersionTLS12},
 		healthz.NamedCheck("policy-informer-sync", func(*http.Request) error { return ready() }),
 		healthz.NamedCheck("policy-param-sync", func(*http.Request) error { return params() }),
 		healthz.NamedCheck("certificate", func(*http.Request) error { return certificate.Check() }),
@@ -149,9 +154,7 @@ func newReviews(ready func() error, p *plugins, tables map[routing.Kind]*routing
 	}
 	mux.Handle(routing.PoliciesPath, serving.NewHandler("policies",
 		func(ctx context.Context, _ string) (context.Context, error) { return ctx, ready() },
-		func(ctx context.Context, request *review.Request) *admissionv1.AdmissionResponse {
-			return writes.Review(ctx, &admissionv1.AdmissionReview{Request: request.AdmissionRequest()})
-		}))
+		writes.Review))
 	return mux
 }
 

@@ -37,12 +37,12 @@ type servers struct {
 	connections atomic.Int64
 }
 
-func newServers(o *Options, reviews http.Handler, certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error), ready ...healthz.HealthChecker) *servers {
+func newServers(o *Options, reviews http.Handler, config *tls.Config, ready ...healthz.HealthChecker) *servers {
 	s := &servers{delay: o.ShutdownDelay}
 	s.reviews = &http.Server{
 		Addr:        net.JoinHostPort(o.BindAddress, strconv.Itoa(o.SecurePort)),
 		Handler:     s.closing(reviews),
-		TLSConfig:   &tls.Config{GetCertificate: certificate, MinVersion: tls.VersionTLS12},
+		TLSConfig:   config,
 		ReadTimeout: 30 * time.Second,
 		IdleTimeout: 2 * idleTimeout,
 		ConnState:   s.count,

@@ -20,13 +20,14 @@ import (
 	"celador.io/polyfill/pkg/policyapi"
 )
 
-// warningsTimeout is how long a write of a policy waits at most for the types of servers that do not
-// answer. Types that are not found then cause no warnings.
-const warningsTimeout = time.Second
+// typesTimeout is how long a write of a policy waits at most for the types of servers that do not
+// answer. Types that are not found then cause neither errors nor warnings.
+const typesTimeout = time.Second
 
-// newStatus returns the controller that checks the types of policies, and what warns of type errors
-// when policies are written, until ctx ends.
-func newStatus(ctx context.Context, c *clients, p *plugins, policies policyinformers.SharedInformerFactory) (*admissionpolicystatus.Controller, *typechecks.Warner, error) {
+// newStatus returns the controller that checks the types of policies, and what refuses or warns of
+// type errors when policies are written, until ctx ends. As on an API server, type errors of custom
+// resources and of types of aggregated servers are warnings.
+func newStatus(ctx context.Context, c *clients, p *plugins, policies policyinformers.SharedInformerFactory) (*admissionpolicystatus.Controller, *typechecks.Validator, *typechecks.Warner, error) {
 	enabled, compiler := policyspec.FeaturesOf(utilfeature.DefaultFeatureGate), expression.Default()
 	controller, err := admissionpolicystatus.NewForCluster(c.config, admissionpolicystatus.Config{
 		GroupVersion: policyapi.GroupVersion,
@@ -37,17 +38,19 @@ func newStatus(ctx context.Context, c *clients, p *plugins, policies policyinfor
 		Verdicts: p.VerdictStores(),
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	checker, err := typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
+	}
+	limited := func() context.Context {
+		limited, cancel := context.WithCancel(ctx)
+		time.AfterFunc(typesTimeout, cancel)
+		return limited
 	}
 	warner := typechecks.New(checker)
-	warner.Use(func() typecheck.Types {
-		limited, cancel := context.WithCancel(ctx)
-		time.AfterFunc(warningsTimeout, cancel)
-		return controller.Types().Lookup(limited)
-	})
-	return controller, warner, nil
+	warner.Use(func() typecheck.Types { return controller.Types().Lookup(limited()) })
+	validator := typechecks.NewValidator(func() typecheck.Types { return controller.Types().BuiltInLookup(limited()) })
+	return controller, validator, warner, nil
 }

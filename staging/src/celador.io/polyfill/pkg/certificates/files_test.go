@@ -38,7 +38,7 @@ func newData(t *testing.T, service string) map[string][]byte {
 		t.Fatal(err)
 	}
 	go s.Run(t.Context())
-	go s.Rotate(t.Context())
+	go s.Rotate(t.Context(), registered)
 	eventually(t, "no certificate", func() bool { return s.Check() == nil })
 	secret, err := client.CoreV1().Secrets(namespace).Get(t.Context(), service+"-certificates", metav1.GetOptions{})
 	if err != nil {

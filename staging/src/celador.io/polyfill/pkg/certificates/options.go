@@ -17,10 +17,10 @@ type Options struct {
 	AuthorityLifetime time.Duration
 	// ServingLifetime is how long a new serving certificate is valid.
 	ServingLifetime time.Duration
-	// Propagation is how long API servers may take to see a change of the CA bundle, and replicas
-	// to see a change of the Secret. Both halves of a renewal of the certificate authority wait for
-	// it: no certificate is signed by the new authority before, and the old authority stays in the
-	// bundle that long after the first such certificate.
+	// Propagation is how long API servers may take to see a change of the webhook configurations, and
+	// replicas to see a change of the Secret. Both halves of a renewal of the certificate authority
+	// wait for it: no certificate is signed by the new authority before, and the old authority stays
+	// in the bundle that long after the first such certificate.
 	Propagation time.Duration
 }
 

@@ -7,7 +7,13 @@ import (
 	"crypto/x509"
 	"slices"
 	"time"
+
+	"k8s.io/klog/v2"
 )
+
+// Registered returns since when the webhook configurations have had a CA bundle, as far as this
+// process knows, and an error if they do not have it. It must be safe for concurrent use.
+type Registered func(bundle []byte) (since time.Time, err error)
 
 // followed is the content that a process follows.
 type followed struct {
@@ -17,13 +23,31 @@ type followed struct {
 	since time.Time
 }
 
-// left returns the part of the propagation time of the content that has not passed yet. It is
-// negative if more time has passed.
-func (f *followed) left(c *content, o *Options, now time.Time) time.Duration {
-	if f == nil || !f.equal(c) {
-		return o.Propagation
+// published returns the content, since the time at which both the Secret and the webhook
+// configurations had it, or nil if the configurations do not have its CA bundle.
+func (f *followed) published(logger klog.Logger, registered Registered) *followed {
+	if f == nil {
+		return nil
 	}
-	return f.since.Add(o.Propagation).Sub(now)
+	since, err := registered(f.data[bundleKey])
+	if err != nil {
+		logger.Info("A renewal of the certificate authority waits for the webhook configurations", "reason", err.Error())
+		return nil
+	}
+	if f.since.After(since) {
+		return f
+	}
+	return &followed{f.content, since}
+}
+
+// wait returns the time after which the leader looks again whether the content has been published
+// for the propagation time, and nothing or less if it has. f is what is published, or nil.
+func (f *followed) wait(c *content, o *Options, now time.Time) time.Duration {
+	left := o.Propagation
+	if f != nil && f.equal(c) {
+		left = f.since.Add(o.Propagation).Sub(now)
+	}
+	return min(left, o.Propagation/10)
 }
 
 // A step is what the leader does with the content of the Secret.
@@ -47,11 +71,11 @@ func (o *Options) next(c *content, f *followed, now time.Time) (step, error) {
 	case now.After(serving.NotAfter):
 		s.reason, renew = "The serving certificate has expired", c.withServing
 	case !c.signedBy(authority):
-		if s.wait = f.left(c, o, now); s.wait <= 0 {
+		if s.wait = f.wait(c, o, now); s.wait <= 0 {
 			s.reason, renew = "API servers know the new certificate authority", c.withServing
 		}
 	case len(c.authorities) > 1:
-		if s.wait = f.left(c, o, now); s.wait <= 0 {
+		if s.wait = f.wait(c, o, now); s.wait <= 0 {
 			s.reason, renew = "No replica serves a certificate of the old certificate authority", c.withoutOldAuthorities
 		}
 	case !now.Before(renewal(authority)):

@@ -109,7 +109,11 @@ func (s *Secret) Check() error {
 
 // Rotate makes the Secret, renews its certificates and repairs it until ctx ends. The leader calls
 // it while Run runs. If two replicas call it at a time, the Secret stays consistent.
-func (s *Secret) Rotate(ctx context.Context) {
+//
+// registered returns since when the webhook configurations have had a CA bundle, and an error if
+// they do not have it. No certificate is signed by a new authority before they have had it for the
+// propagation time.
+func (s *Secret) Rotate(ctx context.Context, registered Registered) {
 	logger := klog.FromContext(ctx).WithValues("secret", klog.KRef(s.options.Namespace, s.options.secretName()))
 	changed := make(chan struct{}, 1)
 	signal := func() {
@@ -131,7 +135,7 @@ func (s *Secret) Rotate(ctx context.Context) {
 	}
 	retry := wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.1, Steps: 10, Cap: time.Minute}
 	for backoff := retry; ; {
-		after, err := s.rotate(ctx, logger)
+		after, err := s.rotate(ctx, logger, registered)
 		switch {
 		case err == nil:
 			backoff = retry
@@ -155,7 +159,7 @@ func (s *Secret) Rotate(ctx context.Context) {
 
 // rotate takes the step that is due, and returns the time after which it must be called again if
 // the Secret does not change.
-func (s *Secret) rotate(ctx context.Context, logger klog.Logger) (time.Duration, error) {
+func (s *Secret) rotate(ctx context.Context, logger klog.Logger, registered Registered) (time.Duration, error) {
 	secret, err := s.client.Get(ctx, s.options.secretName(), metav1.GetOptions{})
 	missing := apierrors.IsNotFound(err)
 	if missing {
@@ -164,7 +168,7 @@ func (s *Secret) rotate(ctx context.Context, logger klog.Logger) (time.Duration,
 	} else if err != nil {
 		return 0, err
 	}
-	due, err := s.due(secret.Data, time.Now())
+	due, err := s.due(secret.Data, time.Now(), logger, registered)
 	if err != nil || due.content == nil {
 		return due.wait, err
 	}
@@ -179,12 +183,12 @@ func (s *Secret) rotate(ctx context.Context, logger klog.Logger) (time.Duration,
 }
 
 // due returns the step that is due when the Secret has the data.
-func (s *Secret) due(data map[string][]byte, now time.Time) (step, error) {
+func (s *Secret) due(data map[string][]byte, now time.Time, logger klog.Logger, registered Registered) (step, error) {
 	last := s.current.Load()
 	c, err := parse(data)
 	switch {
 	case err == nil:
-		return s.options.next(c, last, now)
+		return s.options.next(c, last.published(logger, registered), now)
 	case last != nil:
 		// API servers trust the authority of the last content, and not yet another one.
 		return step{content: last.content, reason: "The Secret is missing or damaged, and this replica has its last content: " + err.Error()}, nil

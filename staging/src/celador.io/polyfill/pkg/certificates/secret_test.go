@@ -14,6 +14,7 @@ import (
 	"net"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -86,10 +87,13 @@ func start(t *testing.T, client *fake.Clientset, o certificates.Options, listene
 	return s, lead(t, s)
 }
 
+// registered tells that the webhook configurations have had each CA bundle always.
+func registered([]byte) (since time.Time, err error) { return since, nil }
+
 // lead makes the replica the leader until the returned function is called.
 func lead(t *testing.T, s *certificates.Secret) context.CancelFunc {
 	ctx, resign := context.WithCancel(t.Context())
-	go s.Rotate(ctx)
+	go s.Rotate(ctx, registered)
 	settle()
 	return resign
 }
@@ -150,7 +154,7 @@ func TestFirstStart(t *testing.T) {
 		first.AddListener(listener(func() { changes++ }))
 
 		// Two leaders at a time.
-		go first.Rotate(t.Context())
+		go first.Rotate(t.Context(), registered)
 		second, _ := start(t, client, o)
 		time.Sleep(time.Minute)
 		synctest.Wait()
@@ -302,6 +306,53 @@ func TestRotation(t *testing.T) {
 	}
 }
 
+// TestUnregistered has webhook configurations without the CA bundle of a renewed authority: API
+// servers would reject a certificate of that authority.
+func TestUnregistered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := certificates.NewOptions(namespace, service)
+		o.AuthorityLifetime, o.ServingLifetime, o.Propagation = 24*time.Hour, 24*time.Hour, time.Minute
+		s, err := certificates.NewSecret(newClient(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go s.Run(t.Context())
+		var known atomic.Pointer[[]byte] // the bundle of the configurations
+		var since time.Time
+		go s.Rotate(t.Context(), func(bundle []byte) (time.Time, error) {
+			if registered := known.Load(); registered != nil && !bytes.Equal(*registered, bundle) {
+				return time.Time{}, errors.New("another bundle")
+			}
+			return since, nil
+		})
+		settle()
+		known.Store(new(s.CABundle()))
+		first := mustServe(t, s, 0).Leaf
+
+		time.Sleep(o.AuthorityLifetime*2/3 + time.Hour)
+		synctest.Wait()
+		if bytes.Equal(s.CABundle(), *known.Load()) {
+			t.Fatal("the authority was not renewed")
+		}
+		if !mustServe(t, s, 0).Leaf.Equal(first) {
+			t.Error("the replica serves a certificate of an authority that no API server knows")
+		}
+
+		since = time.Now()
+		known.Store(new(s.CABundle()))
+		time.Sleep(o.Propagation - time.Second)
+		synctest.Wait()
+		if !mustServe(t, s, 0).Leaf.Equal(first) {
+			t.Error("the replica serves another certificate before API servers have seen the configurations")
+		}
+		time.Sleep(o.Propagation)
+		synctest.Wait()
+		if mustServe(t, s, 0).Leaf.Equal(first) {
+			t.Error("the replica serves the old certificate although API servers know the new authority")
+		}
+	})
+}
+
 // TestClockSkew has a leader make certificates, and then replicas and API servers with other clocks
 // use them. The clock of a bubble begins at the same time always.
 func TestClockSkew(t *testing.T) {
@@ -384,7 +435,7 @@ func TestDamagedSecret(t *testing.T) {
 					t.Error("the replica serves another certificate")
 				}
 
-				go replica.Rotate(t.Context())
+				go replica.Rotate(t.Context(), registered)
 				settle()
 				if mustServe(t, replica, 0) != before || !maps.EqualFunc(stored(t, client).Data, good, bytes.Equal) {
 					t.Error("the leader did not write the last content")

@@ -12,24 +12,22 @@ import (
 	"fmt"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
 	"celador.io/admission/policyspec"
+	"celador.io/admission/review"
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/apiserver/pkg/admission/paramaccess"
 	"celador.io/apiserver/pkg/admission/policyvalidation"
@@ -42,7 +40,7 @@ import (
 // Config is what a Reviewer reads. Every field except Types and Warner is required.
 type Config struct {
 	// Client reads policies and bindings of the polyfill: see policyapi.NewForConfigAndClient. It
-	// must be allowed to list them.
+	// must be allowed to get policies and to list bindings.
 	Client clientset.Interface
 	// Informers watch the bindings of the polyfill. They must be started after New.
 	Informers informers.Interface
@@ -59,11 +57,11 @@ type Config struct {
 
 // A Reviewer reviews writes of policies and bindings. It is safe for concurrent use.
 type Reviewer struct {
-	resources map[string]review
+	resources map[string]check
 }
 
-// review returns the error for which a write is denied, or warnings about it.
-type review func(ctx context.Context, write *admissionv1.AdmissionRequest) ([]string, *apierrors.StatusError)
+// check returns the error for which a write is denied, or warnings about it.
+type check func(ctx context.Context, write *admissionv1.AdmissionRequest) ([]string, error)
 
 // New returns a Reviewer for all four kinds.
 func New(config Config) *Reviewer {
@@ -76,26 +74,24 @@ func New(config Config) *Reviewer {
 	if config.Warner != nil {
 		warnValidating, warnMutating = config.Warner.Validating, config.Warner.Mutating
 	}
-	return &Reviewer{map[string]review{
-		"validatingadmissionpolicies": reviewOf("ValidatingAdmissionPolicy",
+	return &Reviewer{map[string]check{
+		"validatingadmissionpolicies": checkOf("ValidatingAdmissionPolicy",
 			policyvalidation.ValidatingPolicies.Validator(params, config.Types.Validating, warnValidating, boundPolicies(
 				validating.List, policies.ValidatingAdmissionPolicyBindings().List,
 				func(binding *v1.ValidatingAdmissionPolicyBinding) string { return binding.Spec.PolicyName })),
 			func(policy *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicySpec { return &policy.Spec }),
-		"mutatingadmissionpolicies": reviewOf("MutatingAdmissionPolicy",
+		"mutatingadmissionpolicies": checkOf("MutatingAdmissionPolicy",
 			policyvalidation.MutatingPolicies.Validator(params, config.Types.Mutating, warnMutating, boundPolicies(
 				mutating.List, policies.MutatingAdmissionPolicyBindings().List,
 				func(binding *v1.MutatingAdmissionPolicyBinding) string { return binding.Spec.PolicyName })),
 			func(policy *v1.MutatingAdmissionPolicy) *v1.MutatingAdmissionPolicySpec { return &policy.Spec }),
-		"validatingadmissionpolicybindings": reviewOf("ValidatingAdmissionPolicyBinding",
-			policyvalidation.ValidatingBindings.Validator(params, getter[*v1.ValidatingAdmissionPolicy](
-				"validatingadmissionpolicies", policies.ValidatingAdmissionPolicies().List)),
+		"validatingadmissionpolicybindings": checkOf("ValidatingAdmissionPolicyBinding",
+			policyvalidation.ValidatingBindings.Validator(params, getter(policies.ValidatingAdmissionPolicies().Get)),
 			func(binding *v1.ValidatingAdmissionPolicyBinding) *v1.ValidatingAdmissionPolicyBindingSpec {
 				return &binding.Spec
 			}),
-		"mutatingadmissionpolicybindings": reviewOf("MutatingAdmissionPolicyBinding",
-			policyvalidation.MutatingBindings.Validator(params, getter[*v1.MutatingAdmissionPolicy](
-				"mutatingadmissionpolicies", policies.MutatingAdmissionPolicies().List)),
+		"mutatingadmissionpolicybindings": checkOf("MutatingAdmissionPolicyBinding",
+			policyvalidation.MutatingBindings.Validator(params, getter(policies.MutatingAdmissionPolicies().Get)),
 			func(binding *v1.MutatingAdmissionPolicyBinding) *v1.MutatingAdmissionPolicyBindingSpec {
 				return &binding.Spec
 			}),
@@ -104,28 +100,25 @@ func New(config Config) *Reviewer {
 
 // Review answers a review of a create or update of one of the four kinds. Other operations, and
 // subresources, are allowed. A denial has the message, reason, code and causes of the native API.
-func (r *Reviewer) Review(ctx context.Context, in *admissionv1.AdmissionReview) *admissionv1.AdmissionResponse {
-	write := in.Request
-	if write == nil {
-		return response("", nil, apierrors.NewBadRequest("the AdmissionReview has no request"))
+func (r *Reviewer) Review(ctx context.Context, write *review.Request) *admissionv1.AdmissionResponse {
+	if write.GetSubresource() != "" || write.GetOperation() != admission.Create && write.GetOperation() != admission.Update {
+		return write.Response(nil)
 	}
-	if write.SubResource != "" || write.Operation != admissionv1.Create && write.Operation != admissionv1.Update {
-		return response(write.UID, nil, nil)
+	resource := write.GetResource()
+	check, known := r.resources[resource.Resource]
+	if !known || resource.GroupVersion() != policyapi.GroupVersion {
+		return write.Response(apierrors.NewBadRequest(fmt.Sprintf("%s is not a resource of %s", resource, policyapi.GroupVersion)))
 	}
-	review, known := r.resources[write.Resource.Resource]
-	if resource := schema.GroupVersionResource(write.Resource); !known || resource.GroupVersion() != policyapi.GroupVersion {
-		return response(write.UID, nil, apierrors.NewBadRequest(fmt.Sprintf("%s is not a resource of %s", resource, policyapi.GroupVersion)))
-	}
-	warnings, err := review(withUser(ctx, write.UserInfo), write)
-	return response(write.UID, warnings, err)
+	warnings, err := check(request.WithUser(ctx, write.GetUserInfo()), write.AdmissionRequest())
+	return write.Response(err, warnings...)
 }
 
-// reviewOf returns the review of writes of a kind.
-func reviewOf[T any, P interface {
+// checkOf returns the check of writes of a kind.
+func checkOf[T any, P interface {
 	*T
 	metav1.Object
-}, S policyspec.Spec](kind string, validator policyvalidation.Validator[P], spec func(P) *S) review {
-	return func(ctx context.Context, write *admissionv1.AdmissionRequest) ([]string, *apierrors.StatusError) {
+}, S policyspec.Spec](kind string, validator policyvalidation.Validator[P], spec func(P) *S) check {
+	return func(ctx context.Context, write *admissionv1.AdmissionRequest) ([]string, error) {
 		obj, stored := P(new(T)), P(new(T))
 		if err := json.Unmarshal(write.Object.Raw, obj); err != nil {
 			return nil, apierrors.NewBadRequest(fmt.Sprintf("decoding the %s: %v", kind, err))
@@ -184,37 +177,9 @@ func boundPolicies[B runtime.Object, List runtime.Object](cached func(labels.Sel
 	}
 }
 
-// getter returns a policy by a list of the API server, so that the polyfill needs no permission that
-// it does not have for its informers.
-func getter[P interface {
-	runtime.Object
-	metav1.Object
-}, List runtime.Object](resource string, list func(context.Context, metav1.ListOptions) (List, error)) policyvalidation.Getter[P] {
-	return func(ctx context.Context, name string) (policy P, err error) {
-		policies, err := list(ctx, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()})
-		if err != nil {
-			return policy, err
-		}
-		found := false
-		err = meta.EachListItem(policies, func(item runtime.Object) error {
-			if item := item.(P); item.GetName() == name {
-				policy, found = item, true
-			}
-			return nil
-		})
-		if err == nil && !found {
-			err = apierrors.NewNotFound(policyapi.GroupVersion.WithResource(resource).GroupResource(), name)
-		}
-		return policy, err
-	}
-}
-
-func withUser(ctx context.Context, who authenticationv1.UserInfo) context.Context {
-	extra := make(map[string][]string, len(who.Extra))
-	for key, values := range who.Extra {
-		extra[key] = values
-	}
-	return request.WithUser(ctx, &user.DefaultInfo{Name: who.Username, UID: who.UID, Groups: who.Groups, Extra: extra})
+// getter returns the policy that the API server has.
+func getter[P metav1.Object](get func(context.Context, string, metav1.GetOptions) (P, error)) policyvalidation.Getter[P] {
+	return func(ctx context.Context, name string) (P, error) { return get(ctx, name, metav1.GetOptions{}) }
 }
 
 // resolver finds resources by the mapper.
@@ -232,12 +197,4 @@ func (r resolver) Resolve(kind schema.GroupVersionKind) (schema.GroupVersionReso
 		return schema.GroupVersionResource{}, err
 	}
 	return mapping.Resource, nil
-}
-
-// response allows a write, with warnings, unless err is set.
-func response(uid types.UID, warnings []string, err *apierrors.StatusError) *admissionv1.AdmissionResponse {
-	if err == nil {
-		return &admissionv1.AdmissionResponse{UID: uid, Allowed: true, Warnings: warnings}
-	}
-	return &admissionv1.AdmissionResponse{UID: uid, Result: &err.ErrStatus}
 }

@@ -6,7 +6,6 @@ package policywrites_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 
@@ -22,12 +21,12 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/cel/environment"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
-	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/component-base/featuregate"
 	featuregatetesting "k8s.io/component-base/featuregate/testing"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"sigs.k8s.io/yaml"
 
+	"celador.io/admission/review"
 	"celador.io/admission/typecheck"
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/apiserver/pkg/admission/typechecks"
@@ -101,9 +100,6 @@ func reviewer(t *testing.T) *policywrites.Reviewer {
 	warner := typechecks.New(checker)
 	warner.Use(func() typecheck.Types { return types{mapper} })
 	client := fake.NewSimpleClientset(stored()...)
-	client.PrependReactor("get", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, errors.New("the polyfill may list policies, and not get them")
-	})
 	// The informers do not run, as if every binding was created a moment ago.
 	return policywrites.New(policywrites.Config{
 		Client:    client,
@@ -115,6 +111,7 @@ func reviewer(t *testing.T) *policywrites.Reviewer {
 			return authorizer.DecisionNoOpinion, "", nil
 		}),
 		Mapper: mapper,
+		Types:  typechecks.NewValidator(func() typecheck.Types { return types{mapper} }),
 		Warner: warner,
 	})
 }
@@ -190,6 +187,17 @@ func TestReview(t *testing.T) {
 			resource: validatingPolicies, object: strings.Replace(valid, "true", "object.spec.replcias < 3", 1),
 			wantWarns: []string{"spec.validations[0].expression:1:12: undefined field 'replcias': did you mean replicas? (apps/v1, Kind=Deployment)"},
 		},
+		"type error of an enforced policy": {
+			on: features.AdmissionPolicyTypeEnforcement, resource: validatingPolicies, object: enforced("object.spec.replcias < 3"), wantKind: "ValidatingAdmissionPolicy",
+			wantErr: "spec.validations[0].expression: Invalid value: apps/v1, Kind=Deployment: ERROR: <input>:1:12: undefined field 'replcias'\n | object.spec.replcias < 3\n | ...........^",
+		},
+		"type error of an enforced policy, as before": {
+			on: features.AdmissionPolicyTypeEnforcement, resource: validatingPolicies, object: enforced("object.spec.replcias < 3"), old: enforced("object.spec.replcias < 3"),
+			wantWarns: []string{"spec.validations[0].expression:1:12: undefined field 'replcias': did you mean replicas? (apps/v1, Kind=Deployment)", noBinding},
+		},
+		"enforced policy for a type that is not known": {
+			on: features.AdmissionPolicyTypeEnforcement, resource: validatingPolicies, object: strings.ReplaceAll(enforced("object.spec.replcias < 3"), "[apps]", "[example.com]"),
+		},
 		"update of an unbound policy": {resource: validatingPolicies, object: valid, old: valid, wantWarns: []string{noBinding}},
 		"update of a bound policy":    {resource: mutatingPolicies, object: mutating, old: mutating},
 		"being deleted": {
@@ -210,7 +218,7 @@ func TestReview(t *testing.T) {
 			if test.old != "" {
 				write.Operation, write.OldObject = admissionv1.Update, raw(t, test.old)
 			}
-			got := reviewer(t).Review(t.Context(), &admissionv1.AdmissionReview{Request: write})
+			got := reviewer(t).Review(t.Context(), request(t, write))
 			want := &admissionv1.AdmissionResponse{UID: "1", Allowed: true, Warnings: test.wantWarns}
 			if test.wantErr != "" {
 				want = &admissionv1.AdmissionResponse{UID: "1", Result: denial(test.wantKind, test.wantErr)}
@@ -221,6 +229,20 @@ func TestReview(t *testing.T) {
 			}
 		})
 	}
+}
+
+// enforced returns a validating policy whose type errors are refused.
+func enforced(expression string) string {
+	return strings.Replace(strings.Replace(valid, "failurePolicy", "typeChecking: Enforced, failurePolicy", 1), "true", expression, 1)
+}
+
+func request(t *testing.T, write *admissionv1.AdmissionRequest) *review.Request {
+	t.Helper()
+	r, err := review.FromRequest(write)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 func denial(kind, errs string) *metav1.Status {
@@ -245,7 +267,7 @@ func TestCauses(t *testing.T) {
 		Operation: admissionv1.Create, Object: raw(t, singleton),
 		Resource: metav1.GroupVersionResource{Group: "policy.celador.io", Version: "v1", Resource: validatingPolicies},
 	}
-	got := reviewer(t).Review(t.Context(), &admissionv1.AdmissionReview{Request: write}).Result.Details.Causes
+	got := reviewer(t).Review(t.Context(), request(t, write)).Result.Details.Causes
 	want := []metav1.StatusCause{{Type: "FieldValueForbidden", Field: "spec.policyType", Message: "Forbidden: requires the ValidatingAdmissionPolicySingleton feature gate to be enabled"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("causes (-want +got):\n%s", diff)
@@ -262,7 +284,6 @@ func TestOtherReviews(t *testing.T) {
 	}{
 		"deletion": {write: &admissionv1.AdmissionRequest{Operation: admissionv1.Delete, Resource: ours}},
 		"status":   {write: &admissionv1.AdmissionRequest{Operation: admissionv1.Update, Resource: ours, SubResource: "status", Object: broken}},
-		"nothing":  {want: "the AdmissionReview has no request"},
 		"native policy": {
 			write: &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Resource: metav1.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1", Resource: validatingPolicies}},
 			want:  "admissionregistration.k8s.io/v1, Resource=validatingadmissionpolicies is not a resource of policy.celador.io/v1",
@@ -284,7 +305,7 @@ func TestOtherReviews(t *testing.T) {
 			want:  "decoding the stored ValidatingAdmissionPolicy: json: cannot unmarshal array into Go struct field ValidatingAdmissionPolicy.spec of type v1.ValidatingAdmissionPolicySpec",
 		},
 	} {
-		got := reviewer(t).Review(t.Context(), &admissionv1.AdmissionReview{Request: test.write})
+		got := reviewer(t).Review(t.Context(), request(t, test.write))
 		message, code := "", int32(0)
 		if got.Result != nil {
 			message, code = got.Result.Message, got.Result.Code

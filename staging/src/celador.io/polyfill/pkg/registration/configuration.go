@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -41,20 +42,43 @@ type release struct{ namespace, service string }
 
 func (r release) String() string { return r.namespace + "/" + r.service }
 
-// owns returns an error if a configuration belongs to another release, or to nobody. A
-// configuration whose annotation was removed by hand still has its owner reference.
+// owns returns an error if a configuration belongs to another release, or to nobody. The owner
+// reference decides first: the ClusterRole has the name of the release's service. If the annotation
+// was edited by hand, the service that the webhooks call decides. If the owner reference was removed
+// by hand, the annotation decides.
 func (r release) owns(o metav1.Object) error {
-	owner, ok := o.GetAnnotations()[ownerAnnotation]
-	for _, reference := range o.GetOwnerReferences() {
-		if !ok && reference.Kind == "ClusterRole" && reference.Name == r.service {
-			return nil
-		}
-	}
-	if owner == r.String() {
+	owner := o.GetAnnotations()[ownerAnnotation]
+	role := slices.IndexFunc(o.GetOwnerReferences(), func(reference metav1.OwnerReference) bool { return reference.Kind == "ClusterRole" })
+	switch {
+	case role >= 0 && o.GetOwnerReferences()[role].Name != r.service:
+		owner = "ClusterRole " + o.GetOwnerReferences()[role].Name
+	case owner == r.String():
+		return nil
+	case role >= 0 && (len(clientConfigs(o)) == 0 || slices.ContainsFunc(clientConfigs(o), r.isCalledBy)):
 		return nil
 	}
 	return fmt.Errorf("%s %q belongs to %q, not to %q: a cluster can have one polyfill only; uninstall one, or delete the object if its owner is gone",
 		kindOf(o), Name, owner, r)
+}
+
+// isCalledBy reports whether a webhook calls the service of the release.
+func (r release) isCalledBy(webhook admissionregistrationv1.WebhookClientConfig) bool {
+	return webhook.Service != nil && webhook.Service.Namespace == r.namespace && webhook.Service.Name == r.service
+}
+
+// clientConfigs returns how API servers call the webhooks of a configuration.
+func clientConfigs(o metav1.Object) (configs []admissionregistrationv1.WebhookClientConfig) {
+	switch o := o.(type) {
+	case *admissionregistrationv1.ValidatingWebhookConfiguration:
+		for _, w := range o.Webhooks {
+			configs = append(configs, w.ClientConfig)
+		}
+	case *admissionregistrationv1.MutatingWebhookConfiguration:
+		for _, w := range o.Webhooks {
+			configs = append(configs, w.ClientConfig)
+		}
+	}
+	return configs
 }
 
 func kindOf(o metav1.Object) string {
@@ -94,8 +118,8 @@ type client[O any] interface {
 	Update(context.Context, O, metav1.UpdateOptions) (O, error)
 }
 
-// reconcile creates or updates a configuration, if it differs from what edit makes of it. get
-// returns the stored one, and empty one that is new.
+// reconcile creates a configuration, or updates one of the release, if it differs from what edit
+// makes of it. get returns the stored one, and empty one that is new.
 func reconcile[O configuration[O]](ctx context.Context, r release, role *rbacv1.ClusterRole, get func(string) (O, error), empty O, c client[O], edit func(O)) error {
 	existing, err := get(Name)
 	switch {
@@ -106,9 +130,6 @@ func reconcile[O configuration[O]](ctx context.Context, r release, role *rbacv1.
 		_, err := c.Create(ctx, empty, metav1.CreateOptions{FieldManager: fieldManager})
 		return written(ctx, empty, err)
 	case err != nil:
-		return err
-	}
-	if err := r.owns(existing); err != nil {
 		return err
 	}
 	if existing.GetAnnotations()[uninstalledAnnotation] == string(role.UID) {

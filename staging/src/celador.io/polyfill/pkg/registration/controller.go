@@ -77,6 +77,7 @@ type Controller struct {
 	release                              release
 	options                              routing.Options
 	bundle                               CABundle
+	bundles                              *bundles
 	policies                             policyinformersv1.Interface
 	configurations                       informersv1.Interface
 	policiesSynced, configurationsSynced []cache.InformerSynced
@@ -91,9 +92,10 @@ func New(c Config) (*Controller, error) {
 		client: c.Client, release: release{c.Webhooks.Namespace, c.Webhooks.Service}, options: c.Webhooks, bundle: c.CABundle,
 		policies: c.Policies.Admissionregistration().V1(), configurations: c.Configurations.Admissionregistration().V1(),
 	}
+	controller.bundles = &bundles{release: controller.release, known: map[string]registeredBundle{}}
 	enqueue := func(any) { controller.Enqueue() }
 	handler := cache.ResourceEventHandlerFuncs{AddFunc: enqueue, UpdateFunc: func(any, any) { controller.Enqueue() }, DeleteFunc: enqueue}
-	watch := func(synced *[]cache.InformerSynced, informers ...cache.SharedIndexInformer) error {
+	watch := func(synced *[]cache.InformerSynced, handler cache.ResourceEventHandler, informers ...cache.SharedIndexInformer) error {
 		for _, i := range informers {
 			registration, err := i.AddEventHandler(handler)
 			if err != nil {
@@ -104,10 +106,13 @@ func New(c Config) (*Controller, error) {
 		return nil
 	}
 	p, w := controller.policies, controller.configurations
+	validating, mutating := w.ValidatingWebhookConfigurations().Informer(), w.MutatingWebhookConfigurations().Informer()
 	err := errors.Join(
-		watch(&controller.policiesSynced, p.ValidatingAdmissionPolicies().Informer(), p.ValidatingAdmissionPolicyBindings().Informer(),
+		watch(&controller.policiesSynced, handler, p.ValidatingAdmissionPolicies().Informer(), p.ValidatingAdmissionPolicyBindings().Informer(),
 			p.MutatingAdmissionPolicies().Informer(), p.MutatingAdmissionPolicyBindings().Informer()),
-		watch(&controller.configurationsSynced, w.ValidatingWebhookConfigurations().Informer(), w.MutatingWebhookConfigurations().Informer()))
+		watch(&controller.configurationsSynced, handler, validating, mutating),
+		watch(&controller.configurationsSynced, controller.bundles.follow("ValidatingWebhookConfiguration"), validating),
+		watch(&controller.configurationsSynced, controller.bundles.follow("MutatingWebhookConfiguration"), mutating))
 	if err != nil {
 		return nil, err
 	}
@@ -157,11 +162,15 @@ func (c *Controller) Run(ctx context.Context) {
 	}
 }
 
-// sync writes the configurations that differ from what the policies require.
+// sync writes the configurations that differ from what the policies require. It writes none while
+// one belongs to another release: that release has the cluster.
 func (c *Controller) sync(ctx context.Context) error {
 	options := c.options
 	if options.CABundle = c.bundle.CABundle(); len(options.CABundle) == 0 {
 		return nil // the listener is called when there is one
+	}
+	if err := c.Check(); err != nil {
+		return err
 	}
 	role, err := c.client.RbacV1().ClusterRoles().Get(ctx, c.release.service, metav1.GetOptions{})
 	if err != nil {
@@ -208,10 +217,8 @@ func (c *Controller) objects() (o routing.Objects, err error) {
 // Check returns an error if a webhook configuration belongs to somebody else, or if that is not
 // known yet. The controller need not run.
 func (c *Controller) Check() error {
-	for _, synced := range c.configurationsSynced {
-		if !synced() {
-			return errors.New("the webhook configurations have not been read yet")
-		}
+	if err := c.read(); err != nil {
+		return err
 	}
 	foreign := func(o metav1.Object, err error) error {
 		switch {
@@ -224,4 +231,24 @@ func (c *Controller) Check() error {
 		}
 	}
 	return errors.Join(foreign(c.configurations.ValidatingWebhookConfigurations().Lister().Get(Name)), foreign(c.configurations.MutatingWebhookConfigurations().Lister().Get(Name)))
+}
+
+// CABundleSince returns since when this process has known that all webhooks of the release have the
+// CA bundle, and the zero time if there are none. It returns an error if one has another bundle, or
+// if that is not known yet. The controller need not run.
+func (c *Controller) CABundleSince(bundle []byte) (time.Time, error) {
+	if err := c.read(); err != nil {
+		return time.Time{}, err
+	}
+	return c.bundles.since(bundle)
+}
+
+// read returns an error until the webhook configurations have been read.
+func (c *Controller) read() error {
+	for _, synced := range c.configurationsSynced {
+		if !synced() {
+			return errors.New("the webhook configurations have not been read yet")
+		}
+	}
+	return nil
 }

@@ -286,6 +286,18 @@ func TestDrift(t *testing.T) {
 		"order":         {edit(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) { slices.Reverse(o.Webhooks) }), []string{"update validating"}},
 		"no owner":      {edit(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) { o.OwnerReferences = nil }), []string{"update validating"}},
 		"no annotation": {edit(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) { o.Annotations = nil }), []string{"update validating"}},
+		"another annotation": {edit(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) {
+			o.Annotations["policy.celador.io/owner"] = "edited/by-hand"
+		}), []string{"update validating"}},
+		"another annotation, no webhooks": {edit(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) {
+			o.Annotations["policy.celador.io/owner"], o.Webhooks = "edited/by-hand", nil
+		}), []string{"update validating"}},
+		"another annotation, another service in a webhook": {edit(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) {
+			o.Annotations["policy.celador.io/owner"], o.Webhooks[0].ClientConfig.Service.Namespace = "edited/by-hand", "other"
+		}), []string{"update validating"}},
+		"another ClusterRole of the same name": {edit(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) {
+			o.OwnerReferences[0].UID = "role-0"
+		}), []string{"update validating"}},
 		"label": {edit(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) {
 			o.Labels = map[string]string{"team": "a"}
 		}), nil},
@@ -298,6 +310,10 @@ func TestDrift(t *testing.T) {
 				c.create(p)
 				c.settle()
 				test.change(c)
+				synctest.Wait()
+				if err := c.controller.Check(); err != nil {
+					t.Error(err)
+				}
 				c.wantWrites(name, test.want...)
 				wantPaths(name, c, p)
 			})
@@ -325,6 +341,31 @@ func TestCABundle(t *testing.T) {
 		if got := string(c.validating().Webhooks[0].ClientConfig.CABundle); got != "CA 2\nCA 3" {
 			t.Errorf("the CA bundle is %q", got)
 		}
+		// since returns for how long the configurations have had a bundle.
+		since := func(bundle string) (time.Duration, error) {
+			since, err := c.controller.CABundleSince([]byte(bundle))
+			return time.Since(since).Round(time.Second), err
+		}
+		if got, err := since("CA 2\nCA 3"); err != nil || got != settled {
+			t.Errorf("the configurations have had the bundle for %v, error %v, want %v", got, err, settled)
+		}
+		if _, err := since("CA 3"); err == nil || !strings.Contains(err.Error(), `ValidatingWebhookConfiguration "policy.celador.io" has a webhook with another CA bundle`) {
+			t.Errorf("another CA bundle: %v", err)
+		}
+		c.stop()
+		edited := c.validating().DeepCopy()
+		edited.Webhooks = append(edited.Webhooks, edited.Webhooks[0])
+		edited.Webhooks[1].ClientConfig.CABundle = []byte("CA 4")
+		c.updateValidating(edited)
+		synctest.Wait()
+		if _, err := since("CA 2\nCA 3"); err == nil {
+			t.Error("a webhook with another CA bundle is not noticed")
+		}
+		c.run()
+		c.wantWrites("edited", "update validating")
+		if got, err := since("CA 2\nCA 3"); err != nil || got != settled {
+			t.Errorf("the configurations have had the bundle for %v again, error %v, want %v", got, err, settled)
+		}
 	})
 }
 
@@ -340,20 +381,36 @@ func counter(t *testing.T, name string) (sum float64) {
 	return sum
 }
 
-// Configurations of another release stay as they are, and the replica is not ready.
+// A release writes nothing while one of the configurations belongs to another, and no replica of it
+// is ready.
 func TestOtherRelease(t *testing.T) {
-	for name, object := range map[string]metav1.ObjectMeta{
-		"another release":     {Annotations: map[string]string{"policy.celador.io/owner": "other/polyfill"}},
-		"nobody":              {},
-		"another ClusterRole": {OwnerReferences: []metav1.OwnerReference{{Kind: "ClusterRole", Name: "other"}}},
+	service := func(namespace string) []admissionregistrationv1.MutatingWebhook {
+		return []admissionregistrationv1.MutatingWebhook{{ClientConfig: admissionregistrationv1.WebhookClientConfig{
+			Service: &admissionregistrationv1.ServiceReference{Namespace: namespace, Name: "polyfill"},
+		}}}
+	}
+	ownedBy := func(role string) []metav1.OwnerReference {
+		return []metav1.OwnerReference{{Kind: "ClusterRole", Name: role, UID: "role-1"}}
+	}
+	annotated := func(owner string) map[string]string { return map[string]string{"policy.celador.io/owner": owner} }
+	for name, test := range map[string]struct {
+		object   metav1.ObjectMeta
+		webhooks []admissionregistrationv1.MutatingWebhook
+		want     string // whom the configuration belongs to
+	}{
+		"another release":                        {metav1.ObjectMeta{Annotations: annotated("other/polyfill")}, nil, "other/polyfill"},
+		"nobody":                                 {metav1.ObjectMeta{}, nil, ""},
+		"another ClusterRole":                    {metav1.ObjectMeta{OwnerReferences: ownedBy("other")}, nil, "ClusterRole other"},
+		"another ClusterRole, edited annotation": {metav1.ObjectMeta{Annotations: annotated("ns/polyfill"), OwnerReferences: ownedBy("other")}, service("ns"), "ClusterRole other"},
+		"another namespace":                      {metav1.ObjectMeta{Annotations: annotated("other/polyfill"), OwnerReferences: ownedBy("polyfill")}, service("other"), "other/polyfill"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				before := counter(t, "celador_webhook_configuration_sync_errors_total")
-				object.Name = registration.Name
-				c := start(t, "CA 1", owner.DeepCopy(), &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: object})
-				c.wantWrites("at first", "create validating")
-				if err := c.controller.Check(); err == nil || !strings.Contains(err.Error(), `MutatingWebhookConfiguration "policy.celador.io" belongs to "`+object.Annotations["policy.celador.io/owner"]+`", not to "ns/polyfill"`) {
+				test.object.Name = registration.Name
+				c := start(t, "CA 1", owner.DeepCopy(), &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: test.object, Webhooks: test.webhooks})
+				c.wantWrites("at first")
+				if err := c.controller.Check(); err == nil || !strings.Contains(err.Error(), `MutatingWebhookConfiguration "policy.celador.io" belongs to "`+test.want+`", not to "ns/polyfill"`) {
 					t.Errorf("Check: %v", err)
 				}
 				if counter(t, "celador_webhook_configuration_sync_errors_total") == before {
@@ -362,12 +419,12 @@ func TestOtherRelease(t *testing.T) {
 				if err := registration.Uninstall(t.Context(), c.client, "ns", "polyfill"); err != nil {
 					t.Error(err)
 				}
-				c.wantWrites("uninstalled", "update validating")
+				c.wantWrites("uninstalled")
 				if err := c.client.AdmissionregistrationV1().MutatingWebhookConfigurations().Delete(t.Context(), registration.Name, metav1.DeleteOptions{}); err != nil {
 					t.Fatal(err)
 				}
 				c.client.ClearActions()
-				c.wantWrites("the other release is gone", "create mutating")
+				c.wantWrites("the other release is gone", "create mutating", "create validating")
 				if err := c.controller.Check(); err != nil {
 					t.Error(err)
 				}

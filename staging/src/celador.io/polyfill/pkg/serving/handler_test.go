@@ -140,7 +140,7 @@ func TestFailures(t *testing.T) {
 		"another version":  {strings.Replace(create, "/v1", "/v1beta1", 1), nil, http.StatusBadRequest, "admission.k8s.io/v1beta1"},
 		"no request":       {`{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}`, nil, http.StatusBadRequest, "no request"},
 		"object no object": {strings.Replace(create, `{"kind": "ConfigMap"}`, "1", 1), nil, http.StatusBadRequest, "request.object"},
-		"too large":        {`"` + strings.Repeat("x", 9<<20), nil, http.StatusRequestEntityTooLarge, "more than"},
+		"too large":        {`"` + strings.Repeat("x", 9<<20), nil, http.StatusRequestEntityTooLarge, "more than 8388608 bytes: make the object smaller, or exclude it"},
 		"not ready":        {create, errors.New("not yet"), http.StatusServiceUnavailable, "not yet"},
 	} {
 		t.Run(name, func(t *testing.T) {

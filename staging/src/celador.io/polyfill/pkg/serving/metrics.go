@@ -20,7 +20,15 @@ var duration = metrics.NewHistogramVec(&metrics.HistogramOpts{
 	StabilityLevel: metrics.ALPHA,
 }, []string{"webhook", "outcome"})
 
-func init() { legacyregistry.MustRegister(duration) }
+var rejected = metrics.NewCounterVec(&metrics.CounterOpts{
+	Namespace:      "celador",
+	Subsystem:      "webhook",
+	Name:           "rejected_requests_total",
+	Help:           "Requests for reviews that were answered before the review was read, by reason (too_many_in_flight or unauthenticated).",
+	StabilityLevel: metrics.ALPHA,
+}, []string{"reason"})
+
+func init() { legacyregistry.MustRegister(duration, rejected) }
 
 func observe(ctx context.Context, webhook, outcome string, took time.Duration) {
 	duration.WithContext(ctx).WithLabelValues(webhook, outcome).Observe(took.Seconds())

@@ -16,21 +16,22 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// A Validator checks the types of policies before they are stored. It knows one set of types, which
-// does not change. Other types, among them those of params, are dynamic. A nil Validator returns no
-// errors. It sends no requests, and is safe for concurrent use.
+// A Validator checks the types of policies before they are stored. Types that it does not find, those
+// of params among them, are dynamic. A nil Validator returns no errors. It is safe for concurrent
+// use.
 type Validator struct {
 	// checker makes the checker on first use, because it depends on CEL's compatibility version,
 	// which flags set.
 	checker func() (*typecheck.Checker, error)
+	types   func() typecheck.Types
 }
 
-// NewValidator returns a Validator for the types that the function types returns. It calls the
-// function once.
+// NewValidator returns a Validator. It calls the function types for each check of an Enforced
+// policy, and uses the result for that check only.
 func NewValidator(types func() typecheck.Types) *Validator {
 	return &Validator{sync.OnceValues(func() (*typecheck.Checker, error) {
-		return typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), types())
-	})}
+		return typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil)
+	}), types}
 }
 
 // Validating returns the type errors for which a policy must not be stored: if spec.typeChecking is
@@ -54,5 +55,5 @@ func validate[P any](v *Validator, mode *v1.TypeCheckingMode, check func(*typech
 	if err != nil {
 		return field.ErrorList{field.InternalError(field.NewPath("spec"), err)}
 	}
-	return check(checker, policy).FieldErrors()
+	return check(checker.With(v.types()), policy).FieldErrors()
 }

@@ -53,16 +53,11 @@ type establishedCRD struct {
 
 // newCRDs follows the informer's CustomResourceDefinitions; see New for changed.
 func newCRDs(informer apiextensionsinformers.CustomResourceDefinitionInformer, objectMeta func() (*spec.Schema, error), changed func(*apiextensionsv1.CustomResourceDefinition)) (*crds, error) {
-	d := &crds{
-		objectMeta: objectMeta,
-		synced:     func() bool { return true },
-		known:      map[string]*establishedCRD{},
-		deleted:    utilcache.NewLRUExpireCache(maxDeleted),
-	}
+	d := noCRDs()
 	if informer == nil {
-		d.indexer = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{byKind: groupKind})
 		return d, nil
 	}
+	d.objectMeta = objectMeta
 	shared := informer.Informer()
 	if err := shared.AddIndexers(cache.Indexers{byKind: groupKind}); err != nil {
 		return nil, err
@@ -85,6 +80,16 @@ func newCRDs(informer apiextensionsinformers.CustomResourceDefinitionInformer, o
 	}
 	d.synced = synced
 	return d, nil
+}
+
+// noCRDs returns crds that find nothing.
+func noCRDs() *crds {
+	return &crds{
+		indexer: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{byKind: groupKind}),
+		synced:  func() bool { return true },
+		known:   map[string]*establishedCRD{},
+		deleted: utilcache.NewLRUExpireCache(maxDeleted),
+	}
 }
 
 func groupKind(object any) ([]string, error) {

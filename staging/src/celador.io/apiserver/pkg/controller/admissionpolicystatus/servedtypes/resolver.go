@@ -67,6 +67,14 @@ func (s *Resolver) Lookup(ctx context.Context) *Lookup {
 		func(version schema.GroupVersion) (resources, error) { return s.aggregated.resources(ctx, version) })
 }
 
+// BuiltInLookup returns a Lookup of built-in types, which finds no others, that is usable until ctx
+// ends.
+func (s *Resolver) BuiltInLookup(ctx context.Context) *Lookup {
+	none := func(schema.GroupVersion) bool { return false }
+	builtIn := &Resolver{s.builtIn, aggregated{has: none}, noCRDs()}
+	return builtIn.Lookup(ctx)
+}
+
 // LocalLookup returns a Lookup that sends no requests. builtIn returns the kinds of a built-in
 // group version by the names of their resources. The Lookup answers with an error for types of
 // aggregated servers.

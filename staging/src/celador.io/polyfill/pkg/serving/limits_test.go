@@ -1,0 +1,178 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package serving_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"io"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/component-base/metrics/legacyregistry"
+
+	"celador.io/polyfill/pkg/serving"
+)
+
+// rejections returns how many requests were rejected for a reason.
+func rejections(t *testing.T, reason string) float64 {
+	t.Helper()
+	families, err := legacyregistry.DefaultGatherer.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			if family.GetName() == "celador_webhook_rejected_requests_total" && m.GetLabel()[0].GetValue() == reason {
+				return m.GetCounter().GetValue()
+			}
+		}
+	}
+	return 0
+}
+
+func TestMaxInFlight(t *testing.T) {
+	begun, end := make(chan struct{}), make(chan struct{})
+	slow := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // a server notices afterwards that a client is gone
+		select {
+		case begun <- struct{}{}:
+			<-end
+		case <-r.Context().Done(): // nobody waits for it
+		}
+	})
+	client := &http.Client{Timeout: 10 * time.Second}
+	for name, test := range map[string]struct {
+		limit, requests int
+		rejects         bool // one more
+	}{
+		"one":      {1, 1, true},
+		"three":    {3, 3, true},
+		"no limit": {0, 20, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(serving.WithMaxInFlight(slow, test.limit))
+			defer server.Close()
+			before := rejections(t, "too_many_in_flight")
+			answers := make(chan int, test.requests+1)
+			request := func() *http.Response {
+				response, err := client.Post(server.URL, "application/json", strings.NewReader(create))
+				if err != nil {
+					t.Error(err)
+					answers <- 0
+					return &http.Response{}
+				}
+				response.Body.Close()
+				answers <- response.StatusCode
+				return response
+			}
+			for range test.requests {
+				go request()
+				<-begun
+			}
+			if test.rejects {
+				if got := request(); got.StatusCode != http.StatusTooManyRequests || got.Header.Get("Retry-After") != "1" {
+					t.Errorf("one more request got status %d and Retry-After %q", got.StatusCode, got.Header.Get("Retry-After"))
+				}
+				<-answers
+				if got := rejections(t, "too_many_in_flight") - before; got != 1 {
+					t.Errorf("%v rejections are counted", got)
+				}
+			}
+			for range test.requests {
+				end <- struct{}{}
+				if code := <-answers; code != http.StatusOK {
+					t.Errorf("got status %d", code)
+				}
+			}
+			// There is room again.
+			go request()
+			<-begun
+			end <- struct{}{}
+			if code := <-answers; code != http.StatusOK {
+				t.Errorf("got status %d afterwards", code)
+			}
+		})
+	}
+}
+
+// newCertificate returns a certificate for a usage, signed by the issuer, or by itself without one.
+func newCertificate(t *testing.T, issuer *tls.Certificate, usage x509.ExtKeyUsage, notAfter time.Time) *tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{Organization: []string{t.Name()}}, NotBefore: time.Now().Add(-time.Hour), NotAfter: notAfter,
+		IsCA: issuer == nil, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{usage},
+	}
+	if issuer == nil {
+		issuer = &tls.Certificate{Leaf: template, PrivateKey: key}
+	}
+	raw, err := x509.CreateCertificate(rand.Reader, template, issuer.Leaf, key.Public(), issuer.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key, Leaf: leaf}
+}
+
+func TestClientCertificate(t *testing.T) {
+	later, client := time.Now().Add(time.Hour), x509.ExtKeyUsageClientAuth
+	authority := newCertificate(t, nil, client, later)
+	roots := x509.NewCertPool()
+	roots.AddCert(authority.Leaf)
+	handler := serving.WithClientCertificate(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "decided") }),
+		func() (x509.VerifyOptions, bool) {
+			return x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{client}}, true
+		})
+	server := httptest.NewUnstartedServer(handler)
+	server.TLS = &tls.Config{ClientAuth: tls.RequestClientCert}
+	server.StartTLS()
+	defer server.Close()
+	for name, test := range map[string]struct {
+		certificate *tls.Certificate
+		code        int
+		want        string
+	}{
+		"of the authority":     {newCertificate(t, authority, client, later), http.StatusOK, "decided"},
+		"none":                 {nil, http.StatusUnauthorized, "the client has no certificate"},
+		"of another authority": {newCertificate(t, newCertificate(t, nil, client, later), client, later), http.StatusUnauthorized, "unknown authority"},
+		"expired":              {newCertificate(t, authority, client, time.Now().Add(-time.Minute)), http.StatusUnauthorized, "expired"},
+		"of a server":          {newCertificate(t, authority, x509.ExtKeyUsageServerAuth, later), http.StatusUnauthorized, "incompatible key usage"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := rejections(t, "unauthenticated")
+			transport := server.Client().Transport.(*http.Transport).Clone()
+			if test.certificate != nil {
+				transport.TLSClientConfig.Certificates = []tls.Certificate{*test.certificate}
+			}
+			defer transport.CloseIdleConnections()
+			response, err := (&http.Client{Transport: transport}).Post(server.URL, "application/json", strings.NewReader(create))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			text, err := io.ReadAll(response.Body)
+			if err != nil || response.StatusCode != test.code || !strings.Contains(string(text), test.want) {
+				t.Errorf("got %d %s, error %v, want %d with %q", response.StatusCode, text, err, test.code, test.want)
+			}
+			if got := rejections(t, "unauthenticated") - before; (got == 1) != (test.code != http.StatusOK) {
+				t.Errorf("%v rejections are counted", got)
+			}
+		})
+	}
+}
