@@ -101,15 +101,15 @@ func (c *Compiler) Compile(source string, in Declarations, origin environment.Ty
 func (c *Compiler) compile(source string, in Declarations, origin environment.Type, returns []*cel.Type) (*Program, *apiservercel.Error) {
 	env, err := c.env(in, origin)
 	if err != nil {
-		return nil, programs.Internal("unexpected error loading CEL environment: %v", err)
+		return nil, programs.InternalError("unexpected error loading CEL environment: %v", err)
 	}
 	functions, err := c.functions.Of(origin)
 	if err != nil {
-		return nil, programs.Internal("unexpected error loading CEL environment: %v", err)
+		return nil, programs.InternalError("unexpected error loading CEL environment: %v", err)
 	}
 	ast, issues, err := functions.Check(env, source, nil)
 	if err != nil {
-		return nil, programs.Internal("compilation failed: %v", err)
+		return nil, programs.InternalError("compilation failed: %v", err)
 	}
 	if issues != nil {
 		return nil, programs.Invalid(issues)
@@ -120,7 +120,7 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	}
 	permanent, err := c.permanentEnv(in, origin)
 	if err != nil {
-		return nil, programs.Internal("unexpected error loading CEL environment: %v", err)
+		return nil, programs.InternalError("unexpected error loading CEL environment: %v", err)
 	}
 	later, err := programs.Encoded(permanent, ast)
 	if err != nil {
@@ -143,7 +143,7 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 		err = functions.PlanTraced(env, permanent, observe, &program.Program)
 	}
 	if err != nil {
-		return nil, programs.Internal("program instantiation failed: %v", err)
+		return nil, programs.InternalError("program instantiation failed: %v", err)
 	}
 	if in.Params {
 		program.paramFields = paramFields(ast.NativeRep().Expr())
