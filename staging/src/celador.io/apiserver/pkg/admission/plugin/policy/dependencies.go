@@ -23,8 +23,9 @@ import (
 	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
 )
 
-// Server holds what a plugin gets from the server. The server calls the setters before it starts.
-type Server struct {
+// Dependencies holds what a plugin gets from its server. The server calls the setters before it
+// starts.
+type Dependencies struct {
 	// Features are the features of policies that are enabled.
 	Features policyspec.Features
 	// Client is the server's own client.
@@ -44,64 +45,66 @@ type Server struct {
 }
 
 var (
-	_ initializer.WantsAPIServerID                 = &Server{}
-	_ initializer.WantsDrainedNotification         = &Server{}
-	_ initializer.WantsExcludedAdmissionResources  = &Server{}
-	_ initializer.WantsExternalKubeInformerFactory = &Server{}
-	_ initializer.WantsExternalKubeClientSet       = &Server{}
-	_ initializer.WantsDynamicClient               = &Server{}
-	_ initializer.WantsFeatures                    = &Server{}
-	_ initializer.WantsUnconditionalAuthorizer     = &Server{}
+	_ initializer.WantsAPIServerID                 = &Dependencies{}
+	_ initializer.WantsDrainedNotification         = &Dependencies{}
+	_ initializer.WantsExcludedAdmissionResources  = &Dependencies{}
+	_ initializer.WantsExternalKubeInformerFactory = &Dependencies{}
+	_ initializer.WantsExternalKubeClientSet       = &Dependencies{}
+	_ initializer.WantsDynamicClient               = &Dependencies{}
+	_ initializer.WantsFeatures                    = &Dependencies{}
+	_ initializer.WantsUnconditionalAuthorizer     = &Dependencies{}
 )
 
 // SetAPIServerID implements initializer.WantsAPIServerID.
-func (s *Server) SetAPIServerID(id string) { s.id = id }
+func (d *Dependencies) SetAPIServerID(id string) { d.id = id }
 
 // SetDrainedNotification implements initializer.WantsDrainedNotification.
-func (s *Server) SetDrainedNotification(stop <-chan struct{}) { s.Stop = stop }
+func (d *Dependencies) SetDrainedNotification(stop <-chan struct{}) { d.Stop = stop }
 
 // SetExcludedAdmissionResources implements initializer.WantsExcludedAdmissionResources.
-func (s *Server) SetExcludedAdmissionResources(resources []schema.GroupResource) {
-	s.excluded = sets.New(resources...).Union(s.excluded)
+func (d *Dependencies) SetExcludedAdmissionResources(resources []schema.GroupResource) {
+	d.excluded = sets.New(resources...).Union(d.excluded)
 }
 
 // SetExternalKubeInformerFactory implements initializer.WantsExternalKubeInformerFactory.
-func (s *Server) SetExternalKubeInformerFactory(f kubeinformers.SharedInformerFactory) {
-	s.informers = f
+func (d *Dependencies) SetExternalKubeInformerFactory(f kubeinformers.SharedInformerFactory) {
+	d.informers = f
 }
 
 // SetExternalKubeClientSet implements initializer.WantsExternalKubeClientSet.
-func (s *Server) SetExternalKubeClientSet(client kubernetes.Interface) { s.Client = client }
+func (d *Dependencies) SetExternalKubeClientSet(client kubernetes.Interface) { d.Client = client }
 
 // SetDynamicClient implements initializer.WantsDynamicClient.
-func (s *Server) SetDynamicClient(client dynamic.Interface) { s.dynamic = client }
+func (d *Dependencies) SetDynamicClient(client dynamic.Interface) { d.dynamic = client }
 
 // InspectFeatureGates implements initializer.WantsFeatures.
-func (s *Server) InspectFeatureGates(gates featuregate.FeatureGate) {
-	s.gates, s.Features = gates, policyspec.FeaturesOf(gates)
+func (d *Dependencies) InspectFeatureGates(gates featuregate.FeatureGate) {
+	d.gates, d.Features = gates, policyspec.FeaturesOf(gates)
 }
 
 // SetUnconditionalAuthorizer implements initializer.WantsUnconditionalAuthorizer.
-func (s *Server) SetUnconditionalAuthorizer(a authorizer.UnconditionalAuthorizer) { s.Authorizer = a }
+func (d *Dependencies) SetUnconditionalAuthorizer(a authorizer.UnconditionalAuthorizer) {
+	d.Authorizer = a
+}
 
 // SetConfig implements policyinit.PolicyPlugin.
-func (s *Server) SetConfig(config policyinit.Config) { s.config = config }
+func (d *Dependencies) SetConfig(config policyinit.Config) { d.config = config }
 
 // IsBuiltIn reports whether the kinds of a group version are compiled into the server.
-func (s *Server) IsBuiltIn(version schema.GroupVersion) bool {
-	return s.config.BuiltIn != nil && s.config.BuiltIn(version)
+func (d *Dependencies) IsBuiltIn(version schema.GroupVersion) bool {
+	return d.config.BuiltIn != nil && d.config.BuiltIn(version)
 }
 
 // ValidateInitialization implements admission.InitializationValidator. It returns an error if a
 // setter was not called.
-func (s *Server) ValidateInitialization() error {
+func (d *Dependencies) ValidateInitialization() error {
 	for missing, isSet := range map[string]bool{
-		"policy informer factory": s.config.Client != nil && s.config.Informers != nil,
-		"informer factory":        s.informers != nil,
-		"kubernetes client":       s.Client != nil,
-		"dynamic client":          s.dynamic != nil,
-		"authorizer":              s.Authorizer != nil,
-		"stop channel":            s.Stop != nil,
+		"policy informer factory": d.config.Client != nil && d.config.Informers != nil,
+		"informer factory":        d.informers != nil,
+		"kubernetes client":       d.Client != nil,
+		"dynamic client":          d.dynamic != nil,
+		"authorizer":              d.Authorizer != nil,
+		"stop channel":            d.Stop != nil,
 	} {
 		if !isSet {
 			return fmt.Errorf("missing %s", missing)
@@ -111,14 +114,14 @@ func (s *Server) ValidateInitialization() error {
 }
 
 // Params returns the source of param objects. It must not be called at the same time as itself.
-func (s *Server) Params() *paramsource.Source {
-	if s.params == nil {
-		s.params = paramsource.New(singleRequests(s.Client.Discovery()), s.dynamic, s.config.Freshness.Limit, s.config.Installed, s.Stop)
+func (d *Dependencies) Params() *paramsource.Source {
+	if d.params == nil {
+		d.params = paramsource.New(singleRequests(d.Client.Discovery()), d.dynamic, d.config.Freshness.Limit, d.config.Installed, d.Stop)
 	}
-	return s.params
+	return d.params
 }
 
 // Namespaces returns a getter of namespaces.
-func (s *Server) Namespaces() matching.NamespaceGetter {
-	return &caches.NamespaceGetter{Lister: s.informers.Core().V1().Namespaces().Lister(), Client: s.Client}
+func (d *Dependencies) Namespaces() matching.NamespaceGetter {
+	return &caches.NamespaceGetter{Lister: d.informers.Core().V1().Namespaces().Lister(), Client: d.Client}
 }
