@@ -99,7 +99,7 @@ func load(t testing.TB, directory string) *definition {
 	}
 	d.validators = map[string]validation.SchemaValidator{}
 	for _, version := range d.crd.Spec.Versions {
-		properties, err := schemas.Internal(version.Schema)
+		properties, err := schemas.InternalSchema(version.Schema)
 		if err != nil {
 			t.Fatalf("%s: %v", directory, err)
 		}

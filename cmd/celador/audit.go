@@ -170,7 +170,7 @@ func (o *auditOptions) evaluate(ctx context.Context, s *auditSources, selector l
 func (o *auditOptions) readsCluster() bool { return o.clusterPolicies || len(o.manifests) == 0 }
 
 // replaceReports writes the reports to the cluster, and prints what was done as kubectl does.
-func (o *auditOptions) replaceReports(ctx context.Context, w io.Writer, cluster *live.Cluster, result *audit.Report) error {
+func (o *auditOptions) replaceReports(ctx context.Context, w io.Writer, cluster *live.Client, result *audit.Report) error {
 	api := report.ReportsAPIs[o.output]
 	reports, err := api.Objects(result, time.Now())
 	if err != nil {

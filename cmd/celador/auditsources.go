@@ -32,7 +32,7 @@ import (
 type auditSources struct {
 	options *auditOptions
 	// cluster is nil unless policies or objects come from a cluster, or reports go to it.
-	cluster *live.Cluster
+	cluster *live.Client
 	// stdin returns the documents of standard input.
 	stdin func() ([]*manifest.Document, error)
 	// broken are the errors of files with objects to audit. The objects of other files are
@@ -55,8 +55,8 @@ func readAll(stdin io.Reader) func() ([]*manifest.Document, error) {
 	})
 }
 
-// each yields the documents of files and directories as manifest.Each does, and first those of
-// standard input, if it is among the paths. It leaves out the suites in directories, which often
+// each yields the documents of standard input, if it is among the paths, and then those of the
+// files and directories, like manifest.Each. It leaves out test suites in directories, which often
 // are beside the policies that they test.
 func (s *auditSources) each(paths []string) iter.Seq2[*manifest.Document, error] {
 	return func(yield func(*manifest.Document, error) bool) {
@@ -208,7 +208,7 @@ func (s *auditSources) stored(ctx context.Context, added []*unstructured.Unstruc
 	if err != nil {
 		return nil, err
 	}
-	definitions, err := s.cluster.Definitions(ctx, func(group, kind, plural string) bool {
+	definitions, err := s.cluster.CRDs(ctx, func(group, kind, plural string) bool {
 		return needs.Reads(schema.GroupKind{Group: group, Kind: kind}) || needs.Matches(schema.GroupResource{Group: group, Resource: plural})
 	})
 	return slices.Concat(stored, namespaces, params, definitions), err
@@ -264,8 +264,8 @@ func (s *auditSources) nothingMatches(auditor *audit.Auditor) error {
 }
 
 // selection returns the selection of the cluster's objects.
-func (s *auditSources) selection(auditor *audit.Auditor) live.Selection {
-	return live.Selection{Resource: auditor.Matches, Namespace: *s.options.config.Namespace, Labels: s.options.selector}
+func (s *auditSources) selection(auditor *audit.Auditor) live.Filter {
+	return live.Filter{Resource: auditor.Matches, Namespace: *s.options.config.Namespace, Labels: s.options.selector}
 }
 
 // liveObjects yields the objects of the cluster.

@@ -261,31 +261,31 @@ func (p *parity) compare(t *testing.T, resource schema.GroupVersionResource, sub
 	if err != nil {
 		t.Fatal(err)
 	}
-	response := p.server.Post().AbsPath(p.path(resource, namespace, name, subresource)...).Param("dryRun", metav1.DryRunAll).Param("fieldValidation", metav1.FieldValidationStrict).
+	result := p.server.Post().AbsPath(p.path(resource, namespace, name, subresource)...).Param("dryRun", metav1.DryRunAll).Param("fieldValidation", metav1.FieldValidationStrict).
 		SetHeader("Content-Type", runtime.ContentTypeJSON).Body(body).Do(t.Context())
-	raw, err := response.Raw()
+	raw, err := result.Raw()
 	stored := &unstructured.Unstructured{}
 	if err == nil {
 		if err := stored.UnmarshalJSON(raw); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := comparableAnswer(stored, response.Error())
+	want := comparableAnswer(stored, result.Error())
 
 	if subresource == "" {
 		name = ""
 	}
-	review, err := p.offline.Admit(context.Background(), &cluster.Request{
+	response, err := p.offline.Admit(context.Background(), &cluster.Request{
 		Operation: admission.Create, Resource: resource, Subresource: subresource, Namespace: namespace, Name: name, Object: object, DryRun: true, UserInfo: administrator,
 	})
 	var got any
 	switch {
 	case err != nil:
 		got = comparableAnswer(nil, err)
-	case review.Status != nil:
-		got = comparableAnswer(nil, review.Status)
+	case response.Status != nil:
+		got = comparableAnswer(nil, response.Status)
 	default:
-		got = comparableAnswer(review.Object, nil)
+		got = comparableAnswer(response.Object, nil)
 	}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("answers (-server +offline):\n%s", diff)

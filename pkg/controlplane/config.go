@@ -107,7 +107,7 @@ func NewConfig(opts CompletedOptions) (*Config, error) {
 	paths := &installedPaths{done: make(chan struct{})}
 	plugins := policyinit.New(policyinit.Config{
 		Client: client, Informers: policies, Installed: paths.done,
-		Freshness: policyinit.Freshness{Limit: opts.MaxPolicyStaleness, Check: stores.Fresh},
+		Freshness: policyinit.FreshnessBound{Limit: opts.MaxPolicyStaleness, Check: stores.Fresh},
 		BuiltIn:   builtintypes.Scheme().IsVersionRegistered, TypeChecks: builtintypes.TypeChecks,
 	})
 	restorePlugins := useOwnPlugins(opts.CompletedOptions, plugins)

@@ -46,16 +46,16 @@ func TestAllowedRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, dryRun := range []bool{false, true} {
 				request.DryRun = dryRun
-				if review := clustertest.Admit(t, c, &request); !review.Allowed {
-					t.Errorf("dry run %v: %v", dryRun, review.Status)
+				if response := clustertest.Admit(t, c, &request); !response.Allowed {
+					t.Errorf("dry run %v: %v", dryRun, response.Status)
 				}
 			}
 		})
 	}
 	t.Run("connection", func(t *testing.T) {
-		review := clustertest.Admit(t, c, &cluster.Request{Operation: admission.Connect, Resource: pods, Subresource: "exec", Name: "web"})
-		if !review.Allowed || review.Object != nil {
-			t.Errorf("the review is %+v", review)
+		response := clustertest.Admit(t, c, &cluster.Request{Operation: admission.Connect, Resource: pods, Subresource: "exec", Name: "web"})
+		if !response.Allowed || response.Object != nil {
+			t.Errorf("the response is %+v", response)
 		}
 	})
 }

@@ -100,7 +100,7 @@ func BenchmarkAuditOfCluster(b *testing.B) {
 	}
 	a := newAuditor(b)
 	objects := func(yield func(audit.Object, error) bool) {
-		for object, err := range c.Objects(b.Context(), live.Selection{Resource: a.Matches}) {
+		for object, err := range c.Objects(b.Context(), live.Filter{Resource: a.Matches}) {
 			if !yield(audit.Object{Unstructured: object}, err) {
 				return
 			}

@@ -16,7 +16,7 @@ import (
 	"celador.io/celador/pkg/offlinebackend"
 )
 
-// BenchmarkNew measures a cluster with one policy up to its first review.
+// BenchmarkNew measures a cluster with one policy up to its first response.
 func BenchmarkNew(b *testing.B) {
 	request := &cluster.Request{Operation: admission.Create, Object: clustertest.Deployment(b, "9")}
 	for b.Loop() {

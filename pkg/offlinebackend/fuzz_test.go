@@ -16,7 +16,7 @@ import (
 	"celador.io/celador/pkg/offlinebackend"
 )
 
-// Objects of any shape give a review or an error, and never a panic.
+// Objects of any shape give a response or an error, and never a panic.
 func FuzzAdmit(f *testing.F) {
 	f.Add(pod, pod, "UPDATE", "")
 	f.Add(pod, pod, "CONNECT", "exec")
@@ -32,8 +32,8 @@ func FuzzAdmit(f *testing.F) {
 				*target = object
 			}
 		}
-		if review, err := c.Admit(t.Context(), request); (review == nil) == (err == nil) {
-			t.Errorf("review is %v, error is %v", review, err)
+		if response, err := c.Admit(t.Context(), request); (response == nil) == (err == nil) {
+			t.Errorf("response is %v, error is %v", response, err)
 		}
 	})
 }

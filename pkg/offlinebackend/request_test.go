@@ -66,9 +66,9 @@ func TestUnusableRequests(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			review, err := c.Admit(t.Context(), &test.request)
+			response, err := c.Admit(t.Context(), &test.request)
 			if err == nil {
-				t.Fatalf("no error, but a review with status %v", review.Status)
+				t.Fatalf("no error, but a response with status %v", response.Status)
 			}
 			if !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error is %q, want one with %q", err, test.want)
@@ -114,21 +114,21 @@ spec: {policyName: label}
 		"{apiVersion: authentication.k8s.io/v1, kind: TokenReview, spec: {token: a}}",
 		"{apiVersion: authentication.k8s.io/v1, kind: SelfSubjectReview}",
 	} {
-		review := clustertest.Admit(t, c, &cluster.Request{Operation: admission.Create, Object: clustertest.Object(t, text)})
-		if !review.Allowed {
-			t.Errorf("%s: rejected with %v", text, review.Status)
+		response := clustertest.Admit(t, c, &cluster.Request{Operation: admission.Create, Object: clustertest.Object(t, text)})
+		if !response.Allowed {
+			t.Errorf("%s: rejected with %v", text, response.Status)
 		}
-		for _, p := range review.Policies {
+		for _, p := range response.Policies {
 			if p.Effect != cluster.NotMatched || !strings.Contains(p.Reason, "which the server itself relies on") {
 				t.Errorf("%s: policy %s is %s: %s", text, p.Policy, p.Effect, p.Reason)
 			}
 		}
 	}
-	review := clustertest.Admit(t, c, &cluster.Request{
+	response := clustertest.Admit(t, c, &cluster.Request{
 		Operation: admission.Create, Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}, Subresource: "eviction",
 		Object: clustertest.Object(t, "{apiVersion: policy/v1, kind: Eviction, metadata: {name: web, namespace: shop}}"), OldObject: clustertest.Object(t, pod),
 	})
-	if review.Allowed {
+	if response.Allowed {
 		t.Error("policies do not see an eviction")
 	}
 }

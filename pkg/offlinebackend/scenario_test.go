@@ -183,14 +183,14 @@ func TestPoliciesRead(t *testing.T) {
 			if test.objects != "" {
 				documents += "\n---\n" + test.objects
 			}
-			review := clustertest.Admit(t, clustertest.New(t, offlinebackend.KubeAPIServer, documents), test.request(t))
-			if review.Allowed {
-				t.Fatalf("the policy does not apply: %+v", review.Policies)
+			response := clustertest.Admit(t, clustertest.New(t, offlinebackend.KubeAPIServer, documents), test.request(t))
+			if response.Allowed {
+				t.Fatalf("the policy does not apply: %+v", response.Policies)
 			}
-			if got := review.Policies[0].Decisions; len(got) != 1 {
-				t.Fatalf("rejected with %v; decisions are %+v", review.Status, review.Policies)
+			if got := response.Policies[0].Decisions; len(got) != 1 {
+				t.Fatalf("rejected with %v; decisions are %+v", response.Status, response.Policies)
 			}
-			_, got, _ := strings.Cut(review.Status.Error(), "denied request: ")
+			_, got, _ := strings.Cut(response.Status.Error(), "denied request: ")
 			if diff := cmp.Diff(strings.TrimSpace(test.want), got); diff != "" {
 				t.Errorf("message differs (-want +got):\n%s", diff)
 			}
@@ -233,9 +233,9 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: cleaners}]
 		"nobody":               {&user.DefaultInfo{Name: "nobody"}, []validating.Outcome{validating.Denied, validating.Denied}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			review := clustertest.Admit(t, c, &cluster.Request{Operation: admission.Create, UserInfo: test.user, Object: clustertest.Object(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}")})
+			response := clustertest.Admit(t, c, &cluster.Request{Operation: admission.Create, UserInfo: test.user, Object: clustertest.Object(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}")})
 			var got []validating.Outcome
-			for _, d := range review.Policies[0].Decisions {
+			for _, d := range response.Policies[0].Decisions {
 				got = append(got, d.Outcome)
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {

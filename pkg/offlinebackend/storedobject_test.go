@@ -42,13 +42,13 @@ func TestUpdatesOfManifests(t *testing.T) {
 			c := clustertest.New(t, offlinebackend.KubeAPIServer, clustertest.Widgets+"---\n"+policy)
 			changed := clustertest.Object(t, manifest)
 			changed.SetLabels(map[string]string{"a": "b"})
-			review := clustertest.Admit(t, c, &cluster.Request{Operation: admission.Update, Object: changed, OldObject: clustertest.Object(t, manifest)})
-			if review.Status == nil || !strings.HasSuffix(review.Status.Error(), "denied request: same") {
-				t.Errorf("status is %v", review.Status)
+			response := clustertest.Admit(t, c, &cluster.Request{Operation: admission.Update, Object: changed, OldObject: clustertest.Object(t, manifest)})
+			if response.Status == nil || !strings.HasSuffix(response.Status.Error(), "denied request: same") {
+				t.Errorf("status is %v", response.Status)
 			}
-			review = clustertest.Admit(t, clustertest.New(t, offlinebackend.KubeAPIServer, clustertest.Widgets), &cluster.Request{Operation: admission.Update, Object: changed, OldObject: clustertest.Object(t, manifest)})
-			if !review.Allowed || review.Object.GetLabels()["a"] != "b" {
-				t.Errorf("without policies, allowed %v, status is %v", review.Allowed, review.Status)
+			response = clustertest.Admit(t, clustertest.New(t, offlinebackend.KubeAPIServer, clustertest.Widgets), &cluster.Request{Operation: admission.Update, Object: changed, OldObject: clustertest.Object(t, manifest)})
+			if !response.Allowed || response.Object.GetLabels()["a"] != "b" {
+				t.Errorf("without policies, allowed %v, status is %v", response.Allowed, response.Status)
 			}
 		})
 	}
@@ -60,9 +60,9 @@ func TestUpdatesKeepChanges(t *testing.T) {
 	old.SetAnnotations(map[string]string{"a": "removed"})
 	changed := clustertest.Object(t, strings.Replace(pod, "    image: nginx", "    image: new\n  - name: log\n    image: log", 1))
 	policy := clustertest.Report("", "v1", "pods", `object.spec.containers.map(c, c.image).join(' ') + ' ' + string(object.spec.containers == oldObject.spec.containers) + ' ' + string(has(object.metadata.annotations)) + ' ' + string(object.spec.containers[1].volumeMounts.size())`)
-	review := clustertest.Admit(t, clustertest.New(t, offlinebackend.KubeAPIServer, policy), &cluster.Request{Operation: admission.Update, Object: changed, OldObject: old})
-	if review.Status == nil || !strings.HasSuffix(review.Status.Error(), "denied request: new log false false 1") {
-		t.Errorf("status is %v", review.Status)
+	response := clustertest.Admit(t, clustertest.New(t, offlinebackend.KubeAPIServer, policy), &cluster.Request{Operation: admission.Update, Object: changed, OldObject: old})
+	if response.Status == nil || !strings.HasSuffix(response.Status.Error(), "denied request: new log false false 1") {
+		t.Errorf("status is %v", response.Status)
 	}
 }
 
@@ -71,17 +71,17 @@ func TestDeletionOfTerminatingPod(t *testing.T) {
 	terminating.SetFinalizers([]string{"example.com/a"})
 	_ = unstructured.SetNestedField(terminating.Object, "2026-01-01T00:00:00Z", "metadata", "deletionTimestamp")
 	_ = unstructured.SetNestedField(terminating.Object, int64(30), "metadata", "deletionGracePeriodSeconds")
-	review := clustertest.Admit(t, clustertest.New(t, offlinebackend.KubeAPIServer, clustertest.Report("", "v1", "pods", "'no'")), &cluster.Request{Operation: admission.Delete, OldObject: terminating})
-	if !review.Allowed || review.Policies[0].Effect != cluster.NotMatched {
-		t.Errorf("allowed %v, policies are %+v", review.Allowed, review.Policies)
+	response := clustertest.Admit(t, clustertest.New(t, offlinebackend.KubeAPIServer, clustertest.Report("", "v1", "pods", "'no'")), &cluster.Request{Operation: admission.Delete, OldObject: terminating})
+	if !response.Allowed || response.Policies[0].Effect != cluster.NotMatched {
+		t.Errorf("allowed %v, policies are %+v", response.Allowed, response.Policies)
 	}
 }
 
 // Services may have addresses of every server's range.
 func TestAddressOfService(t *testing.T) {
-	review := clustertest.Admit(t, clustertest.New(t, offlinebackend.KubeAPIServer, clustertest.Replicas), &cluster.Request{Operation: admission.Create, Object: clustertest.Object(t, "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {clusterIP: 172.20.3.4, ports: [{port: 80}]}")})
-	if !review.Allowed {
-		t.Error(review.Status)
+	response := clustertest.Admit(t, clustertest.New(t, offlinebackend.KubeAPIServer, clustertest.Replicas), &cluster.Request{Operation: admission.Create, Object: clustertest.Object(t, "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {clusterIP: 172.20.3.4, ports: [{port: 80}]}")})
+	if !response.Allowed {
+		t.Error(response.Status)
 	}
 }
 
@@ -102,9 +102,9 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: root}]
 	} {
 		policy := strings.Replace(clustertest.Report("", "v1", "configmaps", "'no'"), `"false"`, `"`+expression+`.allowed()"`, 1)
 		c := clustertest.New(t, offlinebackend.KubeAPIServer, policy+"---\n"+replaced)
-		review := clustertest.Admit(t, c, &cluster.Request{Operation: admission.Create, Object: clustertest.Object(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}")})
-		if review.Allowed != want {
-			t.Errorf("%s: allowed %v, want %v", expression, review.Allowed, want)
+		response := clustertest.Admit(t, c, &cluster.Request{Operation: admission.Create, Object: clustertest.Object(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}")})
+		if response.Allowed != want {
+			t.Errorf("%s: allowed %v, want %v", expression, response.Allowed, want)
 		}
 	}
 }
@@ -113,11 +113,11 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: root}]
 func TestPriority(t *testing.T) {
 	const class = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 1000\n"
 	for name, want := range map[string]string{"high": "1000", "unknown": "0", "system-node-critical": "2000001000", "": "0"} {
-		review := clustertest.Admit(t, clustertest.New(t, offlinebackend.KubeAPIServer, class+"---\n"+clustertest.Report("", "v1", "pods", "string(object.spec.priority)")), &cluster.Request{
+		response := clustertest.Admit(t, clustertest.New(t, offlinebackend.KubeAPIServer, class+"---\n"+clustertest.Report("", "v1", "pods", "string(object.spec.priority)")), &cluster.Request{
 			Operation: admission.Create, Object: clustertest.Object(t, pod+"  priorityClassName: '"+name+"'"),
 		})
-		if review.Status == nil || !strings.HasSuffix(review.Status.Error(), "denied request: "+want) {
-			t.Errorf("%s: status is %v, want %s", name, review.Status, want)
+		if response.Status == nil || !strings.HasSuffix(response.Status.Error(), "denied request: "+want) {
+			t.Errorf("%s: status is %v, want %s", name, response.Status, want)
 		}
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
 )
 
-// maxConvertedWrite limits the time of a write with conversion rules, divided by the time of a write
-// with strategy None.
+// maxConvertedWrite limits the time of a write with conversion rules, divided by the time of a
+// write with strategy None.
 const maxConvertedWrite = 1.5
 
 // writtenConverters returns converters between the stored version v1 and the versions v2 and v3 of
@@ -67,8 +67,8 @@ func writtenRoutes(converters []v1.Converter) (*serving.Resource, error) {
 	return resource, err
 }
 
-// createRoute creates an object in a version, as a server does after it has decoded and admitted the
-// request.
+// createRoute creates an object in a version, as a server does after it has decoded and admitted
+// the request.
 func createRoute(resource *serving.Resource, version string) error {
 	ctx := request.WithRequestInfo(request.WithNamespace(context.Background(), "default"), &request.RequestInfo{APIGroup: "example.com", APIVersion: version, Resource: "httproutes"})
 	created, err := resource.Version(version).Storage.CustomResource.Create(ctx, crdtest.HTTPRouteObject(version), rest.ValidateAllObjectFunc, &metav1.CreateOptions{})

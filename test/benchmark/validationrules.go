@@ -160,7 +160,7 @@ func (r *routes) next() ([]*structuralschema.Structural, error) {
 	}
 	var versions []*structuralschema.Structural
 	for _, version := range crd.Spec.Versions {
-		internal, err := schemas.Internal(version.Schema)
+		internal, err := schemas.InternalSchema(version.Schema)
 		if err != nil {
 			return nil, err
 		}

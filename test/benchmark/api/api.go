@@ -36,8 +36,8 @@ func New() *Server {
 	}
 }
 
-// Store serves objects of a kind, in all namespaces or without one. It returns an error if an object
-// cannot be encoded.
+// Store serves objects of a kind, in all namespaces or without one. It returns an error if an
+// object cannot be encoded.
 func Store[T any](s *Server, kind schema.GroupVersionKind, scope meta.RESTScope, objects []T) error {
 	gv := kind.GroupVersion()
 	resource, singular := meta.UnsafeGuessKindToResource(kind)

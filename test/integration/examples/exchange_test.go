@@ -44,14 +44,14 @@ type answer struct {
 	Object           map[string]any
 }
 
-// answerOf returns the answer in a review.
-func answerOf(review *cluster.Review) answer {
-	a := answer{Warnings: review.Warnings, AuditAnnotations: review.AuditAnnotations}
-	if review.Status != nil {
-		a.Status = &review.Status.ErrStatus
+// answerOf returns the answer in a response.
+func answerOf(response *cluster.Response) answer {
+	a := answer{Warnings: response.Warnings, AuditAnnotations: response.AuditAnnotations}
+	if response.Status != nil {
+		a.Status = &response.Status.ErrStatus
 	}
-	if review.Object != nil {
-		a.Object = deterministic(review.Object)
+	if response.Object != nil {
+		a.Object = deterministic(response.Object)
 	}
 	return a
 }

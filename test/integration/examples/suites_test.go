@@ -41,15 +41,15 @@ func testSuites(t *testing.T, server *live) {
 					t.Errorf("%s: error %v, mismatches %+v", c.Position, c.Err, c.Mismatches)
 				}
 				if c.Err == nil {
-					server.expect(t, c.Manifests, c.Request, c.Review)
+					server.expect(t, c.Manifests, c.Request, c.Response)
 				}
 			})
 		}
 	}
 }
 
-// expect compares the answer of the server to a request with a review.
-func (l *live) expect(t *testing.T, objects []*unstructured.Unstructured, request *cluster.Request, review *cluster.Review) {
+// expect compares the answer of the server to a request with a response of the cluster.
+func (l *live) expect(t *testing.T, objects []*unstructured.Unstructured, request *cluster.Request, response *cluster.Response) {
 	t.Helper()
 	var policies, others []*unstructured.Unstructured
 	for _, object := range objects {
@@ -67,7 +67,7 @@ func (l *live) expect(t *testing.T, objects []*unstructured.Unstructured, reques
 	}
 	l.install(t, policies...)
 	e := l.newExchange(t, request)
-	want := answerOf(review)
+	want := answerOf(response)
 	testserver.Eventually(t, func(ctx context.Context) error {
 		got, err := e.send(ctx)
 		if diff := cmp.Diff(want, got); err == nil && diff != "" {

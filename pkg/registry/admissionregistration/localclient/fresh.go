@@ -99,7 +99,8 @@ func (w *watches) end(open *openWatch) { w.open.Delete(open) }
 type openWatch struct {
 	from uint64
 	// delivered is the version of the last object that the watch delivered. While an event waits to
-	// be read, it is the greatest number, with which the watch covers no version.
+	// be read, delivered is the greatest number, so that the watch does not count as having
+	// delivered any version.
 	delivered atomic.Uint64
 }
 
@@ -109,8 +110,8 @@ func (w *openWatch) deliver(event watch.Event, send func() bool) bool {
 	if !send() {
 		return false
 	}
-	// The version of a bookmark is newer than that of the last object, and other watches of the
-	// resource may get no bookmark with it.
+	// A bookmark does not count: its version is newer than that of the last object, and other
+	// watches of the resource may get no bookmark with this version.
 	if event.Type == watch.Bookmark {
 		w.delivered.Store(previous)
 		return true

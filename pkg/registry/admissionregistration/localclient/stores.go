@@ -29,8 +29,8 @@ const (
 	listTimeout = time.Minute
 )
 
-// RegistryStores holds the stores of the API group that the server has opened. The zero value holds none.
-// Safe for concurrent use.
+// RegistryStores holds the stores of the API group that the server has opened. The zero value holds
+// none. Safe for concurrent use.
 type RegistryStores struct {
 	// byResource maps the name of a resource to its *registry.Store.
 	byResource sync.Map

@@ -25,21 +25,17 @@ type BindingDescriptor[Binding, Policy Object, Spec, PolicySpec policyspec.Spec,
 	policyName func(Binding) string
 }
 
-// Getter returns the policy with the given name, which the caller must not change. If there is no
-// such policy, the error satisfies apierrors.IsNotFound.
-type Getter[Policy Object] func(ctx context.Context, name string) (Policy, error)
-
 // NewBindingREST returns the storage of a kind of bindings, which can serve every version of the
 // API group. The codec of getter must decode to the internal type. Tables show whether the policy
 // of a binding is in all. See NewBindingStrategy for params and policies. NewBindingREST returns
 // the errors of getter and of connecting to etcd.
-func NewBindingREST[Binding, Policy Object, Spec, PolicySpec policyspec.Spec, External, ExternalPolicy metav1.Object](descriptor BindingDescriptor[Binding, Policy, Spec, PolicySpec, External, ExternalPolicy], getter generic.RESTOptionsGetter, params paramaccess.Checker, policies Getter[Policy], all Lister) (*REST, error) {
+func NewBindingREST[Binding, Policy Object, Spec, PolicySpec policyspec.Spec, External, ExternalPolicy metav1.Object](descriptor BindingDescriptor[Binding, Policy, Spec, PolicySpec, External, ExternalPolicy], getter generic.RESTOptionsGetter, params paramaccess.Checker, policies policyvalidation.Getter[Policy], all ListerGetter) (*REST, error) {
 	return newREST(NewBindingStrategy(descriptor, params, policies), getter, descriptor.policyFoundColumn(all))
 }
 
 // NewBindingStrategy returns the Strategy for a kind of bindings, which validates them as
 // policyvalidation.BindingDescriptor does. policies reads the bound policies.
-func NewBindingStrategy[Binding, Policy Object, Spec, PolicySpec policyspec.Spec, External, ExternalPolicy metav1.Object](descriptor BindingDescriptor[Binding, Policy, Spec, PolicySpec, External, ExternalPolicy], params paramaccess.Checker, policies Getter[Policy]) Strategy[Binding, Spec, External] {
+func NewBindingStrategy[Binding, Policy Object, Spec, PolicySpec policyspec.Spec, External, ExternalPolicy metav1.Object](descriptor BindingDescriptor[Binding, Policy, Spec, PolicySpec, External, ExternalPolicy], params paramaccess.Checker, policies policyvalidation.Getter[Policy]) Strategy[Binding, Spec, External] {
 	return newStrategy(descriptor.descriptor, descriptor.bindings.Validator(params, func(ctx context.Context, name string) (external ExternalPolicy, err error) {
 		policy, err := policies(ctx, name)
 		if err != nil {

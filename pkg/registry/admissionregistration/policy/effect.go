@@ -23,15 +23,16 @@ import (
 // maxLookup bounds how long a table waits for the objects of another resource.
 const maxLookup = time.Second
 
-// A Lister returns the storage of a resource, or nil if the server does not serve the resource.
-type Lister func() rest.Lister
+// A ListerGetter returns the storage of a resource, or nil if the server does not serve the
+// resource.
+type ListerGetter func() rest.Lister
 
 // errNotServed is the error of a lookup in a resource that the server does not serve.
 var errNotServed = errors.New("the resource is not served")
 
 // namesIn lists the objects of a resource and returns what name reads from each. The version "0"
 // lists what the watch cache holds, and the empty version what etcd holds.
-func namesIn[T Object](ctx context.Context, resource Lister, version string, name func(T) string) (sets.Set[string], error) {
+func namesIn[T Object](ctx context.Context, resource ListerGetter, version string, name func(T) string) (sets.Set[string], error) {
 	lister := resource()
 	if lister == nil {
 		return nil, errNotServed
@@ -54,8 +55,8 @@ type BoundPolicies[Policy Object] struct {
 	bound            policyvalidation.BoundPolicies
 }
 
-// In returns the policies that bindings, a lister of the kind, bind.
-func (k BindingDescriptor[Binding, Policy, Spec, PolicySpec, External, ExternalPolicy]) In(bindings Lister) BoundPolicies[Policy] {
+// PoliciesBoundBy returns the policies to which the objects of bindings refer.
+func (k BindingDescriptor[Binding, Policy, Spec, PolicySpec, External, ExternalPolicy]) PoliciesBoundBy(bindings ListerGetter) BoundPolicies[Policy] {
 	return BoundPolicies[Policy]{
 		func(policy Policy) bool { return k.policies.TakesEffectAlone(k.policy(policy)) },
 		func(ctx context.Context, version string) (sets.Set[string], error) {
@@ -79,7 +80,7 @@ func (b BoundPolicies[Policy]) column() lookupColumn[Policy] {
 }
 
 // policyFoundColumn returns the column that shows whether the policy of a binding exists.
-func (k BindingDescriptor[Binding, Policy, Spec, PolicySpec, External, ExternalPolicy]) policyFoundColumn(policies Lister) lookupColumn[Binding] {
+func (k BindingDescriptor[Binding, Policy, Spec, PolicySpec, External, ExternalPolicy]) policyFoundColumn(policies ListerGetter) lookupColumn[Binding] {
 	return lookupColumn[Binding]{
 		metav1.TableColumnDefinition{Name: "PolicyFound", Type: "string", Description: "Whether the policy exists, without which the binding has no effect"},
 		func(ctx context.Context) (sets.Set[string], error) {

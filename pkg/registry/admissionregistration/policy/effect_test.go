@@ -39,24 +39,24 @@ func (l *storedList) List(ctx context.Context, options *internalversion.ListOpti
 	return l.list(ctx)
 }
 
-// listed returns the Lister of a resource with one storedList.
-func listed(list func(context.Context) (runtime.Object, error)) policy.Lister {
+// listed returns the ListerGetter of a resource with one storedList.
+func listed(list func(context.Context) (runtime.Object, error)) policy.ListerGetter {
 	stored := &storedList{list: list}
 	return func() rest.Lister { return stored }
 }
 
-// listing returns the Lister of a resource with the objects of list.
-func listing(list runtime.Object) policy.Lister {
+// listing returns the ListerGetter of a resource with the objects of list.
+func listing(list runtime.Object) policy.ListerGetter {
 	return listed(func(context.Context) (runtime.Object, error) { return list, nil })
 }
 
-// failing returns the Lister of a resource that cannot be listed.
-func failing(err error) policy.Lister {
+// failing returns the ListerGetter of a resource that cannot be listed.
+func failing(err error) policy.ListerGetter {
 	return listed(func(context.Context) (runtime.Object, error) { return nil, err })
 }
 
-// hanging returns the Lister of a resource whose lists end only with their context.
-func hanging() policy.Lister {
+// hanging returns the ListerGetter of a resource whose lists end only with their context.
+func hanging() policy.ListerGetter {
 	return listed(func(ctx context.Context) (runtime.Object, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -102,7 +102,7 @@ func TestEffectInTables(t *testing.T) {
 		kind   descriptor
 		column string
 		list   runtime.Object
-		beside policy.Lister
+		beside policy.ListerGetter
 		off    bool // the gate of Singletons
 		want   map[string]any
 	}{

@@ -36,7 +36,7 @@ type descriptor struct {
 	strategy strategy // without type checks
 	// storage returns the storage of the kind beside the storage of the bindings of its policies,
 	// or of the policies of its bindings.
-	storage      func(getter generic.RESTOptionsGetter, beside policy.Lister) (*policy.REST, *policy.StatusREST, error)
+	storage      func(getter generic.RESTOptionsGetter, beside policy.ListerGetter) (*policy.REST, *policy.StatusREST, error)
 	demo         func(changes ...change) policy.Object
 	other        change // changes the spec
 	invalid      change // makes the spec invalid
@@ -71,9 +71,9 @@ const (
 var policyKinds = []policyKind{{
 	descriptor: descriptor{
 		name:     "ValidatingAdmissionPolicy",
-		strategy: policy.NewStrategy(policy.Validating, access, nil, nil, policy.ValidatingBinding.In(notServed)),
-		storage: func(getter generic.RESTOptionsGetter, beside policy.Lister) (*policy.REST, *policy.StatusREST, error) {
-			return policy.NewREST(policy.Validating, getter, access, nil, nil, policy.ValidatingBinding.In(beside))
+		strategy: policy.NewStrategy(policy.Validating, access, nil, nil, policy.ValidatingBinding.PoliciesBoundBy(notServed)),
+		storage: func(getter generic.RESTOptionsGetter, beside policy.ListerGetter) (*policy.REST, *policy.StatusREST, error) {
+			return policy.NewREST(policy.Validating, getter, access, nil, nil, policy.ValidatingBinding.PoliciesBoundBy(beside))
 		},
 		demo:         func(changes ...change) policy.Object { return validating(changes...) },
 		other:        expression("object.spec.replicas <= 3"),
@@ -88,9 +88,9 @@ var policyKinds = []policyKind{{
 }, {
 	descriptor: descriptor{
 		name:     "MutatingAdmissionPolicy",
-		strategy: policy.NewStrategy(policy.Mutating, access, nil, nil, policy.MutatingBinding.In(notServed)),
-		storage: func(getter generic.RESTOptionsGetter, beside policy.Lister) (*policy.REST, *policy.StatusREST, error) {
-			return policy.NewREST(policy.Mutating, getter, access, nil, nil, policy.MutatingBinding.In(beside))
+		strategy: policy.NewStrategy(policy.Mutating, access, nil, nil, policy.MutatingBinding.PoliciesBoundBy(notServed)),
+		storage: func(getter generic.RESTOptionsGetter, beside policy.ListerGetter) (*policy.REST, *policy.StatusREST, error) {
+			return policy.NewREST(policy.Mutating, getter, access, nil, nil, policy.MutatingBinding.PoliciesBoundBy(beside))
 		},
 		demo:         func(changes ...change) policy.Object { return mutating(changes...) },
 		other:        expression("[JSONPatch{}]"),
@@ -107,7 +107,7 @@ var policyKinds = []policyKind{{
 var bindingKinds = []descriptor{{
 	name:     "ValidatingAdmissionPolicyBinding",
 	strategy: policy.NewBindingStrategy(policy.ValidatingBinding, access, validatingPolicies),
-	storage: func(getter generic.RESTOptionsGetter, beside policy.Lister) (*policy.REST, *policy.StatusREST, error) {
+	storage: func(getter generic.RESTOptionsGetter, beside policy.ListerGetter) (*policy.REST, *policy.StatusREST, error) {
 		resource, err := policy.NewBindingREST(policy.ValidatingBinding, getter, access, validatingPolicies, beside)
 		return resource, nil, err
 	},
@@ -120,7 +120,7 @@ var bindingKinds = []descriptor{{
 }, {
 	name:     "MutatingAdmissionPolicyBinding",
 	strategy: policy.NewBindingStrategy(policy.MutatingBinding, access, mutatingPolicies),
-	storage: func(getter generic.RESTOptionsGetter, beside policy.Lister) (*policy.REST, *policy.StatusREST, error) {
+	storage: func(getter generic.RESTOptionsGetter, beside policy.ListerGetter) (*policy.REST, *policy.StatusREST, error) {
 		resource, err := policy.NewBindingREST(policy.MutatingBinding, getter, access, mutatingPolicies, beside)
 		return resource, nil, err
 	},
@@ -184,7 +184,7 @@ func mutatingPolicies(_ context.Context, name string) (*admissionregistration.Mu
 	return nil, apierrors.NewNotFound(admissionregistration.Resource("mutatingadmissionpolicies"), name)
 }
 
-// notServed is the Lister of a resource that the server does not serve.
+// notServed is the ListerGetter of a resource that the server does not serve.
 func notServed() rest.Lister { return nil }
 
 func cluster() context.Context { return request.WithNamespace(context.Background(), "") }

@@ -136,7 +136,7 @@ func TestTypeErrorsOfMutating(t *testing.T) {
 	}
 	strategy := policy.NewStrategy(policy.Mutating, access, func(p *v1.MutatingAdmissionPolicy) field.ErrorList {
 		return field.ErrorList{field.Invalid(field.NewPath("spec", "mutations").Key(p.Name), p.Spec.Mutations, "does not fit")}
-	}, nil, policy.MutatingBinding.In(notServed))
+	}, nil, policy.MutatingBinding.PoliciesBoundBy(notServed))
 	const found = "spec.mutations[demo]"
 	for name, tc := range map[string]struct {
 		off          bool

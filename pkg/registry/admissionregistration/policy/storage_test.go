@@ -27,7 +27,7 @@ func (k descriptor) store(t *testing.T) (*policy.REST, *policy.StatusREST) {
 }
 
 // storeBeside returns the storage that store returns, beside other storage.
-func (k descriptor) storeBeside(t *testing.T, beside policy.Lister) (*policy.REST, *policy.StatusREST) {
+func (k descriptor) storeBeside(t *testing.T, beside policy.ListerGetter) (*policy.REST, *policy.StatusREST) {
 	t.Helper()
 	_, config := etcdtesting.NewUnsecuredEtcd3TestClientServer(t)
 	config.Codec = scheme.Codecs.LegacyCodec(v1.SchemeGroupVersion)

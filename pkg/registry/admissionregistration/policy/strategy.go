@@ -32,8 +32,7 @@ type Object interface {
 }
 
 // A descriptor declares how a kind of policies or bindings differs from the others, for Strategy
-// and REST. T is a pointer to its internal type.
-// External is a pointer to its v1 type.
+// and REST. T is a pointer to its internal type, and External a pointer to its v1 type.
 type descriptor[T Object, Spec policyspec.Spec, External metav1.Object] struct {
 	plural, singular string // names of the resource
 	newObject        func() T

@@ -111,7 +111,7 @@ func TestTypeErrorsOfValidating(t *testing.T) {
 	selector := func(obj policy.Object) {
 		fieldsOf(obj).matchConstraints.ObjectSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "blue"}}
 	}
-	strategy := policy.NewStrategy(policy.Validating, access, builtintypes.TypeChecks.Validating, nil, policy.ValidatingBinding.In(notServed))
+	strategy := policy.NewStrategy(policy.Validating, access, builtintypes.TypeChecks.Validating, nil, policy.ValidatingBinding.PoliciesBoundBy(notServed))
 	for name, tc := range map[string]struct {
 		off          bool
 		stored, sent policy.Object // a create if stored is nil
@@ -162,7 +162,7 @@ func TestTypeErrorMessage(t *testing.T) {
 	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.AdmissionPolicyTypeEnforcement, true)
 	strategy := policy.NewStrategy(policy.Validating, access, func(p *v1.ValidatingAdmissionPolicy) field.ErrorList {
 		return field.ErrorList{field.Invalid(field.NewPath("spec"), p.Spec.Validations[0].Expression, "of "+p.Name)}
-	}, nil, policy.ValidatingBinding.In(notServed))
+	}, nil, policy.ValidatingBinding.PoliciesBoundBy(notServed))
 	err := write(strategy, nil, validating(expression("object.spec.relpicas <= 5")))
 	const want = `spec: Invalid value: "object.spec.relpicas <= 5": of demo`
 	if err == nil || !strings.HasSuffix(err.Error(), want) {

@@ -25,7 +25,7 @@ import (
 func TestTypeWarnings(t *testing.T) {
 	strategy := policy.NewStrategy(policy.Validating, access, nil, func(_ context.Context, p *v1.ValidatingAdmissionPolicy) []string {
 		return []string{p.Name + ": " + p.Spec.Validations[0].Expression}
-	}, policy.ValidatingBinding.In(notServed))
+	}, policy.ValidatingBinding.PoliciesBoundBy(notServed))
 	deleted := func(obj policy.Object) { obj.SetDeletionTimestamp(&metav1.Time{}) }
 	want := []string{"demo: object.spec.replcias <= 5"}
 	mistyped := validating(expression("object.spec.replcias <= 5"))
@@ -69,7 +69,7 @@ func TestUnboundPolicies(t *testing.T) {
 	want := []string{`the policy has no effect: no ValidatingAdmissionPolicyBinding has spec.policyName "demo"`}
 	for name, tc := range map[string]struct {
 		policy   policy.Object
-		bindings policy.Lister
+		bindings policy.ListerGetter
 		off      bool // the gate of Singletons
 		want     []string
 	}{
@@ -83,7 +83,7 @@ func TestUnboundPolicies(t *testing.T) {
 		"bindings are not served": {policy: validating(), bindings: notServed},
 	} {
 		featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.ValidatingAdmissionPolicySingleton, !tc.off)
-		strategy := policy.NewStrategy(policy.Validating, access, nil, nil, policy.ValidatingBinding.In(tc.bindings))
+		strategy := policy.NewStrategy(policy.Validating, access, nil, nil, policy.ValidatingBinding.PoliciesBoundBy(tc.bindings))
 		if got := strategy.WarningsOnUpdate(t.Context(), tc.policy, validating()); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: got %q, want %q", name, got, tc.want)
 		}

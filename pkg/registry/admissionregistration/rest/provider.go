@@ -200,7 +200,7 @@ func policiesAndBindings[P, B policy.Object, S, BS policyspec.Spec, V, BV metav1
 		name: policies.Resource(), versions: versions,
 		open: func() (_ *registry.Store, _ map[string]rest.Storage, err error) {
 			var status rest.Storage
-			if stored, status, err = policy.NewREST(policies, getter, params, types, warnings, bindings.In(lister(&storedBindings))); err != nil {
+			if stored, status, err = policy.NewREST(policies, getter, params, types, warnings, bindings.PoliciesBoundBy(lister(&storedBindings))); err != nil {
 				return nil, nil, err
 			}
 			storage := map[string]rest.Storage{"": stored}
@@ -221,8 +221,8 @@ func policiesAndBindings[P, B policy.Object, S, BS policyspec.Spec, V, BV metav1
 	}}
 }
 
-// lister returns the Lister of a storage that may be opened later.
-func lister(storage **policy.REST) policy.Lister {
+// lister returns the ListerGetter of a storage that may be opened later.
+func lister(storage **policy.REST) policy.ListerGetter {
 	return func() rest.Lister {
 		if *storage == nil {
 			return nil

@@ -44,7 +44,7 @@ type server struct {
 	policies   *fake.Clientset
 	params     *dynamicfake.FakeDynamicClient
 	authorizer authorizer.Authorizer
-	freshness  policyinit.Freshness
+	freshness  policyinit.FreshnessBound
 
 	kubeInformers   kubeinformers.SharedInformerFactory
 	policyInformers informers.SharedInformerFactory

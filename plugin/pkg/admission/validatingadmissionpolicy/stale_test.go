@@ -46,7 +46,7 @@ func TestStalePolicies(t *testing.T) {
 				s, plugin := newServer(t, policy, policytest.Binding("few", "few")), newPlugin(t)
 				var checked sync.Map
 				var stuck atomic.Bool
-				s.freshness = policyinit.Freshness{Limit: tc.limit, Check: func(_ context.Context, resource, _ string) error {
+				s.freshness = policyinit.FreshnessBound{Limit: tc.limit, Check: func(_ context.Context, resource, _ string) error {
 					checked.Store(resource, true)
 					if stuck.Load() {
 						return errors.New("stuck")
@@ -103,7 +103,7 @@ func TestStaleParams(t *testing.T) {
 				other.Spec.MatchConstraints.ResourceRules[0].Resources = []string{"jobs"}
 				s, plugin := newServer(t, policy, policytest.Binding("few", "few"), other, policytest.Binding("other", "other")), newPlugin(t)
 				s.kube.Resources = []*metav1.APIResourceList{{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "configmaps", Kind: "ConfigMap", Namespaced: true}}}}
-				s.freshness = policyinit.Freshness{Limit: 5 * time.Second, Check: func(context.Context, string, string) error { return nil }}
+				s.freshness = policyinit.FreshnessBound{Limit: 5 * time.Second, Check: func(context.Context, string, string) error { return nil }}
 				s.initialize(t, plugin)
 				var silent atomic.Bool
 				s.params.PrependReactor("list", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {

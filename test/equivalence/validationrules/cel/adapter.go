@@ -53,21 +53,21 @@ func validator(s, _ *schema.Structural, isResourceRoot bool, _ *apiservercel.Dec
 	return NewValidator(s, isResourceRoot, limit)
 }
 
-// An Option changes the input of an evaluation.
-type Option func(*validationrules.Input)
+// An Option changes the instance of an evaluation.
+type Option func(*validationrules.Instance)
 
 // WithRatcheting compares with old values.
 func WithRatcheting(correlation *common.CorrelatedObject) Option {
-	return func(in *validationrules.Input) {
-		in.Correlation = func() *common.CorrelatedObject { return correlation }
+	return func(instance *validationrules.Instance) {
+		instance.Correlation = func() *common.CorrelatedObject { return correlation }
 	}
 }
 
 // Validate returns the errors of a value and the budget that remains.
 func (v *Validator) Validate(ctx context.Context, path *field.Path, _ *schema.Structural, value, old any, budget int64, options ...Option) (field.ErrorList, int64) {
-	in := validationrules.Input{Path: path, Value: value, Old: old, Budget: budget}
+	instance := validationrules.Instance{Path: path, Value: value, Old: old, Budget: budget}
 	for _, option := range options {
-		option(&in)
+		option(&instance)
 	}
-	return v.rules.Evaluate(ctx, in)
+	return v.rules.Evaluate(ctx, instance)
 }

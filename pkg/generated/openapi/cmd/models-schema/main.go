@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command models-schema prints the OpenAPI v2 document of the policy kinds. applyconfiguration-gen reads the
-// list types and list map keys from it.
+// Command models-schema prints the OpenAPI v2 document of the policy kinds. applyconfiguration-gen
+// reads the list types and list map keys from it.
 package main
 
 import (

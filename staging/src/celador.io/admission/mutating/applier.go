@@ -105,7 +105,7 @@ func (r *applier) exempt(i *invocation) bool {
 	report.Binding = i.binding.Name()
 	r.result.Conditions = append(r.result.Conditions, *report)
 	if err != nil {
-		i.found(policy.Failed)
+		i.addOutcome(policy.Failed)
 		r.fail(i.Policy, i.binding.Name(), err.Error(), metav1.StatusReasonInvalid)
 	}
 	return true
@@ -138,13 +138,13 @@ func (r *applier) applyDue(i *invocation, due func(index int) bool) (invoked []i
 			// A request that was interrupted, for example because the client has gone, is no
 			// failure of the policy.
 			if r.request.Interrupted() == nil {
-				i.found(policy.Failed)
+				i.addOutcome(policy.Failed)
 			}
 			return nil, err
 		}
 	}
 	if len(invoked) > 0 {
-		i.found(policy.Admitted)
+		i.addOutcome(policy.Admitted)
 	}
 	return invoked, nil
 }
@@ -193,7 +193,7 @@ func (r *applier) failMutation(i *invocation, index int, err error) {
 	if refused {
 		outcome = policy.Denied
 	}
-	i.found(outcome)
+	i.addOutcome(outcome)
 	r.fail(i.Policy, i.binding.Name(), message, reason)
 	failure := &r.result.Failures[len(r.result.Failures)-1]
 	failure.Stated = refused || m.reason != ""

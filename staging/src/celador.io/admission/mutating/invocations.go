@@ -28,8 +28,9 @@ type invocation struct {
 	outcome policy.Outcome
 }
 
-// found adds an outcome of a part of the policy.
-func (i *invocation) found(o policy.Outcome) { i.evaluated, i.outcome = true, max(i.outcome, o) }
+// addOutcome records the outcome of a mutation or match condition of the policy. The worst one
+// counts.
+func (i *invocation) addOutcome(o policy.Outcome) { i.evaluated, i.outcome = true, max(i.outcome, o) }
 
 // key identifies a mutation of an invocation in both rounds of admission.
 type key struct {

@@ -22,8 +22,8 @@ import (
 // fields differently. objectValues therefore records the form of each object.
 type objectValues struct {
 	schema.GroupVersionKind
-	// tried is set once the engine has tried to convert the request's object to the kind. err is the
-	// error of this attempt.
+	// tried is set once the engine has tried to convert the request's object to the kind. err is
+	// the error of this attempt.
 	tried             bool
 	err               error
 	form              activation.Form

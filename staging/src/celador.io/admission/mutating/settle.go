@@ -45,7 +45,7 @@ func (r *applier) settle() error {
 	}
 	message := fmt.Sprintf("mutations never settle: after %d more rounds the object is still changed by policy %s", maxRounds, strings.Join(names, ", policy "))
 	for _, u := range unsettled {
-		u.found(policy.Failed)
+		u.addOutcome(policy.Failed)
 		r.fail(u.Policy, u.binding.Name(), message, metav1.StatusReasonInvalid)
 	}
 	// If failurePolicy ignores the failures, the request continues with the object before the

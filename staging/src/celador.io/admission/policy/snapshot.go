@@ -83,8 +83,8 @@ func newIndex[Body any](policies []*boundPolicy[Body]) *matching.Index {
 	return matching.NewIndex(len(criteria), func(i int) *matching.Criteria { return criteria[i] })
 }
 
-// sameCriteria reports whether an index of one policy is also an index of the other. Either may be
-// nil.
+// sameCriteria reports whether two states of a policy have the same compiled match constraints, so
+// that an index of one is an index of the other. A state is nil while the policy is not in effect.
 func sameCriteria[Body any](a, b *boundPolicy[Body]) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -97,13 +97,13 @@ func (s *Store[PolicyObject, BindingObject, Body]) Hold() (release func()) {
 	}
 }
 
-// Set adds policies and bindings of version v1, or replaces those with the same names. Their Go types
-// are those of celador.io/api or of k8s.io/api. For objects of other types, Set returns an error and
-// changes nothing.
+// Set adds policies and bindings of version v1, or replaces those with the same names. Their Go
+// types are those of celador.io/api or of k8s.io/api. For objects of other types, Set returns an
+// error and changes nothing.
 //
 // Set compiles policies. A policy with expressions that do not compile is added, too: its
-// failurePolicy decides about the requests that it matches. A binding has no effect until its policy
-// is stored.
+// failurePolicy decides about the requests that it matches. A binding has no effect until its
+// policy is stored.
 func (s *Store[PolicyObject, BindingObject, Body]) Set(objects ...runtime.Object) error {
 	policies, bindings, err := policyspec.Sort[PolicyObject, BindingObject](objects)
 	if err != nil {

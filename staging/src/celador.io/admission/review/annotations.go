@@ -36,8 +36,9 @@ func (a *annotations) all() map[string]string {
 }
 
 // responseKey returns the key of an annotation in a response. The API server prefixes it with the
-// name of the webhook and a slash, so that it has no slash of its own and must not be longer than
-// the name of a label. The underscore is the first one of the key, because a prefix has none.
+// name of the webhook and a slash. The key must therefore contain no slash, and must not be longer
+// than the name of a label. Its first underscore is the one in the place of the slash, because the
+// part before the slash is a DNS name.
 func responseKey(key string) string {
 	name := strings.Replace(key, "/", "_", 1)
 	if excess := len(name) - validation.LabelValueMaxLength; excess > 0 {

@@ -53,8 +53,8 @@ func (c *comparison) compare(from, to map[string]any) {
 	}
 }
 
-// equal compares two values. reflect.DeepEqual, which it calls for what JSON does not decode to, takes
-// twenty times as long for lists of objects.
+// equal compares two values. reflect.DeepEqual, which it calls for what JSON does not decode to,
+// takes twenty times as long for lists of objects.
 func equal(a, b any) bool {
 	switch a := a.(type) {
 	case string, bool, int64, float64, nil:

@@ -22,9 +22,9 @@ import (
 const maxBytes = 8 << 20
 
 // Handler returns a handler of the requests with which API servers call a webhook. It answers each
-// AdmissionReview with the response that decide returns. What is no answer is an API status, whose
-// message API servers show, and to which they apply the failurePolicy of the webhook: 400 or 413 for
-// a body that FromReview does not accept, and 504 if decide returns nil.
+// AdmissionReview with the response that decide returns. It answers with an API status instead if
+// it cannot: 400 or 413 for a body that FromReview does not accept, and 504 if decide returns nil.
+// API servers show the message of the status, and apply the failurePolicy of the webhook.
 func Handler(decide func(context.Context, *Request) *admissionv1.AdmissionResponse) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request, err := read(http.MaxBytesReader(w, r.Body, maxBytes))

@@ -36,8 +36,8 @@ type Request struct {
 var _ matching.Converted = &Request{}
 
 // FromReview returns the request of a review. It returns an error if the review is not of version
-// v1 or has no request, and the errors of FromRequest. Answer such a review with HTTP status 400, to
-// which the API server applies the failurePolicy of the webhook.
+// v1 or has no request, and the errors of FromRequest. Answer such a review with HTTP status 400,
+// to which the API server applies the failurePolicy of the webhook.
 func FromReview(review *admissionv1.AdmissionReview) (*Request, error) {
 	if got, want := review.GroupVersionKind(), admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"); got != want {
 		return nil, fmt.Errorf("the review is of %q, not %q: list v1 first in admissionReviewVersions of the webhook", got, want)

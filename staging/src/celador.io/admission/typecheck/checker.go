@@ -142,8 +142,8 @@ func (c *Checker) check(policy *policyspec.Anatomy) *Result {
 	return result
 }
 
-// findUntyped adds findings for a policy of which no type could be checked: the names that are
-// escaped as in schemas of custom resources, which are errors for objects of any type.
+// findUntyped adds findings for a policy of which no type could be checked. The only ones are about
+// escaped field names such as max__dash__size, which are errors for objects of any type.
 func (c *Checker) findUntyped(expressions []fieldExpression, params *resolvedType, result *Result) {
 	assessments, err := c.checkExpressions(expressions, resolvedType{}, params)
 	if err != nil {

@@ -178,8 +178,8 @@ func (w *wrapper) visitElements(values []ast.Expr, optional func(int) bool) {
 	}
 }
 
-// wrap replaces e by what the function by makes of its type and a copy of e. If by returns nil, e
-// stays.
+// wrap replaces e by the expression that by returns for the type and a copy of e. If by returns
+// nil, e stays.
 func (w *wrapper) wrap(e ast.Expr, by func(*types.Type, ast.Expr) ast.Expr) {
 	inner := w.NewUnspecifiedExpr(w.id())
 	inner.SetKindCase(e)

@@ -139,15 +139,15 @@ func (e *evaluation) apply(p *policyEvaluation, b *policy.BindingMatch[Body]) er
 				return interrupted
 			}
 		}
-		e.report(p, b.Binding, e.find(p, param))
+		e.report(p, b.Binding, e.resultFor(p, param))
 	}
 	return nil
 }
 
-// find returns the result of the policy for a param, which is valid until the next call. Bindings
-// without params, or with the param of the binding before, share a result, because expressions do
-// not read bindings.
-func (e *evaluation) find(p *policyEvaluation, param *unstructured.Unstructured) *paramResult {
+// resultFor evaluates the policy with a param, and returns the result, which is valid until the
+// next call. Bindings without params, or with the param of the binding before, share a result,
+// because expressions do not read bindings.
+func (e *evaluation) resultFor(p *policyEvaluation, param *unstructured.Unstructured) *paramResult {
 	if p.evaluated && e.param.Of(param) {
 		return &e.found
 	}

@@ -79,8 +79,7 @@ func (s *selection) cluster(ctx context.Context, config Config) (*cluster.Cluste
 	added, indexes := s.keep(config.Added)
 	c, err := cluster.NewBase(config.Backend).Restore(ctx, stored, append(added, s.unbound...))
 	for _, err := range manifest.Errors(err) {
-		// The index of Restore's error counts the objects that were kept. That of the caller counts
-		// config.Added.
+		// Restore counts the objects that were kept. The caller needs the index in config.Added.
 		if invalid, ok := err.(*cluster.ObjectError); ok && invalid.Index < len(indexes) {
 			invalid.Index = indexes[invalid.Index]
 		}

@@ -26,42 +26,42 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// Admit returns the review of a request. It does not change the cluster. It returns an error if the
-// request is not one that a client can send, such as one for an unknown resource or with an unknown
-// field. An object that the API rejects for another reason is part of the review.
-func (c *Cluster) Admit(ctx context.Context, request *Request) (*Review, error) {
+// Admit returns the response to a request. It does not change the cluster. It returns an error if
+// the request is not one that a client can send, such as one for an unknown resource or with an
+// unknown field. An object that the API rejects for another reason is part of the response.
+func (c *Cluster) Admit(ctx context.Context, request *Request) (*Response, error) {
 	return c.admit(ctx, request, newRecord(&c.policies))
 }
 
-// admit returns the review of a request. The policies are those of the record, to which it adds
+// admit returns the response to a request. The policies are those of the record, to which it adds
 // what they did.
-func (c *Cluster) admit(ctx context.Context, request *Request, r *record) (*Review, error) {
+func (c *Cluster) admit(ctx context.Context, request *Request, r *record) (*Response, error) {
 	l := newLayer(c.objects)
 	call, err := c.newCall(ctx, request, l)
 	if err != nil {
 		return nil, err
 	}
 	object, warnings, err := c.serve(withRecord(withLayer(ctx, l), r), call)
-	review := &Review{Allowed: err == nil, Warnings: warnings, Object: object}
+	response := &Response{Allowed: err == nil, Warnings: warnings, Object: object}
 	var status *apierrors.StatusError
 	switch {
 	case err == nil:
 	case !errors.As(err, &status):
 		return nil, err
 	case request.Operation == admission.Connect && status.ErrStatus.Reason == errConnected.ErrStatus.Reason:
-		review.Allowed = true
+		response.Allowed = true
 	case apierrors.IsBadRequest(status) && !r.mutated && !r.validated:
 		// Policies never saw the request, because its body cannot be decoded.
 		return nil, status
 	default:
-		review.Status = status
+		response.Status = status
 	}
 	if object != nil {
 		// The times in managedFields differ between runs.
 		object.SetManagedFields(nil)
 	}
-	c.addResults(review, r)
-	return review, nil
+	c.addResults(response, r)
+	return response, nil
 }
 
 // errConnected is the error with which a connection ends after all policies admitted it, since

@@ -16,8 +16,8 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// A Backend is what a cluster takes from the server that it stands for. Implementations are safe
-// for concurrent use.
+// A Backend provides the parts of a server that its clusters need: API groups, authorizer, plugins,
+// schemas and feature gates. Implementations are safe for concurrent use.
 type Backend interface {
 	// Group returns a new API group with the registries of its resources, or nil if the group is
 	// not served. Registries store objects through options.RESTOptions. A cluster calls Group at

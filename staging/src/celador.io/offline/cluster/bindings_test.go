@@ -75,7 +75,7 @@ metadata: {name: d, namespace: default, labels: {set: mixed}}
 data: {skip: "false"}
 `
 
-// TestBindingsInCompany tests that the review of a policy through a binding does not depend on the
+// TestBindingsInCompany tests that the record of a policy through a binding does not depend on the
 // policy's other bindings, except that a fallback does not apply beside a binding that does.
 func TestBindingsInCompany(t *testing.T) {
 	restore, err := clustertest.Backend.EnableFeatures(map[string]bool{"ValidatingAdmissionPolicyFallbackBinding": true, "MutatingAdmissionPolicyFallbackBinding": true})
@@ -125,25 +125,25 @@ spec:
 	}
 }
 
-// testBindings compares the review of each binding alone with its review beside all others, and
+// testBindings compares the record of each binding alone with its record beside all others, and
 // with pairs also beside each other one.
 func testBindings(t *testing.T, kind, policy string, bindings []boundBinding, pairs bool) {
-	alone := map[string]cluster.PolicyReview{}
+	alone := map[string]cluster.PolicyRecord{}
 	for _, b := range bindings {
-		review := reviewBindings(t, kind, policy, b)[0]
+		response := recordsOfBindings(t, kind, policy, b)[0]
 		if b.mismatch != "" {
-			want := cluster.PolicyReview{Kind: kind, Policy: "policy", Binding: b.name, Effect: cluster.NotMatched, Reason: b.mismatch}
-			if diff := cmp.Diff(want, review); diff != "" {
+			want := cluster.PolicyRecord{Kind: kind, Policy: "policy", Binding: b.name, Effect: cluster.NotMatched, Reason: b.mismatch}
+			if diff := cmp.Diff(want, response); diff != "" {
 				t.Errorf("binding %s of%s\ndiffers (-want +got):\n%s", b.name, policy, diff)
 			}
-		} else if review.Effect == cluster.NotMatched || review.Effect == cluster.NotReached {
-			t.Errorf("binding %s of%s\ndoes not apply: %+v", b.name, policy, review)
+		} else if response.Effect == cluster.NotMatched || response.Effect == cluster.NotReached {
+			t.Errorf("binding %s of%s\ndoes not apply: %+v", b.name, policy, response)
 		}
-		alone[b.name] = review
+		alone[b.name] = response
 	}
 	test := func(company ...boundBinding) {
 		regular := slices.ContainsFunc(company, func(b boundBinding) bool { return !b.fallback && b.mismatch == "" })
-		for i, got := range reviewBindings(t, kind, policy, company...) {
+		for i, got := range recordsOfBindings(t, kind, policy, company...) {
 			b := company[i]
 			effect, reason := alone[b.name].Effect, alone[b.name].Reason
 			if b.fallback && regular && b.mismatch == "" {
@@ -165,8 +165,8 @@ func testBindings(t *testing.T, kind, policy string, bindings []boundBinding, pa
 	}
 }
 
-// reviewBindings returns the reviews of a policy through bindings in the order of the bindings.
-func reviewBindings(t *testing.T, kind, policy string, bindings ...boundBinding) []cluster.PolicyReview {
+// recordsOfBindings returns the records of a policy through bindings in the order of the bindings.
+func recordsOfBindings(t *testing.T, kind, policy string, bindings ...boundBinding) []cluster.PolicyRecord {
 	t.Helper()
 	documents := []string{policy, bindingParams}
 	for _, b := range bindings {
@@ -177,14 +177,14 @@ func reviewBindings(t *testing.T, kind, policy string, bindings ...boundBinding)
 		documents = append(documents, fmt.Sprintf(
 			"apiVersion: admissionregistration.k8s.io/v1\nkind: %sBinding\nmetadata: {name: %s}\nspec:\n  policyName: policy\n  %s\n", kind, b.name, spec))
 	}
-	review := clustertest.Admit(t, clustertest.New(t, clustertest.Backend, strings.Join(documents, "\n---\n")), &cluster.Request{Operation: admission.Create, Object: clustertest.Deployment(t, "3")})
-	found := make([]cluster.PolicyReview, len(bindings))
+	response := clustertest.Admit(t, clustertest.New(t, clustertest.Backend, strings.Join(documents, "\n---\n")), &cluster.Request{Operation: admission.Create, Object: clustertest.Deployment(t, "3")})
+	found := make([]cluster.PolicyRecord, len(bindings))
 	for i, b := range bindings {
-		at := slices.IndexFunc(review.Policies, func(p cluster.PolicyReview) bool { return p.Kind == kind && p.Binding == b.name })
+		at := slices.IndexFunc(response.Policies, func(p cluster.PolicyRecord) bool { return p.Kind == kind && p.Binding == b.name })
 		if at < 0 {
-			t.Fatalf("%s is not reviewed", b.name)
+			t.Fatalf("%s has no record", b.name)
 		}
-		found[i] = review.Policies[at]
+		found[i] = response.Policies[at]
 	}
 	return found
 }

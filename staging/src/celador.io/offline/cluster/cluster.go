@@ -21,7 +21,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
-// A Cluster holds objects, policies among them, and reviews requests. It is safe for concurrent
+// A Cluster holds objects, policies among them, and answers requests. It is safe for concurrent
 // use.
 type Cluster struct {
 	*Base
@@ -65,7 +65,7 @@ func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstru
 	}
 	for _, definitions := range []bool{true, false} {
 		for _, object := range stored {
-			if IsDefinition(object) != definitions || replaced[Identify(object)] {
+			if IsCRD(object) != definitions || replaced[Identify(object)] {
 				continue
 			}
 			if err := c.accept(ctx, object, c.restore); err != nil {
@@ -73,7 +73,7 @@ func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstru
 			}
 		}
 		for i, object := range added {
-			if IsDefinition(object) != definitions {
+			if IsCRD(object) != definitions {
 				continue
 			}
 			if err := c.accept(ctx, object, c.add); err != nil {
@@ -108,7 +108,7 @@ func Identify(object *unstructured.Unstructured) Identity {
 // accept puts an object into the cluster. If it is a CustomResourceDefinition, the cluster serves
 // its custom resources afterwards.
 func (c *Cluster) accept(ctx context.Context, object *unstructured.Unstructured, put func(context.Context, *unstructured.Unstructured) error) error {
-	if err := put(ctx, object); err != nil || !IsDefinition(object) {
+	if err := put(ctx, object); err != nil || !IsCRD(object) {
 		return err
 	}
 	return c.define(ctx, object)

@@ -34,16 +34,16 @@ type customResource struct {
 	crd *apiextensionsv1.CustomResourceDefinition
 }
 
-// DefinitionKind is the kind of CustomResourceDefinitions.
-const DefinitionKind = "CustomResourceDefinition"
+// CRDKind is the kind of CustomResourceDefinitions.
+const CRDKind = "CustomResourceDefinition"
 
-// IsDefinition reports whether the object is a CustomResourceDefinition.
-func IsDefinition(object *unstructured.Unstructured) bool {
-	return object.GroupVersionKind().GroupKind() == apiextensionsv1.Kind(DefinitionKind)
+// IsCRD reports whether the object is a CustomResourceDefinition.
+func IsCRD(object *unstructured.Unstructured) bool {
+	return object.GroupVersionKind().GroupKind() == apiextensionsv1.Kind(CRDKind)
 }
 
-// DefinedKind returns the kind of the custom resources of a CustomResourceDefinition.
-func DefinedKind(definition *unstructured.Unstructured) schema.GroupKind {
+// CustomKind returns the kind of the custom resources of a CustomResourceDefinition.
+func CustomKind(definition *unstructured.Unstructured) schema.GroupKind {
 	group, _, _ := unstructured.NestedString(definition.Object, "spec", "group")
 	kind, _, _ := unstructured.NestedString(definition.Object, "spec", "names", "kind")
 	return schema.GroupKind{Group: group, Kind: kind}

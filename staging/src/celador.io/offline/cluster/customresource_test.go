@@ -51,11 +51,11 @@ func TestCustomResources(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			review := clustertest.Admit(t, clustertest.New(t, clustertest.Backend, test.policy+"---\n"+clustertest.Widgets), test.request(t))
-			if review.Allowed || len(review.Policies[0].Decisions) != 1 {
-				t.Fatalf("status is %v, policies are %+v", review.Status, review.Policies)
+			response := clustertest.Admit(t, clustertest.New(t, clustertest.Backend, test.policy+"---\n"+clustertest.Widgets), test.request(t))
+			if response.Allowed || len(response.Policies[0].Decisions) != 1 {
+				t.Fatalf("status is %v, policies are %+v", response.Status, response.Policies)
 			}
-			if _, got, _ := strings.Cut(review.Status.Error(), "denied request: "); got != test.want {
+			if _, got, _ := strings.Cut(response.Status.Error(), "denied request: "); got != test.want {
 				t.Errorf("message is %q, want %q", got, test.want)
 			}
 		})
@@ -64,9 +64,9 @@ func TestCustomResources(t *testing.T) {
 
 func TestCustomResourcesAreValidated(t *testing.T) {
 	c := clustertest.New(t, clustertest.Backend, clustertest.Widgets)
-	review := clustertest.Admit(t, c, &cluster.Request{Operation: admission.Create, Object: clustertest.Widget(t, "v1", "spec: {size: 101}")})
-	if review.Allowed || !strings.Contains(review.Status.Error(), "spec.size: Invalid value: 101") {
-		t.Errorf("size 101: allowed %v, status %v", review.Allowed, review.Status)
+	response := clustertest.Admit(t, c, &cluster.Request{Operation: admission.Create, Object: clustertest.Widget(t, "v1", "spec: {size: 101}")})
+	if response.Allowed || !strings.Contains(response.Status.Error(), "spec.size: Invalid value: 101") {
+		t.Errorf("size 101: allowed %v, status %v", response.Allowed, response.Status)
 	}
 	if _, err := c.Admit(t.Context(), &cluster.Request{Operation: admission.Create, Object: clustertest.Widget(t, "v1", "spec: {sise: 1}")}); err == nil || !strings.Contains(err.Error(), `unknown field "spec.sise"`) {
 		t.Errorf("unknown field: error is %v", err)
@@ -82,12 +82,12 @@ func TestCustomParams(t *testing.T) {
 	param := "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\nspec: {}\n"
 	request := &cluster.Request{Operation: admission.Create, Object: clustertest.Deployment(t, "9")}
 
-	review := clustertest.Admit(t, clustertest.New(t, clustertest.Backend, param+"---\n"+policy+"---\n"+clustertest.Widgets), request)
-	if review.Allowed || !strings.HasSuffix(review.Status.Error(), "denied request: example.com/v2 has at most 3, not 9") {
-		t.Errorf("allowed %v, status is %v", review.Allowed, review.Status)
+	response := clustertest.Admit(t, clustertest.New(t, clustertest.Backend, param+"---\n"+policy+"---\n"+clustertest.Widgets), request)
+	if response.Allowed || !strings.HasSuffix(response.Status.Error(), "denied request: example.com/v2 has at most 3, not 9") {
+		t.Errorf("allowed %v, status is %v", response.Allowed, response.Status)
 	}
-	review = clustertest.Admit(t, clustertest.New(t, clustertest.Backend, policy+"---\n"+clustertest.Widgets), request)
-	if got := review.Policies[0]; got.Effect != cluster.NotMatched || got.Reason != "paramRef of the binding selects no object" {
+	response = clustertest.Admit(t, clustertest.New(t, clustertest.Backend, policy+"---\n"+clustertest.Widgets), request)
+	if got := response.Policies[0]; got.Effect != cluster.NotMatched || got.Reason != "paramRef of the binding selects no object" {
 		t.Errorf("without the param, the policy is %+v", got)
 	}
 }
@@ -95,13 +95,13 @@ func TestCustomParams(t *testing.T) {
 func TestApplyConfigurationOfCustomResource(t *testing.T) {
 	policy := strings.NewReplacer("[apps]", "[example.com]", "[deployments]", "[widgets]").Replace(
 		clustertest.Mutating("a", "Never", clustertest.Apply("Object{spec: Object.spec{parts: [Object.spec.parts{name: 'b', count: 2}]}}")))
-	review := clustertest.Admit(t, clustertest.New(t, clustertest.Backend, policy+"---\n"+clustertest.Widgets), &cluster.Request{
+	response := clustertest.Admit(t, clustertest.New(t, clustertest.Backend, policy+"---\n"+clustertest.Widgets), &cluster.Request{
 		Operation: admission.Create, Object: clustertest.Widget(t, "v1", "spec: {parts: [{name: a, count: 1}, {name: b, count: 1}]}"),
 	})
-	if !review.Allowed {
-		t.Fatal(review.Status)
+	if !response.Allowed {
+		t.Fatal(response.Status)
 	}
-	parts, _, _ := unstructured.NestedSlice(review.Object.Object, "spec", "parts")
+	parts, _, _ := unstructured.NestedSlice(response.Object.Object, "spec", "parts")
 	if len(parts) != 2 || parts[1].(map[string]any)["count"] != int64(2) {
 		t.Errorf("parts are %v", parts)
 	}

@@ -13,5 +13,5 @@
 //   - Requests are not authorized. Namespaces and service accounts need not exist.
 //   - The admission plugins are those of Backend.NewPlugins. Webhooks are not called, neither for
 //     admission nor for conversion.
-//   - Policies see managedFields with lists as atomic values. Review.Object has no managedFields.
+//   - Policies see managedFields with lists as atomic values. Response.Object has no managedFields.
 package cluster

@@ -51,18 +51,18 @@ func TestMutatingPolicies(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			review := clustertest.Admit(t, clustertest.New(t, clustertest.Backend, test.policies), &cluster.Request{Operation: admission.Create, Object: clustertest.Deployment(t, "3")})
+			response := clustertest.Admit(t, clustertest.New(t, clustertest.Backend, test.policies), &cluster.Request{Operation: admission.Create, Object: clustertest.Deployment(t, "3")})
 			outcomes := map[string]cluster.Effect{}
-			for _, p := range review.Policies {
+			for _, p := range response.Policies {
 				outcomes[p.Policy] = p.Effect
 			}
 			if diff := cmp.Diff(test.outcomes, outcomes); diff != "" {
-				t.Errorf("outcomes differ (-want +got):\n%s\nstatus is %v", diff, review.Status)
+				t.Errorf("outcomes differ (-want +got):\n%s\nstatus is %v", diff, response.Status)
 			}
 			if test.want == nil {
 				return
 			}
-			labels, _, _ := unstructured.NestedStringMap(review.Object.Object, "metadata", "labels")
+			labels, _, _ := unstructured.NestedStringMap(response.Object.Object, "metadata", "labels")
 			if diff := cmp.Diff(test.want, labels); diff != "" {
 				t.Errorf("labels differ (-want +got):\n%s", diff)
 			}

@@ -41,7 +41,7 @@ type record struct {
 	// none.
 	visit func(Evaluation)
 	// mutatingWebhooks and validatingWebhooks are nil until the request reaches the webhooks.
-	mutatingWebhooks, validatingWebhooks []WebhookReview
+	mutatingWebhooks, validatingWebhooks []WebhookRecord
 }
 
 func newRecord(policies *policySet) *record {

@@ -67,8 +67,8 @@ func (s *policySet) exemption(resource schema.GroupResource) string {
 	return ""
 }
 
-// described is the part of a review about a policy and one of its bindings that does not depend on
-// the request.
+// described is the part of a response about a policy and one of its bindings that does not depend
+// on the request.
 type described struct {
 	kind, policy, binding string
 	// criteria are nil if the policy, or the binding, matches everything.

@@ -56,13 +56,13 @@ func TestConcurrentRequests(t *testing.T) {
 			if i%3 == 0 {
 				request = &cluster.Request{Operation: admission.Create, Object: clustertest.Widget(t, "v1", "spec: {}")}
 			}
-			review, err := c.Admit(t.Context(), request)
+			response, err := c.Admit(t.Context(), request)
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			if want := i%3 == 0 || i%9 <= 5; review.Allowed != want {
-				t.Errorf("request %d is allowed: %v, want %v", i, review.Allowed, want)
+			if want := i%3 == 0 || i%9 <= 5; response.Allowed != want {
+				t.Errorf("request %d is allowed: %v, want %v", i, response.Allowed, want)
 			}
 		})
 	}

@@ -12,21 +12,21 @@ import (
 	"celador.io/admission/validating"
 )
 
-// addResults adds the effects of policies and webhooks on the request to its review.
-func (c *Cluster) addResults(review *Review, r *record) {
-	for _, of := range []struct{ uncalled, matched []WebhookReview }{
+// addResults adds the effects of policies and webhooks on the request to the response.
+func (c *Cluster) addResults(response *Response, r *record) {
+	for _, of := range []struct{ uncalled, matched []WebhookRecord }{
 		{r.policies.mutatingWebhooks.uncalled, r.mutatingWebhooks},
 		{r.policies.validatingWebhooks.uncalled, r.validatingWebhooks},
 	} {
 		if of.matched == nil {
 			of.matched = of.uncalled
 		}
-		review.Webhooks = append(review.Webhooks, of.matched...)
+		response.Webhooks = append(response.Webhooks, of.matched...)
 	}
-	review.AuditAnnotations = map[string]string{}
+	response.AuditAnnotations = map[string]string{}
 	annotate := func(annotations []policy.Annotation) {
 		for _, a := range annotations {
-			review.AuditAnnotations[a.Key] = a.Value
+			response.AuditAnnotations[a.Key] = a.Value
 		}
 	}
 	for _, round := range r.mutations {
@@ -35,20 +35,20 @@ func (c *Cluster) addResults(review *Review, r *record) {
 	annotations, _ := r.validation.AuditAnnotations()
 	annotate(annotations)
 	for i := range c.policies.described {
-		p := r.review(&c.policies.described[i], r.mismatches[i])
-		if p.Effect == NotReached && review.Allowed {
+		p := r.policyRecord(&c.policies.described[i], r.mismatches[i])
+		if p.Effect == NotReached && response.Allowed {
 			// Some requests are performed without admission, such as a deletion of a Pod that
 			// terminates already.
 			p.Effect, p.Reason = NotMatched, "the server asks no policy about this request"
 		}
-		review.Policies = append(review.Policies, p)
+		response.Policies = append(response.Policies, p)
 	}
 }
 
-// review returns what a policy did to the request through one binding. mismatch is the reason why
-// it does not match, or empty.
-func (r *record) review(d *described, mismatch string) PolicyReview {
-	p := PolicyReview{Kind: d.kind, Policy: d.policy, Binding: d.binding}
+// policyRecord returns what a policy did to the request through one binding. mismatch is the reason
+// why it does not match, or empty.
+func (r *record) policyRecord(d *described, mismatch string) PolicyRecord {
+	p := PolicyRecord{Kind: d.kind, Policy: d.policy, Binding: d.binding}
 	reached := r.validated
 	if d.kind == MutatingKind {
 		reached = r.mutated
@@ -84,7 +84,7 @@ func (r *record) withoutRecord(d *described) (effect Effect, reason string) {
 }
 
 // addMutations adds the mutations and failures of a mutating policy.
-func (r *record) addMutations(p *PolicyReview) {
+func (r *record) addMutations(p *PolicyRecord) {
 	for _, round := range r.mutations {
 		for _, m := range round.Mutations {
 			if m.Policy != p.Policy || m.Binding != p.Binding {
@@ -113,7 +113,7 @@ func (r *record) addMutations(p *PolicyReview) {
 }
 
 // addDecisions adds the decisions of a validating policy.
-func (r *record) addDecisions(p *PolicyReview) {
+func (r *record) addDecisions(p *PolicyRecord) {
 	for _, d := range r.validation.Decisions() {
 		if d.Policy != p.Policy || d.Binding != "" && d.Binding != p.Binding {
 			continue

@@ -78,18 +78,18 @@ func (c *Cluster) serve(ctx context.Context, call *call) (object *unstructured.U
 	if err != nil {
 		return nil, nil, err
 	}
-	response := &response{header: http.Header{}}
-	if err := dispatch(filters.WithWarningRecorder(handler), response, r.WithContext(request.WithRequestInfo(r.Context(), info))); err != nil {
+	writer := &responseWriter{header: http.Header{}}
+	if err := dispatch(filters.WithWarningRecorder(handler), writer, r.WithContext(request.WithRequestInfo(r.Context(), info))); err != nil {
 		return nil, nil, err
 	}
-	received, errs := utilnet.ParseWarningHeaders(response.header["Warning"])
+	received, errs := utilnet.ParseWarningHeaders(writer.header["Warning"])
 	if len(errs) > 0 {
 		return nil, nil, errors.Join(errs...)
 	}
 	for _, w := range received {
 		warnings = append(warnings, w.Text)
 	}
-	object, err = response.object()
+	object, err = writer.object()
 	return object, warnings, err
 }
 
@@ -104,20 +104,20 @@ func dispatch(handler http.Handler, w http.ResponseWriter, r *http.Request) (err
 	return nil
 }
 
-// response is an http.ResponseWriter in memory.
-type response struct {
+// responseWriter is an http.ResponseWriter in memory.
+type responseWriter struct {
 	header http.Header
 	code   int
 	body   bytes.Buffer
 }
 
-func (r *response) Header() http.Header            { return r.header }
-func (r *response) WriteHeader(code int)           { r.code = code }
-func (r *response) Write(data []byte) (int, error) { return r.body.Write(data) }
+func (r *responseWriter) Header() http.Header            { return r.header }
+func (r *responseWriter) WriteHeader(code int)           { r.code = code }
+func (r *responseWriter) Write(data []byte) (int, error) { return r.body.Write(data) }
 
 // object returns the object in the response, or nil if it is a Status of success. It returns an
 // *apierrors.StatusError for a Status of failure.
-func (r *response) object() (*unstructured.Unstructured, error) {
+func (r *responseWriter) object() (*unstructured.Unstructured, error) {
 	if r.body.Len() == 0 {
 		return nil, nil
 	}

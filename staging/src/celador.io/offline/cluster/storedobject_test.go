@@ -16,8 +16,8 @@ import (
 // A server rejects a new object with a resource version. Manifests of clusters may have one.
 func TestResourceVersionOfNewObject(t *testing.T) {
 	const manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, resourceVersion: '7'}"
-	review := clustertest.Admit(t, clustertest.New(t, clustertest.Backend, manifest), &cluster.Request{Operation: admission.Create, Object: clustertest.Object(t, strings.Replace(manifest, "name: a", "name: b", 1))})
-	if review.Allowed || !strings.Contains(review.Status.Error(), "resourceVersion should not be set on objects to be created") {
-		t.Errorf("allowed %v, status is %v", review.Allowed, review.Status)
+	response := clustertest.Admit(t, clustertest.New(t, clustertest.Backend, manifest), &cluster.Request{Operation: admission.Create, Object: clustertest.Object(t, strings.Replace(manifest, "name: a", "name: b", 1))})
+	if response.Allowed || !strings.Contains(response.Status.Error(), "resourceVersion should not be set on objects to be created") {
+		t.Errorf("allowed %v, status is %v", response.Allowed, response.Status)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// A Tracing reviews requests as its cluster does, and also returns how expressions evaluated. It is
+// A Tracing answers requests as its cluster does, and also returns how expressions evaluated. It is
 // safe for concurrent use.
 type Tracing struct {
 	cluster *Cluster
@@ -29,7 +29,7 @@ type Tracing struct {
 // An Expression is an expression of an object of a cluster.
 type Expression struct {
 	// Kind is the kind of the object: MutatingKind, ValidatingKind, MutatingWebhookKind,
-	// ValidatingWebhookKind or DefinitionKind.
+	// ValidatingWebhookKind or CRDKind.
 	Kind string
 	// Name is the name of the object.
 	Name string
@@ -49,13 +49,13 @@ type Evaluation struct {
 	Cost uint64
 }
 
-// Trace compiles the expressions of the cluster for reviews with evaluations. Default expressions
+// Trace compiles the expressions of the cluster for responses with evaluations. Default expressions
 // and conversion rules of CustomResourceDefinitions are not traced.
 func (c *Cluster) Trace(ctx context.Context) (*Tracing, error) {
 	compiled := map[any]*Expression{}
 	traced := &Cluster{Base: c.Base, objects: c.objects, access: c.access, customResources: map[schema.GroupResource]*customResource{}}
 	for _, custom := range c.customResources {
-		if err := traced.serveCustom(ctx, custom.crd, custom.Expressions(), tracer[*schemaexpression.Program]{DefinitionKind, compiled}); err != nil {
+		if err := traced.serveCustom(ctx, custom.crd, custom.Expressions(), tracer[*schemaexpression.Program]{CRDKind, compiled}); err != nil {
 			return nil, err
 		}
 	}
@@ -76,17 +76,17 @@ func (c *Cluster) Trace(ctx context.Context) (*Tracing, error) {
 	return t, nil
 }
 
-// Admit returns the review of a request as Cluster.Admit does, and the evaluations of expressions
+// Admit returns the response to a request as Cluster.Admit does, and the evaluations of expressions
 // in order.
-func (t *Tracing) Admit(ctx context.Context, request *Request) (*Review, []Evaluation, error) {
+func (t *Tracing) Admit(ctx context.Context, request *Request) (*Response, []Evaluation, error) {
 	var evaluations []Evaluation
-	review, err := t.Visit(ctx, request, func(e Evaluation) { evaluations = append(evaluations, e) })
-	return review, evaluations, err
+	response, err := t.Visit(ctx, request, func(e Evaluation) { evaluations = append(evaluations, e) })
+	return response, evaluations, err
 }
 
-// Visit returns the review of a request as Cluster.Admit does. It calls visit after each evaluation
-// of an expression, and keeps no steps. Calls do not overlap.
-func (t *Tracing) Visit(ctx context.Context, request *Request, visit func(Evaluation)) (*Review, error) {
+// Visit returns the response to a request as Cluster.Admit does. It calls visit after each
+// evaluation of an expression, and keeps no steps. Calls do not overlap.
+func (t *Tracing) Visit(ctx context.Context, request *Request, visit func(Evaluation)) (*Response, error) {
 	r := newRecord(&t.cluster.policies)
 	r.visit = visit
 	return t.cluster.admit(ctx, request, r)

@@ -17,8 +17,8 @@ import (
 	"celador.io/admission/webhook"
 )
 
-// A WebhookReview tells whether a server calls a webhook for a request.
-type WebhookReview struct {
+// A WebhookRecord tells whether a server calls a webhook for a request.
+type WebhookRecord struct {
 	// Configuration is the name of the MutatingWebhookConfiguration or
 	// ValidatingWebhookConfiguration.
 	Configuration string `json:"configuration"`
@@ -35,8 +35,8 @@ type WebhookReview struct {
 type webhooks struct {
 	set    *webhook.Set
 	config webhook.Config
-	// uncalled are the reviews for a request that does not reach the webhooks.
-	uncalled []WebhookReview
+	// uncalled are the records for a request that does not reach the webhooks.
+	uncalled []WebhookRecord
 	// excluded are the resources for which the server calls no webhooks.
 	excluded sets.Set[schema.GroupResource]
 }
@@ -56,7 +56,7 @@ func (c *Cluster) compileWebhooks(s *policySet, config webhook.Config, excluded 
 			w = w.Traced(compiler(kind), configuration, field.NewPath("webhooks").Index(index))
 		}
 		compiled = append(compiled, w)
-		to.uncalled = append(to.uncalled, WebhookReview{Configuration: configuration, Name: name, Reason: unreached})
+		to.uncalled = append(to.uncalled, WebhookRecord{Configuration: configuration, Name: name, Reason: unreached})
 	}
 	mutating, err := list[*admissionregistrationv1.MutatingWebhookConfiguration](c, admissionregistrationv1.SchemeGroupVersion.WithResource("mutatingwebhookconfigurations"), "")
 	if err != nil {
@@ -87,13 +87,13 @@ func (c *Cluster) compileWebhooks(s *policySet, config webhook.Config, excluded 
 
 const unreached = "the request was rejected before"
 
-// match returns the reviews of all webhooks for a request. If match conditions of a webhook reject
+// match returns the records of all webhooks for a request. If match conditions of a webhook reject
 // the request, match also returns the error of the API.
-func (w *webhooks) match(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) ([]WebhookReview, error) {
+func (w *webhooks) match(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) ([]WebhookRecord, error) {
 	if len(w.uncalled) == 0 {
 		return nil, nil
 	}
-	reviews := append([]WebhookReview(nil), w.uncalled...)
+	records := append([]WebhookRecord(nil), w.uncalled...)
 	exemption := ""
 	if resource := a.GetResource().GroupResource(); w.excluded.Has(resource) {
 		exemption = "servers call no webhooks for " + resource.String()
@@ -101,31 +101,31 @@ func (w *webhooks) match(ctx context.Context, a admission.Attributes, objects ad
 		exemption = "servers call no webhooks for policies, bindings and webhook configurations"
 	}
 	if exemption != "" {
-		for i := range reviews {
-			reviews[i].Reason = exemption
+		for i := range records {
+			records[i].Reason = exemption
 		}
-		return reviews, nil
+		return records, nil
 	}
 	request := w.set.NewRequest(ctx, a, objects, w.config)
 	found := map[int]webhook.Applicability{}
 	for _, candidate := range request.Candidates() {
 		applicability, err := request.Match(candidate)
 		if err != nil {
-			return reviews, err
+			return records, err
 		}
 		found[candidate.Position] = applicability
 	}
-	for i := range reviews {
+	for i := range records {
 		switch s := found[i]; {
 		case s.Matches:
-			reviews[i].Called, reviews[i].Reason = true, ""
+			records[i].Called, records[i].Reason = true, ""
 		case s.Condition != "":
-			reviews[i].Reason = "match condition " + s.Condition + " is false"
+			records[i].Reason = "match condition " + s.Condition + " is false"
 		case s.Err != nil:
-			reviews[i].Reason = "match conditions cannot be evaluated, and failurePolicy is Ignore: " + s.Err.Error()
+			records[i].Reason = "match conditions cannot be evaluated, and failurePolicy is Ignore: " + s.Err.Error()
 		default:
-			reviews[i].Reason = "rules or selectors do not match"
+			records[i].Reason = "rules or selectors do not match"
 		}
 	}
-	return reviews, nil
+	return records, nil
 }

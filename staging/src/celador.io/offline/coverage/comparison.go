@@ -16,8 +16,8 @@ import (
 // A comparison is a call of <, <=, > or >=.
 type comparison struct {
 	left, right operand
-	// next is the result, Less or Greater, for which the comparison has another value than for
-	// Equal.
+	// next is Less or Greater: of these two results of comparing the operands, the one for which
+	// the expression evaluates to another value than for Equal.
 	next BranchResult
 	// branches holds the index of the branch of each result.
 	branches map[BranchResult]int

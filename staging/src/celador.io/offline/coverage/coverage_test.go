@@ -262,7 +262,7 @@ func TestExplain(t *testing.T) {
 func TestFormatUnknownFields(t *testing.T) {
 	schema := &spec.Schema{SchemaProps: spec.SchemaProps{Type: []string{"object"}, Properties: map[string]spec.Schema{"a": *spec.Int64Property()}}}
 	value := schemaexpression.Value(map[string]any{"a": int64(1), "unknown": "x"}, schemaexpression.NewSchema(&openapi.Schema{Schema: schema}))
-	if got, want := coverage.Format(value), "{a: 1}"; got != want {
+	if got, want := coverage.FormatValue(value), "{a: 1}"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -30,7 +30,7 @@ type Explanation struct {
 type Value struct {
 	// Text is the part, such as object.spec.replicas.
 	Text string `json:"text"`
-	// Value is its value as Format returns it.
+	// Value is its value as FormatValue returns it.
 	Value string `json:"value"`
 }
 
@@ -48,7 +48,7 @@ func (p *Plan) Explain(steps []expression.Step) Explanation {
 	root := p.checked.Expr()
 	part := x.culprit(root)
 	x.collect(part, part)
-	return Explanation{Text: p.text(root), Value: Format(x.value(root)), Part: p.text(part), Values: x.found}
+	return Explanation{Text: p.text(root), Value: FormatValue(x.value(root)), Part: p.text(part), Values: x.found}
 }
 
 func latestOf(steps []expression.Step) values {
@@ -180,5 +180,5 @@ func (x *explainer) add(e ast.Expr) {
 		return
 	}
 	x.seen[text] = true
-	x.found = append(x.found, Value{Text: text, Value: Format(value)})
+	x.found = append(x.found, Value{Text: text, Value: FormatValue(value)})
 }

@@ -184,8 +184,8 @@ func (p *Plan) add(e ast.Expr, results ...BranchResult) {
 	}
 }
 
-// decisive returns what Missing says in addition about a condition whose result a logical operator
-// can hide.
+// decisive returns a suffix for Branch.Missing. A condition whose result a logical operator can
+// hide must not only have the result, but also decide the result of the operator.
 func (p *Plan) decisive(e ast.Expr) string {
 	if _, decides := p.decisions[e.ID()]; decides {
 		return ""

@@ -16,11 +16,11 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// maxValueBytes is the length at which Format shortens values.
+// maxValueBytes is the length at which FormatValue shortens values.
 const maxValueBytes = 120
 
-// Format returns a value as a CEL literal, if there is one. Large values are shortened.
-func Format(value ref.Val) string {
+// FormatValue returns a value as a CEL literal, if there is one. Large values are shortened.
+func FormatValue(value ref.Val) string {
 	f := formatter{}
 	f.write(value)
 	text := f.text.String()

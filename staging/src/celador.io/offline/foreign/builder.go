@@ -29,8 +29,8 @@ type builder struct {
 	origins  map[string]manifest.Origin
 	names    map[string]int // the number of cases by the name that they have in the other tool
 	errs     []error
-	// outdated is the version of a policy or binding that servers do not serve by default. Empty if
-	// there is none.
+	// outdated is the API version of a policy or binding of the suite, if servers do not serve this
+	// version by default. Otherwise it is empty.
 	outdated string
 }
 

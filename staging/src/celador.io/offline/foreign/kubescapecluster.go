@@ -42,11 +42,11 @@ func (k *kubescapeSuite) initial(o *object) *object {
 	return initial
 }
 
-// define adds the CustomResourceDefinition of an object's kind to the manifests, if one of the
-// templates is it. The runner creates the definitions among the templates before all tests.
+// define adds the CustomResourceDefinition of an object's kind to the manifests, if it is among the
+// templates. The runner of Kubescape's library creates these definitions before all tests.
 func (k *kubescapeSuite) define(o *object) {
 	kind := o.GroupVersionKind().GroupKind()
-	if !strings.Contains(kind.Group, ".") || cluster.IsDefinition(o.Unstructured) {
+	if !strings.Contains(kind.Group, ".") || cluster.IsCRD(o.Unstructured) {
 		return // built-in
 	}
 	if k.definitions == nil {
@@ -69,12 +69,12 @@ func (k *kubescapeSuite) readDefinitions() {
 	for _, entry := range entries {
 		if file := filepath.Join(k.resources, entry.Name()); !entry.IsDir() && manifest.IsFile(file) {
 			for _, definition := range definitionsIn(file) {
-				k.definitions[cluster.DefinedKind(definition.Unstructured)] = definition
+				k.definitions[cluster.CustomKind(definition.Unstructured)] = definition
 			}
 		}
 	}
 	for _, definition := range definitionsIn(k.definition) {
-		delete(k.definitions, cluster.DefinedKind(definition.Unstructured))
+		delete(k.definitions, cluster.CustomKind(definition.Unstructured))
 	}
 }
 
@@ -86,7 +86,7 @@ func definitionsIn(file string) []*object {
 		if err != nil {
 			continue
 		}
-		if content, err := document.Object(); err == nil && cluster.IsDefinition(content) {
+		if content, err := document.Object(); err == nil && cluster.IsCRD(content) {
 			definitions = append(definitions, &object{content, document})
 		}
 	}

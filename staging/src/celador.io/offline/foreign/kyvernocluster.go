@@ -21,8 +21,8 @@ type kyvernoClusterResource struct {
 	} `json:"spec"`
 }
 
-// clusterResources adds these objects to the manifests, except for those that requests create or
-// change.
+// clusterResources adds the objects in the files of spec.clusterResources to the manifests, except
+// for those that requests create or change.
 func (k *kyvernoSuite) clusterResources() {
 	for i, file := range k.spec.ClusterResources {
 		for _, document := range k.read(fmt.Sprintf("clusterResources[%d]", i), k.path(file)) {

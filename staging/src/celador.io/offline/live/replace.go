@@ -30,7 +30,7 @@ type Replacement struct {
 // Replace writes objects by server-side apply. Then it deletes the old objects that are not among
 // them. done is called after each object was applied or deleted, with a word for which of the two
 // it was.
-func (c *Cluster) Replace(ctx context.Context, replacement Replacement, objects []*unstructured.Unstructured, done func(object *unstructured.Unstructured, what string)) error {
+func (c *Client) Replace(ctx context.Context, replacement Replacement, objects []*unstructured.Unstructured, done func(object *unstructured.Unstructured, what string)) error {
 	resources := map[schema.GroupVersionKind]*metav1.APIResource{}
 	for _, kind := range replacement.Kinds {
 		r, err := c.resourceOf(kind)

@@ -25,11 +25,11 @@ func native(apiVersion string) string {
 	return apiVersion
 }
 
-// WithAPIVersions returns a file's content, in an encoding that ReadFile accepts, with other
-// apiVersions of its objects and of the items of lists. change returns the apiVersion for the one
-// and the kind of an object, or "" to keep it. Comments and format stay as they are. The file name
-// is used in errors only, which are those of Parse, and one for each apiVersion to change that is
-// written with an anchor, alias or escape sequence.
+// WithAPIVersions returns the content of a file in which the objects, and the items of lists, have
+// other apiVersions. For each object, change returns the new apiVersion, or "" to keep the old one.
+// Comments and format stay as they are. data is in an encoding that ReadFile accepts. The file name
+// is used in errors only. These are the errors of Parse, and one for each apiVersion to change that
+// is written with an anchor, alias or escape sequence.
 func WithAPIVersions(file string, data []byte, change func(apiVersion, kind string) string) ([]byte, error) {
 	data = UTF8(data)
 	if _, err := Parse(file, data); err != nil {

@@ -22,8 +22,8 @@ type Origin struct {
 type place struct {
 	position Position
 	field    string
-	// same is set if the value and the one that it derives from are both objects or both lists. Only
-	// then can errors name a field below field that neither of them has.
+	// same is set if the value and the one that it derives from are both objects or both lists.
+	// Only then may an error be about a missing field in the value, named by a path below field.
 	same bool
 }
 
@@ -49,11 +49,11 @@ func New(value any, origins map[string]Origin) (*Document, error) {
 	return d, nil
 }
 
-// A source is the value of an origin in its document, or the place of a value that the origin does
-// not have.
+// A source is a value from which a value of the new document derives, with its document and place.
+// node is nil if the document lacks the value; the place is then that of the nearest parent.
 type source struct {
 	document *Document
-	node     *nodes.Node // nil without a value
+	node     *nodes.Node
 	place    place
 }
 
@@ -98,9 +98,10 @@ func (s source) below(key, node *nodes.Node, field string) source {
 	return source{s.document, node, at}
 }
 
-// adopt records where node and the values in it come from: node from the value of from, and a value
-// in it from the value at the same place there, unless origins has another one. path is the path of
-// node in the new document, and key is its key, or node itself.
+// adopt records the places from which node and the values in it come. node comes from the value of
+// from, and each value in it from the value at the same path in from, unless origins has another
+// place. path is the path of node in the new document. key is the node of its key, or node itself
+// if it has none.
 func (d *Document) adopt(key, node *nodes.Node, path string, from source, origins map[string]Origin) {
 	if own, found := origins[path]; found {
 		from = newSource(own)

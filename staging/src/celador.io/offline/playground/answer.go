@@ -37,7 +37,7 @@ type Answer struct {
 	Diff   string `json:"diff,omitempty"`
 	// Policies has an entry for each policy and binding.
 	Policies     []PolicyResult          `json:"policies,omitempty"`
-	Webhooks     []cluster.WebhookReview `json:"webhooks,omitempty"`
+	Webhooks     []cluster.WebhookRecord `json:"webhooks,omitempty"`
 	Expressions  []Expression            `json:"expressions,omitempty"`
 	TypeWarnings []TypeWarning           `json:"typeWarnings,omitempty"`
 	// Problems are the reasons why the input is not usable.
@@ -112,7 +112,7 @@ type Problem struct {
 }
 
 // newAnswer returns the answer for the result of suite.Explain.
-func newAnswer(found *suite.Answer, err error) *Answer {
+func newAnswer(found *suite.ExplainedResponse, err error) *Answer {
 	a := &Answer{Problems: problems(err)}
 	defer a.bound()
 	if found == nil {
@@ -124,38 +124,38 @@ func newAnswer(found *suite.Answer, err error) *Answer {
 	for i := range found.Expressions {
 		a.Expressions = append(a.Expressions, newExpression(&found.Expressions[i]))
 	}
-	if found.Review != nil && err == nil {
-		a.addReview(found)
+	if found.Response != nil && err == nil {
+		a.addResponse(found)
 	}
 	return a
 }
 
-func (a *Answer) addReview(found *suite.Answer) {
-	review := found.Review
-	a.Decision, a.Reason, a.Allowed = found.Decision, found.Reason, review.Allowed
-	a.Warnings, a.AuditAnnotations, a.Webhooks = review.Warnings, review.AuditAnnotations, review.Webhooks
-	if review.Status != nil {
-		s := review.Status.ErrStatus
+func (a *Answer) addResponse(found *suite.ExplainedResponse) {
+	response := found.Response
+	a.Decision, a.Reason, a.Allowed = found.Decision, found.Reason, response.Allowed
+	a.Warnings, a.AuditAnnotations, a.Webhooks = response.Warnings, response.AuditAnnotations, response.Webhooks
+	if response.Status != nil {
+		s := response.Status.ErrStatus
 		a.Status = &Status{s.Code, s.Reason, s.Message}
 	}
-	for _, p := range review.Policies {
-		violations := suite.Violations([]cluster.PolicyReview{p})
+	for _, p := range response.Policies {
+		violations := suite.Violations([]cluster.PolicyRecord{p})
 		a.Policies = append(a.Policies, PolicyResult{report.PolicyResult{
 			Kind: p.Kind, Policy: p.Policy, Binding: p.Binding, Effect: effectFor(p.Effect, violations), Reason: p.Reason,
 		}, violations})
 	}
-	if review.Object == nil {
+	if response.Object == nil {
 		return
 	}
-	after := suite.Normalize(review.Object)
+	after := suite.Normalize(response.Object)
 	text, err := yaml.Marshal(after)
 	if err != nil {
 		a.Problems = append(a.Problems, problems(err)...)
 		return
 	}
 	a.Object = string(text)
-	if found.Unguarded != nil {
-		a.Diff = report.Diff("without policies", "with policies", suite.Normalize(found.Unguarded), after)
+	if found.ObjectWithoutPolicies != nil {
+		a.Diff = report.Diff("without policies", "with policies", suite.Normalize(found.ObjectWithoutPolicies), after)
 	}
 }
 

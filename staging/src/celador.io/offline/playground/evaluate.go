@@ -35,9 +35,8 @@ var (
 // safe for concurrent use.
 type Evaluator struct {
 	backend cluster.Backend
-	// queue and turn are semaphores. The evaluation that runs holds turn, of which there is one. It
-	// holds queue, too, and so does each evaluation that waits for its turn, which bounds their
-	// number.
+	// queue and turn are semaphores. turn lets one evaluation run at a time. queue limits the
+	// number of evaluations that run or wait.
 	queue, turn chan struct{}
 	// overdue is set while an evaluation continues after maxTime, because Kubernetes' code cannot
 	// be interrupted. Other evaluations are refused meanwhile.
@@ -79,9 +78,9 @@ func (e *Evaluator) Evaluate(ctx context.Context, input *Input) (*Answer, error)
 		}
 		return nil, errOverdue
 	}
-	ended := make(chan outcome, 1)
+	ended := make(chan evaluationEnd, 1)
 	go func() {
-		var o outcome
+		var o evaluationEnd
 		defer func() {
 			if reason := recover(); reason != nil {
 				o.panicked = fmt.Sprintf("%v\n%s", reason, debug.Stack())
@@ -93,7 +92,7 @@ func (e *Evaluator) Evaluate(ctx context.Context, input *Input) (*Answer, error)
 		found, err := e.explain(limited, input)
 		o.answer = newAnswer(found, err)
 	}()
-	var o outcome
+	var o evaluationEnd
 	select {
 	case o = <-ended:
 	case <-limited.Done():
@@ -113,15 +112,15 @@ func (e *Evaluator) Evaluate(ctx context.Context, input *Input) (*Answer, error)
 	return o.answer, nil
 }
 
-// An outcome is how an evaluation ended.
-type outcome struct {
+// An evaluationEnd is what an evaluation returned.
+type evaluationEnd struct {
 	answer *Answer
 	// panicked is the reason of a panic with its stack, or empty.
 	panicked string
 }
 
 // explain returns the answer to the request of an input.
-func (e *Evaluator) explain(ctx context.Context, input *Input) (*suite.Answer, error) {
+func (e *Evaluator) explain(ctx context.Context, input *Input) (*suite.ExplainedResponse, error) {
 	test, err := input.Panes.test()
 	if err != nil {
 		return nil, err

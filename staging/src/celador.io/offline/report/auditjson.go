@@ -43,8 +43,8 @@ type AuditPolicy struct {
 	Omitted  int              `json:"omittedFindings,omitempty"`
 }
 
-// An AuditViolation is a validation that an object violates, or a part of a policy that could not be
-// evaluated.
+// An AuditViolation is a validation that an object violates, or a part of a policy that could not
+// be evaluated.
 type AuditViolation struct {
 	AuditObject
 	// Result is Violated or Error.

@@ -117,12 +117,12 @@ func newCase(result *suite.CaseResult) Case {
 		}
 		c.Diffs[d.Field] = unified(d)
 	}
-	if review := result.Review; review != nil {
-		c.Warnings, c.AuditAnnotations = review.Warnings, review.AuditAnnotations
-		if review.Status != nil {
-			c.Status = &review.Status.ErrStatus
+	if response := result.Response; response != nil {
+		c.Warnings, c.AuditAnnotations = response.Warnings, response.AuditAnnotations
+		if response.Status != nil {
+			c.Status = &response.Status.ErrStatus
 		}
-		for _, p := range review.Policies {
+		for _, p := range response.Policies {
 			c.Policies = append(c.Policies, PolicyResult{p.Kind, p.Policy, p.Binding, p.Effect, p.Reason})
 		}
 	}

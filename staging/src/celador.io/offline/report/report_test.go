@@ -29,7 +29,7 @@ var explanation = &coverage.Explanation{Text: "a == b && c", Value: "false", Par
 // results has a case of each kind, and two with the same error.
 var results = []suite.Result{{
 	Name: "limits", Position: at(1), Cases: []suite.CaseResult{
-		{Name: "small", Position: at(5), Decision: suite.Allowed, Review: &cluster.Review{Allowed: true, Warnings: []string{"old"}}, Duration: 1500 * time.Microsecond},
+		{Name: "small", Position: at(5), Decision: suite.Allowed, Response: &cluster.Response{Allowed: true, Warnings: []string{"old"}}, Duration: 1500 * time.Microsecond},
 		{Name: "large & #1", Position: at(9), Decision: suite.Allowed, Mismatches: []suite.Mismatch{
 			{Field: "decision", Position: at(12), Want: "Denied", Got: "Allowed (policy <p>)"}, {Field: "warnings", Position: at(13), Want: "[]", Got: `["old"]`, Expressions: []suite.Expression{{Position: manifest.Position{File: "p.yaml", Line: 3}, Text: "a ==\n  b && c", Explanation: explanation}}},
 		}},

@@ -207,7 +207,7 @@ func wanted(selector *metav1.LabelSelector) map[string]string {
 }
 
 // cases writes the cases of a policy. prefix is the beginning of their names.
-func (d *draft) cases(ctx context.Context, p *policy, prefix string, guarded, unguarded *cluster.Cluster) error {
+func (d *draft) cases(ctx context.Context, p *policy, prefix string, withPolicies, withoutPolicies *cluster.Cluster) error {
 	var rules []admissionv1.NamedRuleWithOperations
 	if p.typed.Spec.MatchConstraints != nil {
 		rules = p.typed.Spec.MatchConstraints.ResourceRules
@@ -217,14 +217,14 @@ func (d *draft) cases(ctx context.Context, p *policy, prefix string, guarded, un
 	// at returns the attempt with the object of index i. Most policies need only the first one.
 	at := func(i int) *attempt {
 		if attempts[i] == nil {
-			attempts[i] = d.attempt(ctx, p, starts[i], guarded)
+			attempts[i] = d.attempt(ctx, p, starts[i], withPolicies)
 		}
 		return attempts[i]
 	}
 	if p.object.GetKind() == cluster.MutatingKind {
 		for i := range starts {
 			a := at(i)
-			if operations, ok := changes(ctx, a.search, a.allowed, unguarded); ok && len(operations) > 0 {
+			if operations, ok := changes(ctx, a.search, a.allowed, withoutPolicies); ok && len(operations) > 0 {
 				return d.mutation(a, prefix, operations)
 			}
 		}
@@ -263,9 +263,9 @@ type attempt struct {
 	edits [][]edit
 }
 
-func (d *draft) attempt(ctx context.Context, p *policy, from start, guarded *cluster.Cluster) *attempt {
+func (d *draft) attempt(ctx context.Context, p *policy, from start, withPolicies *cluster.Cluster) *attempt {
 	request, object := newRequest(from, d.objects)
-	s := &search{cluster: guarded, kind: p.object.GetKind(), policy: p.object.GetName(), request: request}
+	s := &search{cluster: withPolicies, kind: p.object.GetKind(), policy: p.object.GetName(), request: request}
 	object = p.fit(ctx, s, object)
 	if wanted := p.labels(func(m *admissionv1.MatchResources) *metav1.LabelSelector { return m.ObjectSelector }); len(wanted) > 0 {
 		object.SetLabels(labels.Merge(object.GetLabels(), wanted))
@@ -332,7 +332,7 @@ func (p *policy) fit(ctx context.Context, s *search, object *unstructured.Unstru
 
 // edits returns the edits for an expression of the policy.
 func (p *policy) edits(request *request, expression string) []edit {
-	r := &reader{variables: map[string]ast.Expr{}, params: p.params, items: map[string][]any{}, subject: request.subject(), whole: request.resource == nil}
+	r := &editFinder{variables: map[string]ast.Expr{}, params: p.params, items: map[string][]any{}, subject: request.subject(), requestNamesSubject: request.resource == nil}
 	for _, v := range p.typed.Spec.Variables {
 		r.variables[v.Name] = parse(v.Expression)
 	}
@@ -353,17 +353,17 @@ func (d *draft) mutation(a *attempt, prefix string, operations []map[string]any)
 }
 
 // changes returns the JSON patch of all changes that the policies make to an object.
-func changes(ctx context.Context, s *search, object *unstructured.Unstructured, unguarded *cluster.Cluster) (operations []map[string]any, ok bool) {
-	if s.cluster == nil || unguarded == nil {
+func changes(ctx context.Context, s *search, object *unstructured.Unstructured, withoutPolicies *cluster.Cluster) (operations []map[string]any, ok bool) {
+	if s.cluster == nil || withoutPolicies == nil {
 		return nil, false
 	}
 	var sides [2]map[string]any
-	for i, c := range []*cluster.Cluster{unguarded, s.cluster} {
-		review, err := c.Admit(ctx, s.request.send(object))
-		if err != nil || review.Object == nil {
+	for i, c := range []*cluster.Cluster{withoutPolicies, s.cluster} {
+		response, err := c.Admit(ctx, s.request.send(object))
+		if err != nil || response.Object == nil {
 			return nil, false
 		}
-		sides[i] = suite.Normalize(review.Object)
+		sides[i] = suite.Normalize(response.Object)
 	}
 	return diff("", sides[0], sides[1]), true
 }

@@ -71,9 +71,9 @@ func (e edit) in(value any, path []any) any {
 	}
 }
 
-// A reader finds edits that may change the result of expressions: it sets fields of the object to
-// the values with which they are compared, and to neighbors of these values.
-type reader struct {
+// An editFinder finds edits that may change the result of expressions: it sets fields of the object
+// to the values with which they are compared, and to neighbors of these values.
+type editFinder struct {
 	// variables are the expressions of the policy's variables by name.
 	variables map[string]ast.Expr
 	// params are the parameters of the policy. May be nil.
@@ -81,12 +81,14 @@ type reader struct {
 	// items holds the paths of the lists that macros iterate over, by the names of the iteration
 	// variables.
 	items map[string][]any
-	// subject is the variable whose fields are edited: object or, for deletions, oldObject.
+	// subject is the variable that has the subject of the request, whose fields are edited: object
+	// or, for deletions, oldObject.
 	subject string
-	// whole is set if request.name and request.namespace are the name and namespace of the subject.
-	// They are not if the body of the request has a kind of its own, such as PodExecOptions.
-	whole bool
-	edits []edit
+	// requestNamesSubject is set if request.name and request.namespace are the name and namespace
+	// of the subject. They are not if the body of the request has a kind of its own, such as
+	// PodExecOptions.
+	requestNamesSubject bool
+	edits               []edit
 }
 
 // parse returns the syntax tree of an expression. It returns nil for an invalid one, which the
@@ -100,9 +102,8 @@ func parse(expression string) ast.Expr {
 	return parsed.NativeRep().Expr()
 }
 
-// read adds the edits for an expression. Where it refers to a variable, the variable's expression
-// is read.
-func (r *reader) read(e ast.Expr) {
+// read adds the edits for an expression and for the variables that it reads.
+func (r *editFinder) read(e ast.Expr) {
 	if e == nil {
 		return
 	}
@@ -152,7 +153,7 @@ func (r *reader) read(e ast.Expr) {
 }
 
 // readCall adds the edits for a call whose operands are a field of the object and a value.
-func (r *reader) readCall(call ast.CallExpr) {
+func (r *editFinder) readCall(call ast.CallExpr) {
 	all := operands(call)
 	if len(all) != 2 {
 		return
@@ -189,7 +190,7 @@ func (r *reader) readCall(call ast.CallExpr) {
 	}
 }
 
-func (r *reader) set(path []any, value any) {
+func (r *editFinder) set(path []any, value any) {
 	r.edits = append(r.edits, edit{path: path, value: value})
 }
 
@@ -201,13 +202,13 @@ var requestFields = map[string][]any{
 
 // requestField returns the path of the field of the subject that has the value of a field of the
 // request, or nil if there is none.
-func (r *reader) requestField(e ast.Expr) []any {
+func (r *editFinder) requestField(e ast.Expr) []any {
 	name := ""
 	for e.Kind() == ast.SelectKind {
 		name = "." + e.AsSelect().FieldName() + name
 		e = e.AsSelect().Operand()
 	}
-	if e.Kind() != ast.IdentKind || !r.whole {
+	if e.Kind() != ast.IdentKind || !r.requestNamesSubject {
 		return nil
 	}
 	return requestFields[e.AsIdent()+name]
@@ -215,7 +216,7 @@ func (r *reader) requestField(e ast.Expr) []any {
 
 // path returns the path of the object's field that an expression selects. It returns nil for other
 // expressions.
-func (r *reader) path(e ast.Expr) []any {
+func (r *editFinder) path(e ast.Expr) []any {
 	switch e.Kind() {
 	case ast.IdentKind:
 		if e.AsIdent() == r.subject {
@@ -254,9 +255,9 @@ func (r *reader) path(e ast.Expr) []any {
 	return nil
 }
 
-// value returns the literal value of an expression, or the value of the param that it selects, or
-// nil if it is another one.
-func (r *reader) value(e ast.Expr) any {
+// value returns the value of a literal, or of the field of params that an expression selects. It
+// returns nil for other expressions.
+func (r *editFinder) value(e ast.Expr) any {
 	switch e.Kind() {
 	case ast.LiteralKind:
 		switch value := e.AsLiteral().(type) {
@@ -292,7 +293,7 @@ func (r *reader) value(e ast.Expr) any {
 
 // expand calls f with the expression of a variable, if the variable exists. While f runs, the
 // variable does not exist, because an invalid variable may refer to itself.
-func (r *reader) expand(name string, f func(ast.Expr)) {
+func (r *editFinder) expand(name string, f func(ast.Expr)) {
 	e := r.variables[name]
 	if e == nil {
 		return

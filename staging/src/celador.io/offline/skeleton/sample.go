@@ -39,7 +39,7 @@ func samples(objects []*unstructured.Unstructured) ([]*unstructured.Unstructured
 		all = append(all, object)
 	}
 	for _, object := range objects {
-		if object.GetKind() == cluster.DefinitionKind {
+		if object.GetKind() == cluster.CRDKind {
 			all = append(all, customSamples(object)...)
 		}
 	}
@@ -106,7 +106,7 @@ func contains(values []string, value string) bool {
 // the kind's name.
 func resourceOf(kind schema.GroupVersionKind, definitions []*unstructured.Unstructured) string {
 	for _, definition := range definitions {
-		if plural, found, _ := unstructured.NestedString(definition.Object, "spec", "names", "plural"); found && cluster.DefinedKind(definition) == kind.GroupKind() {
+		if plural, found, _ := unstructured.NestedString(definition.Object, "spec", "names", "plural"); found && cluster.CustomKind(definition) == kind.GroupKind() {
 			return plural
 		}
 	}
@@ -117,7 +117,7 @@ func resourceOf(kind schema.GroupVersionKind, definitions []*unstructured.Unstru
 // customSamples returns an object of each served version of a CustomResourceDefinition, with the
 // fields that its schema requires.
 func customSamples(definition *unstructured.Unstructured) []*unstructured.Unstructured {
-	kind := cluster.DefinedKind(definition)
+	kind := cluster.CustomKind(definition)
 	versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
 	var all []*unstructured.Unstructured
 	for _, v := range versions {

@@ -47,12 +47,12 @@ func (s *search) judge(ctx context.Context, object *unstructured.Unstructured) t
 	if s.cluster == nil || object == nil {
 		return trial{distance: unusable}
 	}
-	review, err := s.cluster.Admit(ctx, s.request.send(object))
+	response, err := s.cluster.Admit(ctx, s.request.send(object))
 	if err != nil {
 		return trial{distance: unusable}
 	}
 	best := trial{distance: rejected}
-	for _, p := range review.Policies {
+	for _, p := range response.Policies {
 		if p.Kind != s.kind || p.Policy != s.policy {
 			continue
 		}

@@ -61,15 +61,15 @@ func New(ctx context.Context, backend cluster.Backend, file, directory string) (
 	}
 	// If the server does not accept the manifests, there is no cluster, and objects cannot be
 	// tried. Running the suite shows the reason.
-	guarded, _ := cluster.New(ctx, backend, d.objects...)
-	unguarded, _ := cluster.New(ctx, backend, slices.DeleteFunc(slices.Clone(d.objects), isPolicy)...)
+	withPolicies, _ := cluster.New(ctx, backend, d.objects...)
+	withoutPolicies, _ := cluster.New(ctx, backend, slices.DeleteFunc(slices.Clone(d.objects), isPolicy)...)
 	d.text.WriteString("cases:\n")
 	for _, p := range policies {
 		prefix := ""
 		if len(policies) > 1 {
 			prefix = p.object.GetName() + ": "
 		}
-		if err := d.cases(ctx, p, prefix, guarded, unguarded); err != nil {
+		if err := d.cases(ctx, p, prefix, withPolicies, withoutPolicies); err != nil {
 			return nil, err
 		}
 	}

@@ -28,12 +28,12 @@ func (c *checker) fail(field, want, got string) {
 	c.mismatches = append(c.mismatches, Mismatch{Field: field, Position: c.document.Position(c.path + "." + field), Want: want, Got: got})
 }
 
-// check compares the review with the expectation of a case, except for the patch. It returns what
+// check compares the response with the expectation of a case, except for the patch. It returns what
 // the policies decided.
-func (c *checker) check(test *testCase, review *cluster.Review) Conclusion {
+func (c *checker) check(test *testCase, response *cluster.Response) Conclusion {
 	expect := &test.spec.Expect
-	inScope := scope(review.Policies, expect.Policy, expect.Binding)
-	decision, why := decide(review, inScope)
+	inScope := filter(response.Policies, expect.Policy, expect.Binding)
+	decision, why := decide(response, inScope)
 	explain := func() {
 		c.explain(slices.DeleteFunc(Violations(inScope), func(f Violation) bool { return !f.Enforced || f.Failed != (decision == Error) }))
 	}
@@ -44,39 +44,39 @@ func (c *checker) check(test *testCase, review *cluster.Review) Conclusion {
 	case expect.Violations != nil:
 		c.checkViolations(test, Violations(inScope))
 	case expect.Decision != "":
-		c.checkViolation(test, review, Violations(inScope))
+		c.checkViolation(test, response, Violations(inScope))
 	}
-	if expect.Allowed != nil && *expect.Allowed != review.Allowed {
-		c.fail("allowed", toJSON(*expect.Allowed), toJSON(review.Allowed)+": "+described(decision, why))
+	if expect.Allowed != nil && *expect.Allowed != response.Allowed {
+		c.fail("allowed", toJSON(*expect.Allowed), toJSON(response.Allowed)+": "+described(decision, why))
 		explain()
 	}
-	if expect.Warnings != nil && !slices.Equal(expect.Warnings, review.Warnings) {
-		c.fail("warnings", quoted(expect.Warnings), quoted(review.Warnings))
+	if expect.Warnings != nil && !slices.Equal(expect.Warnings, response.Warnings) {
+		c.fail("warnings", quoted(expect.Warnings), quoted(response.Warnings))
 	}
 	if expect.Webhooks != nil {
-		c.checkWebhooks(expect.Webhooks, review.Webhooks)
+		c.checkWebhooks(expect.Webhooks, response.Webhooks)
 	}
 	for key, want := range sorted(expect.AuditAnnotations) {
-		if got, found := review.AuditAnnotations[key]; !found {
-			c.fail("auditAnnotations["+key+"]", fmt.Sprintf("%q", want), "no such annotation, among "+quoted(keys(review.AuditAnnotations)))
+		if got, found := response.AuditAnnotations[key]; !found {
+			c.fail("auditAnnotations["+key+"]", fmt.Sprintf("%q", want), "no such annotation, among "+quoted(keys(response.AuditAnnotations)))
 		} else if got != want {
 			c.fail("auditAnnotations["+key+"]", fmt.Sprintf("%q", want), fmt.Sprintf("%q", got))
 		}
 	}
 	switch {
-	case expect.Decision != "" && decision != expect.Decision, expect.Allowed != nil && !review.Allowed:
-	case test.expected != nil && review.Object != nil:
-		c.checkObject(test.expected.Object, review.Object.Object)
+	case expect.Decision != "" && decision != expect.Decision, expect.Allowed != nil && !response.Allowed:
+	case test.expected != nil && response.Object != nil:
+		c.checkObject(test.expected.Object, response.Object.Object)
 	case test.expected != nil:
-		c.fail("object", toJSON(test.expected.Object), noObject(review))
+		c.fail("object", toJSON(test.expected.Object), noObject(response))
 	}
 	return decision
 }
 
 // noObject says why an answer has no object.
-func noObject(review *cluster.Review) string {
-	if !review.Allowed {
-		return "no object: the server rejects the request: " + statusMessage(review)
+func noObject(response *cluster.Response) string {
+	if !response.Allowed {
+		return "no object: the server rejects the request: " + statusMessage(response)
 	}
 	return "no object: the server answers this request with a status"
 }
@@ -99,16 +99,16 @@ func (c *checker) explain(found []Violation) {
 	}
 }
 
-func described(decision Conclusion, why string) string {
+func described[Text ~string](value Text, why string) string {
 	if why == "" {
-		return string(decision)
+		return string(value)
 	}
-	return string(decision) + " (" + why + ")"
+	return string(value) + " (" + why + ")"
 }
 
 // checkViolation compares the violations with the fields validation, message and reason of the
 // expectation. One violation must match all that are set.
-func (c *checker) checkViolation(test *testCase, review *cluster.Review, found []Violation) {
+func (c *checker) checkViolation(test *testCase, response *cluster.Response, found []Violation) {
 	expect := &test.spec.Expect
 	candidates := []Violation{}
 	for _, f := range found {
@@ -117,9 +117,9 @@ func (c *checker) checkViolation(test *testCase, review *cluster.Review, found [
 		}
 	}
 	if expect.Decision == Rejected {
-		candidates = []Violation{{Message: statusMessage(review), Validation: -1}}
-		if review.Status != nil {
-			candidates[0].Reason = review.Status.ErrStatus.Reason
+		candidates = []Violation{{Message: statusMessage(response), Validation: -1}}
+		if response.Status != nil {
+			candidates[0].Reason = response.Status.ErrStatus.Reason
 		}
 	}
 	// Each field narrows down the violations that may be the expected one. The first field that
@@ -155,7 +155,7 @@ func (c *checker) checkViolations(test *testCase, found []Violation) {
 		for _, f := range met {
 			texts = append(texts, f.String())
 		}
-		c.fail("violations", toJSON(want), described(Conclusion(toJSON(len(met))), strings.Join(texts, "; ")))
+		c.fail("violations", toJSON(want), described(toJSON(len(met)), strings.Join(texts, "; ")))
 		c.explain(met)
 	}
 }

@@ -16,18 +16,19 @@ import (
 	"celador.io/offline/coverage"
 )
 
-// An Answer is the answer to the request of a case, with the evaluations of all expressions.
-type Answer struct {
-	// Decision is what the policies decide, and Reason says why in words. Both are empty without a
-	// Review.
+// An ExplainedResponse is the response to the request of a case, with the evaluations of all
+// expressions.
+type ExplainedResponse struct {
+	// Decision is what the policies decide, and Reason says why in words. Both are empty if
+	// Response is nil.
 	Decision Conclusion
 	Reason   string
-	// Review is the answer of the server. It is nil if the case is skipped, or no client can send
+	// Response is the answer of the server. It is nil if the case is skipped, or no client can send
 	// its request.
-	Review *cluster.Review
-	// Unguarded is the object in the answer to the same request without policies. It is nil if this
-	// answer has none.
-	Unguarded *unstructured.Unstructured
+	Response *cluster.Response
+	// ObjectWithoutPolicies is the object in the response to the same request without policies. It
+	// is nil if this response has no object.
+	ObjectWithoutPolicies *unstructured.Unstructured
 	// Expressions are the expressions of all objects that have expressions which coverage counts,
 	// in the order of kind, name and place.
 	Expressions []EvaluatedExpression
@@ -46,7 +47,7 @@ type EvaluatedExpression struct {
 	Omitted int
 }
 
-// maxEvaluations bounds the memory of an answer.
+// maxEvaluations bounds the memory of an ExplainedResponse.
 const maxEvaluations = 20
 
 // An Evaluation is one evaluation of an expression.
@@ -59,11 +60,11 @@ type Evaluation struct {
 	Cost uint64 `json:"cost"`
 }
 
-// Explain answers the request of the first case of a test, and ignores its expectation. The feature
-// gates of the suite must be enabled. Once the server accepts the manifests, Explain returns an
-// answer even if the request cannot be sent, together with the error. Errors about fields have
-// their positions.
-func Explain(ctx context.Context, base *cluster.Base, test *Test) (*Answer, error) {
+// Explain returns the response to the request of the first case of a test, and ignores its
+// expectation. The feature gates of the suite must be enabled. Once the server accepts the
+// manifests, Explain returns an ExplainedResponse even if the request cannot be sent, together with
+// the error. Errors about fields have their positions.
+func Explain(ctx context.Context, base *cluster.Base, test *Test) (*ExplainedResponse, error) {
 	c := &test.cases[0]
 	f := newFixture(base).with(ctx, overlay(test.objects, c.objects))
 	created, err := f.cluster()
@@ -74,49 +75,50 @@ func Explain(ctx context.Context, base *cluster.Base, test *Test) (*Answer, erro
 	if err != nil {
 		return nil, err
 	}
-	answer := &Answer{}
+	explained := &ExplainedResponse{}
 	for _, o := range f.objects {
 		warnings, err := o.typeWarnings(created)
 		if err != nil {
 			return nil, err
 		}
-		answer.TypeWarnings = append(answer.TypeWarnings, warnings...)
+		explained.TypeWarnings = append(explained.TypeWarnings, warnings...)
 	}
 	visitor := newExplainer(t)
 	if c.request != nil {
-		err = answer.admit(ctx, c, f, visitor)
+		err = explained.admit(ctx, c, f, visitor)
 	}
 	if ctx.Err() != nil {
-		// Handlers of the API may still add evaluations, so the answer is not returned.
+		// Handlers of the API may still add evaluations, so the ExplainedResponse is not returned.
 		return nil, ctx.Err()
 	}
-	answer.Expressions = visitor.sorted()
+	explained.Expressions = visitor.sorted()
 	if err != nil {
-		return answer, c.refused(test.document, err)
+		return explained, c.refused(test.document, err)
 	}
-	return answer, nil
+	return explained, nil
 }
 
-// admit adds the answers to the request of a case: with policies, and without.
-func (a *Answer) admit(ctx context.Context, c *testCase, f fixture, visitor *explainer) error {
-	review, err := visitor.tracing.Visit(ctx, c.request, visitor.visit)
+// admit adds the response to the request of a case, and the object in the response without
+// policies.
+func (e *ExplainedResponse) admit(ctx context.Context, c *testCase, f fixture, visitor *explainer) error {
+	response, err := visitor.tracing.Visit(ctx, c.request, visitor.visit)
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
-	a.Review = review
-	a.Decision, a.Reason = decide(review, review.Policies)
-	if review.Object == nil {
+	e.Response = response
+	e.Decision, e.Reason = decide(response, response.Policies)
+	if response.Object == nil {
 		return nil
 	}
-	unguarded, err := f.unguarded()
+	withoutPolicies, err := f.withoutPolicies()
 	if err != nil {
 		return err
 	}
-	before, err := unguarded.Admit(ctx, c.request)
+	before, err := withoutPolicies.Admit(ctx, c.request)
 	if err != nil {
 		return err
 	}
-	a.Unguarded = before.Object
+	e.ObjectWithoutPolicies = before.Object
 	return nil
 }
 

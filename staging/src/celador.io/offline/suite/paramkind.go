@@ -12,8 +12,8 @@ import (
 // unservedParamKind returns an error if a policy rejected the request because the cluster does not
 // serve its paramKind. The policy then rejects every request, which shows nothing about its rules,
 // so the case lacks a manifest.
-func unservedParamKind(created *cluster.Cluster, objects []object, review *cluster.Review) error {
-	for _, p := range review.Policies {
+func unservedParamKind(created *cluster.Cluster, objects []object, response *cluster.Response) error {
+	for _, p := range response.Policies {
 		if p.Effect != cluster.Failed {
 			continue
 		}

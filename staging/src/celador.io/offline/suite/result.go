@@ -48,8 +48,8 @@ type CaseResult struct {
 	// Err is set if the case could not run: the server does not accept the manifests, or no client
 	// can send the request.
 	Err error
-	// Review is the answer of the server. It is nil if Err or Skipped is set.
-	Review *cluster.Review
+	// Response is the answer of the server. It is nil if Err or Skipped is set.
+	Response *cluster.Response
 	// Duration is the time that the answer took.
 	Duration time.Duration
 }

@@ -137,9 +137,9 @@ type fixture struct {
 	base    *cluster.Base
 	objects []object
 	// definitions returns the definitions of unknown kinds.
-	definitions        func() ([]object, error)
-	cluster, unguarded func() (*cluster.Cluster, error)
-	tracing            func() (*tracing, error)
+	definitions              func() ([]object, error)
+	cluster, withoutPolicies func() (*cluster.Cluster, error)
+	tracing                  func() (*tracing, error)
 }
 
 // fixtureKey returns a key that is equal for cases with equal manifests.
@@ -172,7 +172,7 @@ func (f fixture) with(ctx context.Context, objects []object) fixture {
 		return sync.OnceValues(func() (*cluster.Cluster, error) { return f.newCluster(ctx, objects) })
 	}
 	f.objects, f.cluster = objects, create(objects)
-	f.unguarded = create(slices.DeleteFunc(slices.Clone(objects), object.isPolicy))
+	f.withoutPolicies = create(slices.DeleteFunc(slices.Clone(objects), object.isPolicy))
 	shared := f
 	f.tracing = sync.OnceValues(func() (*tracing, error) {
 		created, err := shared.cluster()
@@ -236,30 +236,30 @@ func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fi
 		return result
 	}
 	start := time.Now()
-	result.Review, err = created.Admit(ctx, c.request)
+	result.Response, err = created.Admit(ctx, c.request)
 	result.Duration = time.Since(start)
 	if status, ok := err.(*apierrors.StatusError); ok && c.spec.Expect.Allowed != nil {
-		result.Review, err = &cluster.Review{Status: status}, nil
+		result.Response, err = &cluster.Response{Status: status}, nil
 	}
 	if err != nil {
 		result.Err = c.refused(test.document, err)
 		return result
 	}
 	if c.spec.Expect.Decision != Error {
-		if result.Err = unservedParamKind(created, shared.objects, result.Review); result.Err != nil {
+		if result.Err = unservedParamKind(created, shared.objects, result.Response); result.Err != nil {
 			return result
 		}
 	}
 	check := checker{document: test.document, objects: shared.objects, path: c.path + ".expect"}
-	result.Decision = check.check(c, result.Review)
+	result.Decision = check.check(c, result.Response)
 	result.Note = c.spec.Notes[result.Decision]
 	if c.spec.Expect.TypeWarnings != nil {
 		if result.Err = check.checkTypeWarnings(created, &c.spec.Expect); result.Err != nil {
 			return result
 		}
 	}
-	if c.spec.Expect.Patch != nil && (result.Decision == c.spec.Expect.Decision || c.spec.Expect.Decision == "" && result.Review.Allowed) {
-		if result.Err = check.comparePatch(ctx, c, shared, result.Review); result.Err != nil {
+	if c.spec.Expect.Patch != nil && (result.Decision == c.spec.Expect.Decision || c.spec.Expect.Decision == "" && result.Response.Allowed) {
+		if result.Err = check.comparePatch(ctx, c, shared, result.Response); result.Err != nil {
 			return result
 		}
 	}
@@ -290,26 +290,26 @@ func (r *Runner) trace(ctx context.Context, c *testCase, shared fixture, check *
 	return nil
 }
 
-// comparePatch compares the object of a review with the object of the same request without
+// comparePatch compares the object of a response with the object of the same request without
 // policies.
-func (c *checker) comparePatch(ctx context.Context, test *testCase, shared fixture, review *cluster.Review) error {
+func (c *checker) comparePatch(ctx context.Context, test *testCase, shared fixture, response *cluster.Response) error {
 	operations := test.spec.Expect.Patch
-	if review.Object == nil {
-		c.fail("patch", toJSON(operations), noObject(review))
+	if response.Object == nil {
+		c.fail("patch", toJSON(operations), noObject(response))
 		return nil
 	}
-	unguarded, err := shared.unguarded()
+	withoutPolicies, err := shared.withoutPolicies()
 	if err != nil {
 		return err
 	}
-	before, err := unguarded.Admit(ctx, test.request)
+	before, err := withoutPolicies.Admit(ctx, test.request)
 	switch {
 	case err != nil:
 		return test.refused(c.document, err)
 	case before.Object == nil:
 		c.fail("patch", "changes of the object", fmt.Sprintf("without policies, the server rejects the object: %s", statusMessage(before)))
 	default:
-		c.checkPatch(operations, before.Object, review.Object)
+		c.checkPatch(operations, before.Object, response.Object)
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func leadsTo(field string, decision Conclusion, expect *Expectation, e *tracedEx
 	case field != "decision":
 		return false
 	case decision == Rejected:
-		return e.Kind == cluster.DefinitionKind && strings.HasSuffix(e.Field, ".rule") && value != types.True || isWebhook && types.IsError(value)
+		return e.Kind == cluster.CRDKind && strings.HasSuffix(e.Field, ".rule") && value != types.True || isWebhook && types.IsError(value)
 	}
 	kind, name := cutKind(expect.Policy)
 	if !slices.Contains(policyKinds, e.Kind) || kind != "" && kind != e.Kind || name != "" && name != e.Name {

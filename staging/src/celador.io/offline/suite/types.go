@@ -3,8 +3,8 @@
 
 // Package suite loads and runs test suites of admission policies.
 //
-// A suite is a file of apiVersion test.celador.io/v1alpha1 and kind Suite. A Loader finds such files,
-// and reads them and the manifests that they name. A Runner runs them.
+// A suite is a file of apiVersion test.celador.io/v1alpha1 and kind Suite. A Loader finds such
+// files, and reads them and the manifests that they name. A Runner runs them.
 package suite
 
 import (

@@ -22,8 +22,8 @@ import (
 func unknownKinds(base *cluster.Base, test *Test) ([]object, error) {
 	known := map[schema.GroupKind]bool{}
 	for o := range test.manifests {
-		if o.content.GetKind() == cluster.DefinitionKind {
-			known[cluster.DefinedKind(o.content)] = true
+		if o.content.GetKind() == cluster.CRDKind {
+			known[cluster.CustomKind(o.content)] = true
 		}
 	}
 	definitions := map[schema.GroupKind]*apiextensionsv1.CustomResourceDefinition{}
@@ -79,7 +79,7 @@ func unknownKinds(base *cluster.Base, test *Test) ([]object, error) {
 func newDefinition(kind schema.GroupVersionKind) *apiextensionsv1.CustomResourceDefinition {
 	plural, singular := meta.UnsafeGuessKindToResource(kind)
 	d := &apiextensionsv1.CustomResourceDefinition{
-		TypeMeta:   metav1.TypeMeta{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: cluster.DefinitionKind},
+		TypeMeta:   metav1.TypeMeta{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: cluster.CRDKind},
 		ObjectMeta: metav1.ObjectMeta{Name: plural.GroupResource().String()},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 			Group: kind.Group,

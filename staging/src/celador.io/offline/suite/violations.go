@@ -45,16 +45,16 @@ func (f Violation) String() string {
 	return text + ": " + f.Message
 }
 
-// Violations returns the violations of policies, in the order of the reviews.
-func Violations(reviews []cluster.PolicyReview) []Violation {
+// Violations returns the violations of policies, in the order of the records.
+func Violations(records []cluster.PolicyRecord) []Violation {
 	var found []Violation
-	for _, review := range reviews {
-		for _, decision := range review.Decisions {
+	for _, record := range records {
+		for _, decision := range record.Decisions {
 			if decision.Outcome == validating.Admitted {
 				continue
 			}
 			f := Violation{
-				Policy: review.Policy, Binding: review.Binding, Validation: decision.Index,
+				Policy: record.Policy, Binding: record.Binding, Validation: decision.Index,
 				Message: decision.Message, Reason: decision.Reason, Actions: decision.Actions,
 				Failed:   decision.Outcome != validating.Denied,
 				Ignored:  decision.Ignored,
@@ -62,9 +62,9 @@ func Violations(reviews []cluster.PolicyReview) []Violation {
 			}
 			found = append(found, f)
 		}
-		for _, failure := range review.Failures {
+		for _, failure := range record.Failures {
 			found = append(found, Violation{
-				Policy: review.Policy, Binding: review.Binding, Validation: -1,
+				Policy: record.Policy, Binding: record.Binding, Validation: -1,
 				Message: failure.Message, Reason: failure.Reason,
 				Failed: !failure.Stated, Ignored: failure.Ignored, Enforced: !failure.Ignored,
 			})
@@ -73,14 +73,14 @@ func Violations(reviews []cluster.PolicyReview) []Violation {
 	return found
 }
 
-// scope returns the reviews that an expectation is about: those of its policy and its binding. An
+// filter returns the records that an expectation is about: those of its policy and its binding. An
 // empty name stands for all.
-func scope(reviews []cluster.PolicyReview, policy, binding string) []cluster.PolicyReview {
+func filter(records []cluster.PolicyRecord, policy, binding string) []cluster.PolicyRecord {
 	kind, name := cutKind(policy)
-	var kept []cluster.PolicyReview
-	for _, review := range reviews {
-		if (name == "" || review.Policy == name) && (kind == "" || review.Kind == kind) && (binding == "" || review.Binding == binding) {
-			kept = append(kept, review)
+	var kept []cluster.PolicyRecord
+	for _, record := range records {
+		if (name == "" || record.Policy == name) && (kind == "" || record.Kind == kind) && (binding == "" || record.Binding == binding) {
+			kept = append(kept, record)
 		}
 	}
 	return kept
@@ -89,11 +89,11 @@ func scope(reviews []cluster.PolicyReview, policy, binding string) []cluster.Pol
 // notReached is the decision if the request was rejected before the policy. No suite can expect it.
 const notReached Conclusion = "NotReached"
 
-// decide returns what the policies of the reviews in scope decide, and the reason in words.
-func decide(review *cluster.Review, inScope []cluster.PolicyReview) (decision Conclusion, why string) {
+// decide returns what the policies of the records in scope decide, and the reason in words.
+func decide(response *cluster.Response, inScope []cluster.PolicyRecord) (decision Conclusion, why string) {
 	enforced := func(f Violation) bool { return f.Enforced }
-	if !review.Allowed && !slices.ContainsFunc(Violations(review.Policies), enforced) {
-		return Rejected, statusMessage(review)
+	if !response.Allowed && !slices.ContainsFunc(Violations(response.Policies), enforced) {
+		return Rejected, statusMessage(response)
 	}
 	for _, failed := range []bool{false, true} {
 		var reasons []string
@@ -132,9 +132,9 @@ func decide(review *cluster.Review, inScope []cluster.PolicyReview) (decision Co
 	return decision, strings.Join(reasons, "; ")
 }
 
-func statusMessage(review *cluster.Review) string {
-	if review.Status == nil {
+func statusMessage(response *cluster.Response) string {
+	if response.Status == nil {
 		return ""
 	}
-	return review.Status.ErrStatus.Message
+	return response.Status.ErrStatus.Message
 }

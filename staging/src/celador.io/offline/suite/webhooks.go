@@ -11,13 +11,13 @@ import (
 )
 
 // checkWebhooks compares the names of the webhooks that the server calls, in any order.
-func (c *checker) checkWebhooks(want []string, reviews []cluster.WebhookReview) {
+func (c *checker) checkWebhooks(want []string, records []cluster.WebhookRecord) {
 	var called, reasons []string
-	for _, review := range reviews {
-		if review.Called {
-			called = append(called, review.Name)
-		} else if slices.Contains(want, review.Name) {
-			reasons = append(reasons, review.Name+": "+review.Reason)
+	for _, record := range records {
+		if record.Called {
+			called = append(called, record.Name)
+		} else if slices.Contains(want, record.Name) {
+			reasons = append(reasons, record.Name+": "+record.Reason)
 		}
 	}
 	wanted := slices.Sorted(slices.Values(want))

@@ -102,11 +102,11 @@ func (c *Compiler) Compile(source string, in Declarations, origin environment.Ty
 func (c *Compiler) compile(source string, in Declarations, origin environment.Type, returns []*cel.Type) (*Program, *apiservercel.Error) {
 	env, err := c.env(in, origin)
 	if err != nil {
-		return nil, programs.Internal("unexpected error loading CEL environment: %v", err)
+		return nil, programs.InternalError("unexpected error loading CEL environment: %v", err)
 	}
 	functions, err := c.functions.Of(origin)
 	if err != nil {
-		return nil, programs.Internal("unexpected error loading CEL environment: %v", err)
+		return nil, programs.InternalError("unexpected error loading CEL environment: %v", err)
 	}
 	var rewrite func(*cel.Ast)
 	ast, issues, err := functions.Check(env, source, nil)
@@ -116,7 +116,7 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 		}
 	}
 	if err != nil {
-		return nil, programs.Internal("compilation failed: %v", err)
+		return nil, programs.InternalError("compilation failed: %v", err)
 	}
 	if issues == nil && in.Patches && origin == environment.NewExpressions {
 		issues = checkOperations(ast)
@@ -129,7 +129,7 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	}
 	permanent, err := c.permanentEnv(in, origin)
 	if err != nil {
-		return nil, programs.Internal("unexpected error loading CEL environment: %v", err)
+		return nil, programs.InternalError("unexpected error loading CEL environment: %v", err)
 	}
 	later, err := programs.Encoded(permanent, ast)
 	if err != nil {
@@ -152,7 +152,7 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 		err = functions.PlanTraced(env, permanent, rewrite, observe, &program.Program)
 	}
 	if err != nil {
-		return nil, programs.Internal("program instantiation failed: %v", err)
+		return nil, programs.InternalError("program instantiation failed: %v", err)
 	}
 	if in.Params {
 		program.paramFields = paramFields(ast.NativeRep().Expr())

@@ -24,9 +24,9 @@ func (*nullParamsError) Error() string { return "params is null: the binding has
 // Unwrap returns cel-go's error.
 func (e *nullParamsError) Unwrap() error { return e.cause }
 
-// paramFields returns the first field or key that the subexpressions of an expression read of
-// 'params', such as data for params and params.data in params.data.limit, by their IDs. cel-go's
-// errors have one of these IDs.
+// paramFields returns, by the ID of a subexpression, the first field or key of 'params' that it
+// reads: data for each of params, params.data and params.data.limit. cel-go's errors have one of
+// these IDs.
 func paramFields(checked ast.Expr) map[int64]string {
 	names := map[int64]string{}
 	ast.PostOrderVisit(checked, ast.NewExprVisitor(func(e ast.Expr) {

@@ -14,7 +14,8 @@ type tree struct {
 	// tokens are those that have not been parsed. The first is the next one.
 	tokens  []token
 	factory ast.ExprFactory
-	// positions holds the positions of the nodes in the order of their IDs, of which the first is 1.
+	// positions holds the positions of the nodes in the order of their IDs, of which the first is
+	// 1.
 	positions []ast.OffsetRange
 	// depth is the number of expressions around the current token.
 	depth int

@@ -20,11 +20,12 @@ const Entry = "[*]"
 
 // A Read is a part of a variable that an expression reads.
 type Read struct {
-	// Path leads to the part: names of fields, as the expression spells them, keys of maps, and
-	// Entry. It begins with the path of the variable.
+	// Path holds the steps from the variable to the part: the path of the variable, then names of
+	// fields as the expression spells them, constant keys of maps, and Entry for list items and
+	// other map values.
 	Path []string
-	// Whole is set if the value with everything in it may influence the result, and not only its
-	// presence or size, or whether it is null.
+	// Whole is set if the result may depend on everything in the value. Otherwise it depends only
+	// on the size of the value, or on whether the value is set or null.
 	Whole bool
 }
 
@@ -65,8 +66,8 @@ func Of(checked ast.Expr, roots map[string][]string, shared map[string]*Analysis
 // reader collects reads from a checked expression.
 type reader struct {
 	Analysis
-	// roots holds the paths of the variables of interest, which a name with a leading dot refers to
-	// in any scope.
+	// roots holds the paths of the variables of interest. A name with a leading dot refers to them
+	// even where the variable of a macro has the same name.
 	roots map[string][][]string
 	// variables holds the parts that the variables in scope stand for.
 	variables map[string][][]string

@@ -27,7 +27,7 @@ type FieldChecker interface {
 func (e *Environment) check(source string) (*cel.Ast, *apiservercel.Error) {
 	env, err := e.env()
 	if err != nil {
-		return nil, programs.Internal("unexpected error loading CEL environment: %v", err)
+		return nil, programs.InternalError("unexpected error loading CEL environment: %v", err)
 	}
 	var checked *cel.Ast
 	var issues *cel.Issues
@@ -38,8 +38,9 @@ func (e *Environment) check(source string) (*cel.Ast, *apiservercel.Error) {
 		if tooLarge != nil {
 			issues = tooLarge
 		} else if expanded && issues != nil {
-			// Expanding presence repeats subexpressions, and an issue of one with them. If the
-			// expression has issues as it is written, these are returned instead.
+			// The expansion of has() copies subexpressions, so an issue in one of them appears
+			// several times. If the expression has issues without the expansion, return those
+			// instead.
 			if _, unexpanded, again := checkNullResults(e.builtins, env, source, func(*cel.Ast) {}); again == nil && unexpanded != nil {
 				issues = unexpanded
 			}
@@ -48,7 +49,7 @@ func (e *Environment) check(source string) (*cel.Ast, *apiservercel.Error) {
 		checked, issues, err = e.builtins.Check(env, source, nil)
 	}
 	if err != nil {
-		return nil, programs.Internal("compilation failed: %v", err)
+		return nil, programs.InternalError("compilation failed: %v", err)
 	}
 	if issues == nil {
 		issues = e.resolveNamespaces(checked)

@@ -101,8 +101,8 @@ func (c constructed) mayConstruct(e ast.Expr) bool {
 	})
 }
 
-// fieldOf returns the value that a constructed object has in a field, or nil if it does not name
-// the field.
+// fieldOf returns the expression that sets a field of a constructed object, as in T{name: value},
+// or nil if the object does not set the field.
 func fieldOf(object ast.StructExpr, name string) ast.Expr {
 	for _, entry := range object.Fields() {
 		field := entry.AsStructField()

@@ -166,8 +166,8 @@ func (s *Scope) declared(name string) *apiservercel.DeclType {
 	return nil
 }
 
-// outermost returns the type of the whole object, in which the types of self and of all other
-// values that expressions read are found.
+// outermost returns the type of the whole object: the type of Root, if the scope declares it, and
+// otherwise that of Self.
 func (s *Scope) outermost() *apiservercel.DeclType {
 	if root := s.declared(Root); root != nil {
 		return root

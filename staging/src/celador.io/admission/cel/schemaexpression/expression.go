@@ -52,7 +52,7 @@ func (e *Environment) Compile(source string) (*Expression, *apiservercel.Error) 
 func (e *Environment) plan(source string, checked *cel.Ast) (*Program, *apiservercel.Error) {
 	env, err := e.env()
 	if err != nil {
-		return nil, programs.Internal("unexpected error loading CEL environment: %v", err)
+		return nil, programs.InternalError("unexpected error loading CEL environment: %v", err)
 	}
 	program := &Program{output: checked.OutputType()}
 	for _, reference := range checked.NativeRep().ReferenceMap() {

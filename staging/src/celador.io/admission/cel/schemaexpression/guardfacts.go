@@ -18,11 +18,12 @@ import (
 	"celador.io/admission/cel/internal/syntax"
 )
 
-// facts are what is known where a subexpression is evaluated: the keys of the places that are set.
-// They hold only the key impossible if the subexpression is never evaluated.
+// facts is the set of places that are known to be set where a subexpression is evaluated, by their
+// keys. If the subexpression is never evaluated, the only key is impossible, and every place counts
+// as set.
 type facts map[string]bool
 
-// impossible is not the key of a place, since those of fields start with a separator.
+// impossible differs from the key of every place: those of fields start with a separator.
 const impossible = "impossible"
 
 const separator = "\x00"
@@ -112,8 +113,8 @@ func (f facts) or(other facts) facts {
 	return common
 }
 
-// relative returns those of the facts that are about parts of the place to, as facts about a place
-// that begins at to.
+// relative returns the facts about parts of the place to, as facts about places in an object that
+// begins at to.
 func (f facts) relative(to *place) facts {
 	inside := facts{}
 	if to == nil {
@@ -127,8 +128,8 @@ func (f facts) relative(to *place) facts {
 	return inside
 }
 
-// at is the opposite of relative: it returns facts about a place relative to p as facts about the
-// parts of p.
+// at is the inverse of relative: it returns facts about places in an object that begins at p, as
+// facts about the parts of p.
 func (f facts) at(p *place) facts {
 	absolute := make(facts, len(f))
 	for rest := range f {
@@ -137,97 +138,98 @@ func (f facts) at(p *place) facts {
 	return absolute
 }
 
-// An outcome holds the facts that follow from each of the two values of a boolean expression.
-type outcome struct{ whenTrue, whenFalse facts }
+// implications holds the facts that follow from each of the two values of a boolean expression.
+type implications struct{ whenTrue, whenFalse facts }
 
-func (o outcome) not() outcome { return outcome{o.whenFalse, o.whenTrue} }
+func (o implications) not() implications { return implications{o.whenFalse, o.whenTrue} }
 
-func (o outcome) and(other outcome) outcome {
-	return outcome{o.whenTrue.and(other.whenTrue), o.whenFalse.or(other.whenFalse)}
+func (o implications) and(other implications) implications {
+	return implications{o.whenTrue.and(other.whenTrue), o.whenFalse.or(other.whenFalse)}
 }
 
-// outcome returns the facts that follow from the value of an expression.
-func (g *guards) outcome(e ast.Expr) outcome {
+// implied returns the facts that follow from the value of an expression.
+func (g *guards) implied(e ast.Expr) implications {
 	if g.visits++; g.visits > maxVisits || g.GetType(e.ID()).Kind() != types.BoolKind && g.GetType(e.ID()).Kind() != types.DynKind {
-		return outcome{}
+		return implications{}
 	}
 	switch e.Kind() {
 	case ast.IdentKind:
-		return g.variable(e.AsIdent()).outcome
+		return g.variable(e.AsIdent()).implied
 	case ast.LiteralKind:
-		return decided(e.AsLiteral() == types.True, facts{impossible: true}).not()
+		return impliedByValue(e.AsLiteral() == types.True, facts{impossible: true}).not()
 	case ast.SelectKind:
 		selected := e.AsSelect()
 		if selected.IsTestOnly() {
-			return outcome{whenTrue: present(g.origin(selected.Operand()).below(selected.FieldName(), false).place)}
+			return implications{whenTrue: present(g.origin(selected.Operand()).below(selected.FieldName(), false).place)}
 		}
 	case ast.CallKind:
-		return g.outcomeOfCall(e.AsCall(), e)
+		return g.impliedByCall(e.AsCall(), e)
 	case ast.ComprehensionKind:
-		return g.outcomeOfComprehension(e.AsComprehension())
+		return g.impliedByComprehension(e.AsComprehension())
 	}
-	return outcome{}
+	return implications{}
 }
 
-// decided returns the outcome of an expression: the facts known follow if it has the given value,
-// and none if it has the other one.
-func decided(value bool, known facts) outcome {
+// impliedByValue returns implications in which the facts known follow from the given value, and
+// none from the other.
+func impliedByValue(value bool, known facts) implications {
 	if value {
-		return outcome{whenTrue: known}
+		return implications{whenTrue: known}
 	}
-	return outcome{whenFalse: known}
+	return implications{whenFalse: known}
 }
 
-func (g *guards) outcomeOfCall(call ast.CallExpr, e ast.Expr) outcome {
+func (g *guards) impliedByCall(call ast.CallExpr, e ast.Expr) implications {
 	args := call.Args()
 	switch call.FunctionName() {
 	case operators.LogicalNot:
-		return g.outcome(args[0]).not()
+		return g.implied(args[0]).not()
 	case operators.LogicalAnd:
-		return g.outcome(args[0]).and(g.outcome(args[1]))
+		return g.implied(args[0]).and(g.implied(args[1]))
 	case operators.LogicalOr:
-		return g.outcome(args[0]).not().and(g.outcome(args[1]).not()).not()
+		return g.implied(args[0]).not().and(g.implied(args[1]).not()).not()
 	case operators.Conditional:
-		condition, then, otherwise := g.outcome(args[0]), g.outcome(args[1]), g.outcome(args[2])
-		return outcome{
+		condition, then, otherwise := g.implied(args[0]), g.implied(args[1]), g.implied(args[2])
+		return implications{
 			condition.whenTrue.and(then.whenTrue).or(condition.whenFalse.and(otherwise.whenTrue)),
 			condition.whenTrue.and(then.whenFalse).or(condition.whenFalse.and(otherwise.whenFalse)),
 		}
 	case "hasValue":
-		return outcome{whenTrue: present(g.origin(call.Target()).place)}
+		return implications{whenTrue: present(g.origin(call.Target()).place)}
 	case operators.In:
 		known := present(g.fallback(args[1]).place)
 		key, isText := syntax.Text(args[0])
 		if of := g.origin(args[1]); isText && !of.optional {
 			known = known.and(present(of.below(key, false).place))
 		}
-		return outcome{whenTrue: known}
+		return implications{whenTrue: known}
 	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
-		return g.outcomeOfComparison(call.FunctionName(), args[0], args[1])
+		return g.impliedByComparison(call.FunctionName(), args[0], args[1])
 	case "startsWith", "endsWith", "contains":
 		if affix, _ := syntax.Text(args[0]); call.IsMemberFunction() && affix != "" {
 			if of := g.fallback(call.Target()); of.place != nil && of.value == types.String("") {
-				return outcome{whenTrue: present(of.place)}
+				return implications{whenTrue: present(of.place)}
 			}
 		}
 	}
 	if of := g.fallback(e); of.place != nil {
-		// The comparison has a value that the fallback would not give, so the part is set.
-		return decided(of.value != types.True, present(of.place))
+		// If the value differs from the fallback, the part is set.
+		return impliedByValue(of.value != types.True, present(of.place))
 	}
-	return outcome{}
+	return implications{}
 }
 
-// A fallback describes an expression such as self.?a.orValue(0): its value if the part of the
-// object at place is unset.
+// A fallback describes an expression such as self.?a.orValue(0): value is the value of the
+// expression if the part of the object at place is unset.
 type fallback struct {
-	// place is nil for a constant. place and value are nil for an expression of another form.
+	// place is nil for a constant, whose value is always the same. Both are nil for expressions of
+	// other forms.
 	place *place
 	value ref.Val
 }
 
-// fallback returns the fallback of an expression such as self.?a.orValue(0). For a constant, the
-// fallback has no place.
+// fallback returns the fallback of an expression of the form a.orValue(constant) or
+// size(a.orValue(constant)), or of a constant. For other expressions it returns the zero value.
 func (g *guards) fallback(e ast.Expr) fallback {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -269,25 +271,25 @@ func constantOf(e ast.Expr) ref.Val {
 	return nil
 }
 
-// outcomeOfComparison returns the outcome of comparing a value that may be a fallback, or an
-// optional, with a constant.
-func (g *guards) outcomeOfComparison(operator string, a, b ast.Expr) outcome {
+// impliedByComparison returns the facts that follow from comparing an optional with optional.of()
+// or optional.none(), or a value that has a fallback with a constant.
+func (g *guards) impliedByComparison(operator string, a, b ast.Expr) implications {
 	if b.Kind() == ast.CallKind {
 		if name := b.AsCall().FunctionName(); name == "optional.of" || name == "optional.none" {
-			return decided((operator == operators.Equals) == (name == "optional.of"), present(g.origin(a).place))
+			return impliedByValue((operator == operators.Equals) == (name == "optional.of"), present(g.origin(a).place))
 		}
 	}
 	x, y := g.fallback(a), g.fallback(b)
 	if (x.place == nil) == (y.place == nil) || x.value == nil || y.value == nil {
-		return outcome{}
+		return implications{}
 	}
 	result, ok := compare(operator, x.value, y.value)
 	if !ok {
-		return outcome{}
+		return implications{}
 	}
-	// If the part is unset, the comparison of the two constants has this result. So the part is set
-	// if the comparison has the other one.
-	return decided(!result, present(cmp.Or(x.place, y.place)))
+	// If the part is unset, the comparison evaluates to result. If it evaluates to the opposite,
+	// the part is set.
+	return impliedByValue(!result, present(cmp.Or(x.place, y.place)))
 }
 
 func compare(operator string, x, y ref.Val) (result, ok bool) {
@@ -304,35 +306,35 @@ func compare(operator string, x, y ref.Val) (result, ok bool) {
 	return strings.Contains(operator, holds), ok
 }
 
-// outcomeOfComprehension returns the outcome of all(), of exists(), and of the expression that
-// cel.bind() or optMap() evaluates with a variable.
-func (g *guards) outcomeOfComprehension(c ast.ComprehensionExpr) (known outcome) {
+// impliedByComprehension returns the facts that follow from all(), from exists(), and from the
+// expression that cel.bind() or optMap() evaluates with a variable.
+func (g *guards) impliedByComprehension(c ast.ComprehensionExpr) (known implications) {
 	if syntax.IsBinding(c) {
-		g.in(c, func(facts) { known = g.outcome(c.Result()) })
+		g.in(c, func(facts) { known = g.implied(c.Result()) })
 		return known
 	}
 	step := c.LoopStep()
 	if step.Kind() != ast.CallKind || len(step.AsCall().Args()) != 2 {
-		return outcome{}
+		return implications{}
 	}
 	condition := step.AsCall().Args()[1]
 	of := g.origin(c.IterRange())
-	each := func(pick func(outcome) facts) facts {
+	each := func(pick func(implications) facts) facts {
 		if of.place == nil || of.optional || g.GetType(c.IterRange().ID()).Kind() != types.ListKind {
 			return nil
 		}
 		var inside facts
-		g.in(c, func(facts) { inside = pick(g.outcome(condition)).relative(g.scope[c.IterVar()].place) })
+		g.in(c, func(facts) { inside = pick(g.implied(condition)).relative(g.scope[c.IterVar()].place) })
 		return inside.at(&place{parent: of.place, name: Entry, id: ofAll})
 	}
 	switch step.AsCall().FunctionName() {
 	case operators.LogicalAnd: // all()
-		return outcome{whenTrue: each(func(o outcome) facts { return o.whenTrue })}
+		return implications{whenTrue: each(func(o implications) facts { return o.whenTrue })}
 	case operators.LogicalOr: // exists()
-		return outcome{
+		return implications{
 			whenTrue:  present(g.fallback(c.IterRange()).place),
-			whenFalse: each(func(o outcome) facts { return o.whenFalse }),
+			whenFalse: each(func(o implications) facts { return o.whenFalse }),
 		}
 	}
-	return outcome{}
+	return implications{}
 }

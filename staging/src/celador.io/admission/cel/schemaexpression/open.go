@@ -11,8 +11,8 @@ import (
 	"celador.io/admission/cel/values"
 )
 
-// NewOpenSchema returns the Schema of an OpenAPI schema with the values that OpenDeclType declares.
-// The schema must not change afterwards.
+// NewOpenSchema returns the Schema of an OpenAPI schema whose values have the types of
+// OpenDeclType: what the schema leaves open is dynamic. The schema must not change afterwards.
 func NewOpenSchema(schema common.Schema) *Schema { return &Schema{values.NewOpenSchema(schema)} }
 
 // OpenDeclType returns the type of the values of an OpenAPI schema, for expressions that also read

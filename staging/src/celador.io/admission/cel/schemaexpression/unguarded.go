@@ -118,7 +118,7 @@ func (g *guards) variable(name string) origin {
 	}
 	g.variables[name] = origin{} // A definition reads only variables that are defined before it.
 	of := definition.origin(definition.Expr())
-	of.outcome = definition.outcome(definition.Expr())
+	of.implied = definition.implied(definition.Expr())
 	g.variables[name] = of
 	return of
 }
@@ -166,15 +166,15 @@ func (g *guards) visitCall(e ast.Expr, known facts) {
 	case operators.LogicalAnd:
 		// CEL may evaluate either operand first, and drops an error of one if the other decides. So
 		// each operand guards the other.
-		g.visit(args[0], known.and(g.outcome(args[1]).whenTrue))
-		g.visit(args[1], known.and(g.outcome(args[0]).whenTrue))
+		g.visit(args[0], known.and(g.implied(args[1]).whenTrue))
+		g.visit(args[1], known.and(g.implied(args[0]).whenTrue))
 		return
 	case operators.LogicalOr:
-		g.visit(args[0], known.and(g.outcome(args[1]).whenFalse))
-		g.visit(args[1], known.and(g.outcome(args[0]).whenFalse))
+		g.visit(args[0], known.and(g.implied(args[1]).whenFalse))
+		g.visit(args[1], known.and(g.implied(args[0]).whenFalse))
 		return
 	case operators.Conditional:
-		condition := g.outcome(args[0])
+		condition := g.implied(args[0])
 		g.visit(args[0], known)
 		g.visit(args[1], known.and(condition.whenTrue))
 		g.visit(args[2], known.and(condition.whenFalse))
@@ -221,7 +221,7 @@ func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 	var entry facts
 	if syntax.IsBinding(c) {
 		of := g.origin(c.AccuInit())
-		of.outcome = g.outcome(c.AccuInit())
+		of.implied = g.implied(c.AccuInit())
 		bound[c.AccuVar()] = of
 	} else {
 		bound[c.IterVar()] = origin{}
@@ -243,7 +243,8 @@ func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 			case kind == types.MapKind:
 				bound[c.IterVar()] = key
 			}
-			// An entry is only set if something is in it.
+			// An iteration implies that the list or map, and so everything on the way to it, is
+			// set.
 			entry = iterated.entries.at(value.place).and(present(value.place))
 		}
 	}
@@ -265,8 +266,8 @@ type origin struct {
 	key *place
 	// keysOf is the map whose keys the value lists. If the list has items, the map is set.
 	keysOf *place
-	// outcome is the outcome of a variable with a boolean value.
-	outcome outcome
+	// implied holds the facts that follow from a variable with a boolean value.
+	implied implications
 }
 
 // origin returns the origin of the value of an expression.
@@ -333,8 +334,9 @@ func (o origin) below(name string, optional bool) origin {
 	return origin{place: &place{parent: o.place, name: name}, optional: optional}
 }
 
-// originOfList returns the origin of the result of filter(), of the keys of a map, or of the
-// expression that cel.bind() or optMap() evaluates with a variable.
+// originOfList returns the origin of the list that filter() returns, of a list of the keys of a
+// map, or of the result of cel.bind() or optMap(). Other comprehensions compute their values, so
+// that these have no origin.
 func (g *guards) originOfList(c ast.ComprehensionExpr) origin {
 	var of origin
 	if syntax.IsBinding(c) {
@@ -357,7 +359,7 @@ func (g *guards) originOfList(c ast.ComprehensionExpr) origin {
 		return origin{}
 	}
 	g.in(c, func(facts) {
-		of.entries = of.entries.and(g.outcome(condition).whenTrue.relative(g.scope[c.IterVar()].place))
+		of.entries = of.entries.and(g.implied(condition).whenTrue.relative(g.scope[c.IterVar()].place))
 	})
 	return of
 }

@@ -24,8 +24,9 @@ type childCache[K comparable] struct {
 	count uint16
 }
 
-// A cacheRest extends a childCache for the few structs and maps of which more is read. It holds the
-// children after the first, in overflow once next is full, and the names of all children.
+// A cacheRest extends the childCache of the few structs and maps of which expressions read more
+// than two parts. It holds the further children in next, and in overflow once next is full, and the
+// names of all children.
 type cacheRest[K comparable] struct {
 	next     [6]child[K]
 	overflow map[K]ref.Val

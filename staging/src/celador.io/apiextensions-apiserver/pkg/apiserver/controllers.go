@@ -98,8 +98,8 @@ func (c *controllers) publishOpenAPI(ctx context.Context) {
 // GetCustomResourceListerCollectionDeleter implements finalizer.CRClientGetter. It returns
 // errDeleted if the CustomResourceDefinition has been deleted or replaced.
 func (r *resources) GetCustomResourceListerCollectionDeleter(crd *apiextensionsv1.CustomResourceDefinition) (finalizer.ListerCollectionDeleter, error) {
-	// The controller changes its copy of the CustomResourceDefinition. The Resource may keep the
-	// object, so it gets that of the informer's cache.
+	// crd is a copy that the controller changes. Use the object in the informer's cache instead,
+	// because the Resource may keep a reference to it.
 	cached, err := r.lister.Get(crd.Name)
 	if apierrors.IsNotFound(err) || err == nil && cached.UID != crd.UID {
 		return nil, errDeleted

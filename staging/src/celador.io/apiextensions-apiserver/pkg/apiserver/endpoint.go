@@ -39,7 +39,7 @@ func (h *handler) endpoint(ctx context.Context, version *serving.Version, info *
 	case info.Subresource == "" && info.Verb == "patch":
 		serve = patchMain(version, h.admissionOf(crd), info)
 	case info.Subresource == "":
-		serve = h.main(ctx, version, info.Verb, crd)
+		serve = h.resource(ctx, version, info.Verb, crd)
 	case info.Subresource == "status" && storage.Status != nil && info.Verb == "patch":
 		serve = patch(storage.Status, version.StatusScope, h.admission, version.ApplyStatus, info)
 	case info.Subresource == "status" && storage.Status != nil:
@@ -81,9 +81,9 @@ func patchType(req *http.Request) types.PatchType {
 	return types.PatchType(mediaType)
 }
 
-// main returns the handler of a request without a subresource that is not a patch, or nil for a
+// resource returns the handler of a request without a subresource that is not a patch, or nil for a
 // verb that custom resources do not support.
-func (h *handler) main(ctx context.Context, version *serving.Version, verb string, crd *apiextensionsv1.CustomResourceDefinition) http.HandlerFunc {
+func (h *handler) resource(ctx context.Context, version *serving.Version, verb string, crd *apiextensionsv1.CustomResourceDefinition) http.HandlerFunc {
 	storage, scope := version.Storage.CustomResource, version.Scope
 	switch verb {
 	case "get":

@@ -3,8 +3,8 @@
 
 package crdinformer
 
-// Len returns the number of generations of CustomResourceDefinitions that the table has expressions
-// of.
+// Len returns the number of generations of CustomResourceDefinitions whose expressions the cache
+// holds.
 func Len(e *ExpressionCache) int {
 	e.lock.RLock()
 	defer e.lock.RUnlock()

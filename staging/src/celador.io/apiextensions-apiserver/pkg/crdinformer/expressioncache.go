@@ -14,9 +14,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 )
 
-// ExpressionCache holds the expressions of the CustomResourceDefinitions that the informer delivered.
-// CustomResourceDefinitions without expressions have no entry. An entry stays as long as a
-// CustomResourceDefinition that the informer delivered with it is reachable, in the informer's
+// ExpressionCache holds the expressions of the CustomResourceDefinitions that the informer
+// delivered. CustomResourceDefinitions without expressions have no entry. An entry stays as long as
+// a CustomResourceDefinition that the informer delivered with it is reachable, in the informer's
 // cache or elsewhere, so that readers of an old CustomResourceDefinition find its expressions even
 // if the informer has a newer one. It is safe for concurrent use.
 type ExpressionCache struct {

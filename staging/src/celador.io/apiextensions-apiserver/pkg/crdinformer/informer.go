@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package crdinformer provides an informer that stores Kubernetes' type of
-// CustomResourceDefinition, for Kubernetes' controllers, and holds the expressions, for which that
-// type has no fields, in a table beside it.
+// CustomResourceDefinition, for Kubernetes' controllers. That type has no fields for expressions,
+// so an ExpressionCache beside the informer holds them.
 package crdinformer
 
 import (
@@ -33,9 +33,9 @@ type Client interface {
 
 // NewSharedInformerFactory returns a factory of Kubernetes' informers whose informer of
 // CustomResourceDefinitions reads with crds. The informer stores and delivers Kubernetes' type, and
-// puts the expressions into the returned table. It keeps the conversion strategy ConversionRules,
-// so that code that does not know the strategy fails instead of converting as for None. Informers
-// of other kinds read with client. The factory is not started.
+// records the expressions in the returned ExpressionCache. It keeps the conversion strategy
+// ConversionRules, so that code that does not know the strategy fails instead of converting as for
+// None. Informers of other kinds read with client. The factory is not started.
 func NewSharedInformerFactory(client upstreamclient.Interface, crds Client, resync time.Duration) (upstreaminformers.SharedInformerFactory, *ExpressionCache) {
 	expressions := newExpressions()
 	factory := upstreaminformers.NewSharedInformerFactory(client, resync)

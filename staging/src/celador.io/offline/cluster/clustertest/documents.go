@@ -43,14 +43,14 @@ func New(t testing.TB, backend cluster.Backend, documents string) *cluster.Clust
 	return c
 }
 
-// Admit returns the review of a request.
-func Admit(t testing.TB, c *cluster.Cluster, request *cluster.Request) *cluster.Review {
+// Admit returns the response to a request.
+func Admit(t testing.TB, c *cluster.Cluster, request *cluster.Request) *cluster.Response {
 	t.Helper()
-	review, err := c.Admit(t.Context(), request)
+	response, err := c.Admit(t.Context(), request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return review
+	return response
 }
 
 // Replicas is a policy that denies Deployments with more than 5 replicas, and its binding.

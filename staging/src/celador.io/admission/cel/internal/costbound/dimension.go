@@ -41,8 +41,8 @@ type move struct {
 	moved    map[*dimension]*dimension
 }
 
-// of returns what the move makes of a dimension: to for from, the copy for a descendant of from,
-// and otherwise d itself.
+// of returns the dimension that replaces d: to for from, the copy for a descendant of from, and d
+// itself for others.
 func (m *move) of(d *dimension) *dimension {
 	switch d {
 	case nil:
@@ -97,8 +97,8 @@ func (s dimensions) count() float64 {
 	return product
 }
 
-// countIn returns the highest number of combinations for one combination of the elements of
-// context.
+// countIn returns the highest number of combinations within one iteration of the loops over the
+// dimensions of context, in which each of these dimensions has one element.
 func (s dimensions) countIn(context dimensions) float64 {
 	product := 1.0
 	for _, d := range s {

@@ -32,8 +32,8 @@ type Limits struct {
 type Scope struct {
 	// Variables are the types of the variables. A variable without a type may have any value.
 	Variables map[string]*apiservercel.DeclType
-	// Repetitions holds the limits that the schema declares for the lists and maps on the path,
-	// outermost first. A negative number is no limit.
+	// Repetitions holds the limits that the schema declares for the sizes of the lists and maps on
+	// the path, outermost first. A negative number means that the schema declares none.
 	Repetitions []int64
 	// Outer are the types of the variables that have one value for the whole object, such as root.
 	Outer map[string]*apiservercel.DeclType
@@ -71,8 +71,8 @@ func Of(checked *ast.AST, scope Scope, limits Limits) float64 {
 	return math.Ceil(cost)
 }
 
-// Evaluations returns how often an expression is evaluated in one object. repetitions are those of
-// its scope.
+// Evaluations returns the highest number of times that an expression is evaluated in one object.
+// repetitions is Scope.Repetitions of its scope.
 func (l Limits) Evaluations(repetitions []int64) float64 {
 	if in := l.innermost(repetitions); in != nil {
 		return in.total

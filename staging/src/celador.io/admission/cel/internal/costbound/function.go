@@ -130,8 +130,9 @@ func (e *estimate) function(function string, id int64, operands []ast.Expr, args
 	return e.unknown(function, id, args)
 }
 
-// indices returns the result of lists.range. The size of a list bounds it as well as a constant
-// does; other numbers may be as high as the object has characters.
+// indices returns the list of the numbers below end that lists.range returns. The list is as long
+// as the constant, if end is one, or as the value whose size() end is. Other numbers are assumed to
+// be at most the number of characters of the object.
 func (e *estimate) indices(operands []ast.Expr, end value) value {
 	index := value{kind: scalar}
 	n := constant(e.limits.Text)
@@ -148,8 +149,9 @@ func (e *estimate) indices(operands []ast.Expr, end value) value {
 	return value{kind: made, size: n, entries: &index}
 }
 
-// unknown returns the estimate of a function without a formula: that it reads all its arguments
-// once, and that a text in the result is no longer than the arguments together.
+// unknown returns the result and the cost of a function that has no formula here. It assumes that
+// the function reads all its arguments once, and that a text in the result is no longer than the
+// arguments together.
 func (e *estimate) unknown(function string, id int64, args []value) (value, float64) {
 	read := one
 	in := args[0].in

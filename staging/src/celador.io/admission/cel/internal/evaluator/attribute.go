@@ -54,8 +54,9 @@ func (a *attribute) with(q qualifier) *attribute {
 	return &extended
 }
 
-// resolve returns the closure that evaluates the attribute. cost is what it charges for reading
-// base: own for an attribute that is evaluated by itself, and 0 for a part of another attribute.
+// resolve returns the closure that evaluates the attribute. cost is the cost of reading base: own
+// if the attribute is evaluated by itself, and 0 if it is a part of another attribute, which has
+// charged the cost.
 func (a *attribute) resolve(cost uint64) closure {
 	if a.chained {
 		return a.chain(cost)

@@ -29,8 +29,8 @@ func (p *planner) call(e ast.Expr) node {
 		panic(unsupported("unchecked call of %s", function))
 	}
 	args := p.planAll(exprs)
-	// With several candidates, cel-go selects the overload at run time by the types of the
-	// arguments, and charges the call as one without an overload ID.
+	// If the reference has several overloads, cel-go selects one at run time by the types of the
+	// arguments, and charges the cost of a call without an overload ID.
 	overload := ""
 	if len(reference.OverloadIDs) == 1 {
 		overload = reference.OverloadIDs[0]
@@ -72,7 +72,7 @@ func (p *planner) call(e ast.Expr) node {
 	if err != nil {
 		panic(unsupported("pattern: %v", err))
 	}
-	c := &invocation{implementation, cost, limits.Of(function)}
+	c := &functionCall{implementation, cost, limits.Of(function)}
 	if n, ok := c.specialized(function, overload, args, p.library); ok {
 		return n
 	}
@@ -86,16 +86,16 @@ func (p *planner) call(e ast.Expr) node {
 	return n
 }
 
-// An invocation calls a strict function: one that is called only if no argument is an error or an
+// A functionCall calls a strict function: one that is called only if no argument is an error or an
 // unknown.
-type invocation struct {
+type functionCall struct {
 	*functions.Overload
 	costFunc costFunc
 	// guard is nil for functions that cannot exceed a limit.
 	guard *limits.Guard
 }
 
-func (c *invocation) node(args []node) node {
+func (c *functionCall) node(args []node) node {
 	switch {
 	case len(args) == 1 && c.Unary != nil:
 		arg := args[0].eval
@@ -146,7 +146,7 @@ func operands(f *frame, left, right closure) (l, r ref.Val) {
 	return l, right(f)
 }
 
-func (c *invocation) unary(f *frame, arg ref.Val) ref.Val {
+func (c *functionCall) unary(f *frame, arg ref.Val) ref.Val {
 	if !c.mayCall(f, arg) || c.guard != nil && c.guard.Before(f, []ref.Val{arg}) != nil {
 		return nil
 	}
@@ -163,7 +163,7 @@ func (c *invocation) unary(f *frame, arg ref.Val) ref.Val {
 	return value
 }
 
-func (c *invocation) binary(f *frame, left, right ref.Val) ref.Val {
+func (c *functionCall) binary(f *frame, left, right ref.Val) ref.Val {
 	if !c.mayCall(f, left) || c.guard != nil && c.guard.BeforePair(f, left, right) != nil {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (c *invocation) binary(f *frame, left, right ref.Val) ref.Val {
 
 // checkResult returns the result, or nil to decline if it is an error or an unknown, or exceeds a
 // limit.
-func (c *invocation) checkResult(f *frame, result ref.Val) ref.Val {
+func (c *functionCall) checkResult(f *frame, result ref.Val) ref.Val {
 	value := plain(result)
 	if value == nil || c.guard != nil && c.guard.After(f, value) != nil {
 		return nil
@@ -197,14 +197,14 @@ func (c *invocation) checkResult(f *frame, result ref.Val) ref.Val {
 // mayCall reports whether the function may be called. It returns false if cel-go would dispatch the
 // call to its first argument as the receiver, or if the expression has exceeded its cost limit:
 // cel-go has then ended the evaluation and does not call the authorizer any more.
-func (c *invocation) mayCall(f *frame, first ref.Val) bool {
+func (c *functionCall) mayCall(f *frame, first ref.Val) bool {
 	if f.exhausted() {
 		return false
 	}
 	return c.OperandTrait == 0 || first.Type().HasTrait(c.OperandTrait)
 }
 
-func (c *invocation) cost(args []ref.Val, result ref.Val) uint64 {
+func (c *functionCall) cost(args []ref.Val, result ref.Val) uint64 {
 	if c.costFunc == nil {
 		return 1
 	}

@@ -17,7 +17,7 @@ import (
 // specialized returns a node that evaluates a function without a call for the operand types that
 // policies mostly use. Comparisons of other types call the function's implementation; other
 // shortcuts decline. It returns false if the function has no shortcut.
-func (c *invocation) specialized(function, overload string, args []node, library *Library) (node, bool) {
+func (c *functionCall) specialized(function, overload string, args []node, library *Library) (node, bool) {
 	switch function {
 	case operators.Less:
 		return c.comparison(args, func(l, r types.Int) bool { return l < r }), true
@@ -41,7 +41,7 @@ func (c *invocation) specialized(function, overload string, args []node, library
 	return node{}, false
 }
 
-func (c *invocation) comparison(args []node, ints func(l, r types.Int) bool) node {
+func (c *functionCall) comparison(args []node, ints func(l, r types.Int) bool) node {
 	left := args[0].eval
 	if bound, ok := args[1].constant.(types.Int); ok {
 		other := args[1].constant
@@ -73,7 +73,7 @@ func (c *invocation) comparison(args []node, ints func(l, r types.Int) bool) nod
 	}}
 }
 
-func (c *invocation) negation(arg node) node {
+func (c *functionCall) negation(arg node) node {
 	return node{eval: func(f *frame) ref.Val {
 		value := arg.eval(f)
 		if b, ok := value.(types.Bool); ok {
@@ -85,7 +85,7 @@ func (c *invocation) negation(arg node) node {
 }
 
 // affix plans startsWith and endsWith.
-func (c *invocation) affix(args []node, found func(text, affix string) bool) node {
+func (c *functionCall) affix(args []node, found func(text, affix string) bool) node {
 	text, affix := args[0].eval, args[1].eval
 	if fixed, ok := args[1].constant.(types.String); ok {
 		wanted, cost := string(fixed), traversal(size(fixed))
@@ -110,7 +110,7 @@ func (c *invocation) affix(args []node, found func(text, affix string) bool) nod
 
 // pattern plans matches with a constant pattern, which it compiles once. It returns false for
 // patterns that are not constant or do not compile.
-func (c *invocation) pattern(args []node, library *Library) (node, bool) {
+func (c *functionCall) pattern(args []node, library *Library) (node, bool) {
 	source, ok := args[1].constant.(types.String)
 	if !ok {
 		return node{}, false

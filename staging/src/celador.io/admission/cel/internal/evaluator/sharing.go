@@ -119,8 +119,8 @@ func (p *planner) referenceInput(key []byte, e ast.Expr, reference *ast.Referenc
 	if reference.Value != nil {
 		return appendConstant(key, reference.Value)
 	}
-	// A name of the type type is the name of a type, as for resolved, even if a local variable has
-	// it.
+	// A reference whose CEL type is type names a type, as in resolved, even if a local variable has
+	// the same name.
 	if p.GetType(e.ID()).Kind() == types.TypeKind {
 		return fmt.Appendf(key, "type %q", reference.Name)
 	}

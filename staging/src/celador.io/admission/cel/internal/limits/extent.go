@@ -19,9 +19,9 @@ import (
 // An extent measures values. A part that occurs several times in a value counts each time.
 type extent struct {
 	elements, text int
-	// goParts counts lists, maps and structs that are Go data, such as parts of the request. If
-	// goContent is set, extent also measures their content; otherwise each of them counts as one
-	// element.
+	// goParts is the number of measured lists, maps and structs that are Go data, such as parts of
+	// the request. If goContent is set, extent also measures the content of these parts; otherwise
+	// each counts as one element.
 	goParts   int
 	goContent bool
 	// maxElements and maxText are the numbers of elements and of bytes of text at which measuring

@@ -38,7 +38,7 @@ func Invalid(issues *cel.Issues) *apiservercel.Error {
 	}
 }
 
-// Internal returns the error for an expression that may be valid but cannot be compiled.
-func Internal(format string, args ...any) *apiservercel.Error {
+// InternalError returns the error for an expression that may be valid but cannot be compiled.
+func InternalError(format string, args ...any) *apiservercel.Error {
 	return &apiservercel.Error{Type: apiservercel.ErrorTypeInternal, Detail: fmt.Sprintf(format, args...)}
 }

@@ -196,8 +196,9 @@ func absolute(start rulepath.Path, schema *structuralschema.Structural, read []s
 	return path, true
 }
 
-// unlimitedOnPath calls add for the lists and maps without limits on a path. If whole is set, it
-// also does so for a string without maxLength at the end.
+// unlimitedOnPath calls add with each limit that the schema lacks on a path: maxItems of lists and
+// maxProperties of maps. If whole is set, because an expression reads everything in the value at
+// the end, maxLength of a string there counts, too.
 func unlimitedOnPath(schema *structuralschema.Structural, path rulepath.Path, whole bool, add func(limit string, path rulepath.Path)) {
 	for i := 0; ; i++ {
 		limits := schema.ValueValidation

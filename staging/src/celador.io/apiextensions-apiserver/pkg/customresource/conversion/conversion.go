@@ -82,7 +82,7 @@ func (c *conversion) run(ctx context.Context) (map[string]any, *Error) {
 			return nil, err
 		}
 	}
-	if err := c.checkOpenings(); err != nil {
+	if err := c.checkOpenFields(); err != nil {
 		return nil, err
 	}
 	if c.plan.changesMetadata {

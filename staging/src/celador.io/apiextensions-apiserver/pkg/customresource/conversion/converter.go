@@ -23,9 +23,9 @@ import (
 type Converter struct {
 	kind schema.GroupKind
 	// chains holds, for each pair of versions, the plans that lead from one to the other.
-	chains map[pair]route
-	// effects says what the chains may change in metadata.
-	effects map[pair]effects
+	chains map[pair]plannedChain
+	// changes says what the chains may change in metadata.
+	changes map[pair]metadataChanges
 	// metadata converts metadata alone. It has the chains that may change metadata.
 	metadata *Converter
 }
@@ -34,9 +34,9 @@ type Converter struct {
 // first call. It is safe for concurrent use.
 type lazyPlan func() (*plan, *Error)
 
-// A route holds the plans of the entries of spec.conversion.converters that lead from one version
-// to another.
-type route struct {
+// A plannedChain holds the plans of the entries of spec.conversion.converters that lead from one
+// version to another.
+type plannedChain struct {
 	plans []lazyPlan
 	// err says why there is no chain.
 	err error
@@ -56,17 +56,17 @@ func New(spec *Spec) *Converter {
 	}
 	tables := newTables(spec.Tables)
 	g := newGraph(spec)
-	plans, metadataPlans, each := map[pair]lazyPlan{}, map[pair]lazyPlan{}, map[pair]effects{}
+	plans, metadataPlans, each := map[pair]lazyPlan{}, map[pair]lazyPlan{}, map[pair]metadataChanges{}
 	for p, index := range g.converters {
 		planned := func(onlyMetadata bool) lazyPlan {
 			return sync.OnceValues(func() (*plan, *Error) {
 				return newPlan(versions[p.from], versions[p.to], tables, &spec.Converters[index], index, onlyMetadata)
 			})
 		}
-		plans[p], metadataPlans[p], each[p] = planned(false), planned(true), effectsOf(&spec.Converters[index])
+		plans[p], metadataPlans[p], each[p] = planned(false), planned(true), metadataChangesOf(&spec.Converters[index])
 	}
-	c := &Converter{kind: spec.Kind, chains: map[pair]route{}, effects: map[pair]effects{}}
-	c.metadata = &Converter{kind: spec.Kind, chains: map[pair]route{}}
+	c := &Converter{kind: spec.Kind, chains: map[pair]plannedChain{}, changes: map[pair]metadataChanges{}}
+	c.metadata = &Converter{kind: spec.Kind, chains: map[pair]plannedChain{}}
 	for _, from := range g.versions {
 		found := g.chains(from)
 		for _, to := range g.versions {
@@ -74,10 +74,10 @@ func New(spec *Spec) *Converter {
 				continue
 			}
 			p := pair{from, to}
-			c.chains[p] = newRoute(found[to], plans)
+			c.chains[p] = newPlannedChain(found[to], plans)
 			if c.chains[p].err == nil {
-				var metadata route
-				c.effects[p], metadata.plans = effectsAlong(found[to][0], each, plans, metadataPlans)
+				var metadata plannedChain
+				c.changes[p], metadata.plans = metadataChangesAlong(found[to][0], each, plans, metadataPlans)
 				c.metadata.chains[p] = metadata
 			}
 		}
@@ -85,19 +85,20 @@ func New(spec *Spec) *Converter {
 	return c
 }
 
-// newRoute returns the route along a chain. If there is none, or several, the route has an error.
-func newRoute(chains []chain, plans map[pair]lazyPlan) route {
+// newPlannedChain returns the plans along a chain. If there is no chain, or if there are several,
+// the result has an error.
+func newPlannedChain(chains []chain, plans map[pair]lazyPlan) plannedChain {
 	switch len(chains) {
 	case 0:
-		return route{err: errors.New("spec.conversion.converters has no converter, and no chain of converters, for these versions")}
+		return plannedChain{err: errors.New("spec.conversion.converters has no converter, and no chain of converters, for these versions")}
 	case 1:
-		var r route
+		var r plannedChain
 		for i, from := range chains[0][:len(chains[0])-1] {
 			r.plans = append(r.plans, plans[pair{from, chains[0][i+1]}])
 		}
 		return r
 	default:
-		return route{err: fmt.Errorf("spec.conversion.converters has several shortest chains of converters: %s and %s", chains[0], chains[1])}
+		return plannedChain{err: fmt.Errorf("spec.conversion.converters has several shortest chains of converters: %s and %s", chains[0], chains[1])}
 	}
 }
 

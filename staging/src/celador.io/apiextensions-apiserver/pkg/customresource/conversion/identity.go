@@ -14,9 +14,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// A retyping is a field whose name both versions have, with types that do not agree. Such a field
-// does not keep its value.
-type retyping struct {
+// A retypedField is a field whose name both versions have, with types that do not agree. A
+// conversion does not copy its value.
+type retypedField struct {
 	// path leads to the field. It ends with [*] if the items of a list or the values of a map have
 	// different types.
 	path           rulepath.Path
@@ -37,11 +37,10 @@ func compareIdentity(source, target *structuralschema.Structural) identity {
 	return c
 }
 
-// identity holds the fields of both versions whose values cannot be copied in all objects:
-// retypings, if the types differ, and openings, if only the target declares a type.
+// identity holds the fields of both versions whose values cannot be copied in all objects.
 type identity struct {
-	retypings []retyping
-	openings  []opening
+	retypedFields []retypedField // the types differ
+	openFields    []openField    // only the target declares a type
 }
 
 // fieldNames returns the names of the fields that are compared: those that the source declares and,
@@ -81,14 +80,14 @@ func fieldSchema(schema *structuralschema.Structural, name string) *structuralsc
 
 func (c *identity) compare(path rulepath.Path, source, target *structuralschema.Structural) {
 	if !keepsType(source, target) {
-		c.retypings = append(c.retypings, retyping{path, source, target})
+		c.retypedFields = append(c.retypedFields, retypedField{path, source, target})
 		return
 	}
 	switch {
 	case ruleresult.IsAny(target):
 		return
 	case ruleresult.IsAny(source), source.Items != nil && target.Items != nil && ruleresult.IsAny(source.Items) && !ruleresult.IsAny(target.Items):
-		c.openings = append(c.openings, opening{path, target})
+		c.openFields = append(c.openFields, openField{path, target})
 		return
 	case source.Items != nil && target.Items != nil:
 		c.compare(path.Join(rulepath.Path{{Each: true}}), source.Items, target.Items)
@@ -98,7 +97,7 @@ func (c *identity) compare(path rulepath.Path, source, target *structuralschema.
 		return
 	}
 	if values := rulepath.Values(target); values != nil && !ruleresult.IsAny(values) && ruleresult.PreservesUnknown(source) {
-		c.openings = append(c.openings, opening{path, target})
+		c.openFields = append(c.openFields, openField{path, target})
 	}
 	for _, name := range fieldNames(source, target) {
 		c.compareField(path, name, source, target)
@@ -123,15 +122,15 @@ func keepsType(source, target *structuralschema.Structural) bool {
 
 // covers reports whether a rule that sets the fields at a path determines the field that was
 // retyped: it sets that field, one above it or one in it.
-func (r *retyping) covers(path rulepath.Path) bool {
+func (r *retypedField) covers(path rulepath.Path) bool {
 	n := min(len(path), len(r.path))
 	return slices.Equal(path[:n], r.path[:n])
 }
 
-// discarded returns the path of the values that a conversion must leave out, because the target
-// does not accept their type. For items of a list, these are the items if a rule sets each of them.
-// Otherwise it is the whole list, because a list cannot lack single items.
-func (r *retyping) discarded(rules []rulepath.Path) rulepath.Path {
+// discarded returns the path of the values that a conversion must leave out because the target does
+// not accept their type. If a rule sets each item of a list, only the items are left out. Otherwise
+// it is the whole list, because a list cannot lack single items.
+func (r *retypedField) discarded(rules []rulepath.Path) rulepath.Path {
 	path := r.path
 	for len(path) > 0 && path[len(path)-1].Each {
 		if slices.ContainsFunc(rules, func(rule rulepath.Path) bool { return len(rule) >= len(path) && r.covers(rule) }) {
@@ -155,8 +154,9 @@ func blank(target *structuralschema.Structural) func() any {
 	}
 }
 
-// mayMerge reports whether a rule with this result type may construct an object. The conversion
-// merges such an object into the existing value; all other results replace the value.
+// mayMerge reports whether the result of a rule with this type may be a constructed object. The
+// conversion merges constructed objects into the existing value, and replaces the value by other
+// results.
 func mayMerge(output *types.Type) bool {
 	kind := ruleresult.Held(output).Kind()
 	return kind == types.StructKind || kind == types.DynKind

@@ -14,15 +14,15 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// effects says what a chain of converters may change in metadata.
-type effects struct{ labels, metadata bool }
+// metadataChanges says what a chain of converters may change in metadata.
+type metadataChanges struct{ labels, metadata bool }
 
 // ChangesLabels reports whether converting an object from one version to another may change labels.
-func (c *Converter) ChangesLabels(from, to string) bool { return c.effects[pair{from, to}].labels }
+func (c *Converter) ChangesLabels(from, to string) bool { return c.changes[pair{from, to}].labels }
 
 // ChangesMetadata reports whether converting an object from one version to another may change
 // labels or annotations.
-func (c *Converter) ChangesMetadata(from, to string) bool { return c.effects[pair{from, to}].metadata }
+func (c *Converter) ChangesMetadata(from, to string) bool { return c.changes[pair{from, to}].metadata }
 
 // ConvertMetadata returns an object in another version with only apiVersion, kind and metadata. It
 // evaluates the rules that may write metadata. In a chain, it also evaluates all rules of earlier
@@ -30,7 +30,7 @@ func (c *Converter) ChangesMetadata(from, to string) bool { return c.effects[pai
 // shares values with it. Errors have the type *Error.
 func (c *Converter) ConvertMetadata(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
 	source := in
-	if c.effects[pair{in.GroupVersionKind().Version, toVersion}].metadata {
+	if c.changes[pair{in.GroupVersionKind().Version, toVersion}].metadata {
 		converted, err := c.metadata.Convert(ctx, in, toVersion)
 		if err != nil {
 			return nil, err
@@ -44,9 +44,9 @@ func (c *Converter) ConvertMetadata(ctx context.Context, in *unstructured.Unstru
 	return &unstructured.Unstructured{Object: out}, nil
 }
 
-// effectsOf returns the effects of a converter.
-func effectsOf(converter *v1.Converter) effects {
-	var e effects
+// metadataChangesOf returns what a converter may change in metadata.
+func metadataChangesOf(converter *v1.Converter) metadataChanges {
+	var e metadataChanges
 	for i := range converter.Rules {
 		labels, metadata := writesMetadata(&converter.Rules[i])
 		e.labels, e.metadata = e.labels || labels, e.metadata || metadata
@@ -54,12 +54,12 @@ func effectsOf(converter *v1.Converter) effects {
 	return e
 }
 
-// effectsAlong returns the effects of a chain, and the plans with which metadata is converted along
-// it. These end with the last converter that may change metadata: its plan is the one of
-// metadataPlans, and those before it are the ones of plans. each holds the effects of the
+// metadataChangesAlong returns what a chain may change in metadata, and the plans that convert
+// metadata along the chain. The plans end with the last converter that may change metadata: its
+// plan is from metadataPlans, and those before it are from plans. each holds the changes of single
 // converters.
-func effectsAlong(c chain, each map[pair]effects, plans, metadataPlans map[pair]lazyPlan) (effects, []lazyPlan) {
-	var e effects
+func metadataChangesAlong(c chain, each map[pair]metadataChanges, plans, metadataPlans map[pair]lazyPlan) (metadataChanges, []lazyPlan) {
+	var e metadataChanges
 	var all, metadata []lazyPlan
 	for i, from := range c[:len(c)-1] {
 		p := pair{from, c[i+1]}

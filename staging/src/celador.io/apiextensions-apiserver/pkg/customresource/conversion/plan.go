@@ -37,9 +37,9 @@ type plan struct {
 	scopes []plannedScope
 	// edits are the places that the rules change.
 	edits edits
-	// openings are the fields that are copied, and whose values must be checked because only the
+	// openFields are the fields that are copied, and whose values must be checked because only the
 	// target's schema declares their types.
-	openings []opening
+	openFields []openField
 	// changesMetadata is set if a rule may change labels or annotations.
 	changesMetadata bool
 }
@@ -128,7 +128,7 @@ func newPlan(from, to *typedVersion, tables *tables, converter *v1.Converter, in
 	}
 	p.planEdits()
 	if onlyMetadata {
-		p.openings = nil
+		p.openFields = nil
 	}
 	return p, nil
 }
@@ -174,8 +174,8 @@ func (p *plan) planEdits() {
 		p.changesMetadata = p.changesMetadata || len(path) == 0 || path[0].Name == "metadata"
 	}
 	same := compareIdentity(p.from.schema, p.to.schema)
-	p.openings = same.openings
-	for _, r := range same.retypings {
+	p.openFields = same.openFields
+	for _, r := range same.retypedFields {
 		path := r.discarded(paths)
 		at := p.edits.at(path)
 		at.discard = true

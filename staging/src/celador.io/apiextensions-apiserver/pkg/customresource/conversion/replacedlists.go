@@ -31,8 +31,8 @@ func (c *checkedRules) checkReplacedLists() field.ErrorList {
 	return errs
 }
 
-// replacedList returns the path of the first list on the way to the scope of a rule that another
-// rule replaces, or nil.
+// replacedList returns the path of the first list on the way to scope that the rule replaces, or
+// nil.
 func (c *checkedRules) replacedList(rule *compiledRule, scope rulepath.Path) rulepath.Path {
 	path := rule.path()
 	for n, step := range scope {

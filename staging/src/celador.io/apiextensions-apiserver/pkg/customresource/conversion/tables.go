@@ -21,7 +21,7 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 )
 
-// Names of the objects whose fields are the tables. Those of the second have keys and values
+// Names of the variables whose fields are the tables. In those of inverted, keys and values are
 // exchanged.
 const (
 	tablesName   = "tables"
@@ -121,11 +121,11 @@ func readsTable(x *schemaexpression.Expression) bool {
 	return x.ReadsNamespace(tablesName) || x.ReadsNamespace(invertedName)
 }
 
-// explainFailure returns the error of an evaluation with advice if the mistake is a common one. The
-// result wraps err.
+// explainFailure adds advice to the error of a rule that fails because of a common mistake, such as
+// a missing key. readsTable is set if the rule reads a table. The result wraps err.
 func explainFailure(err error, readsTable bool) error {
 	if readsTable && strings.HasPrefix(err.Error(), "no such key") {
 		return fmt.Errorf("%w (the table has no such key, or the field is unset in this object; add the key to the table, or read it with [?...] and orValue(...))", err)
 	}
-	return ruleerror.Evaluation(err)
+	return ruleerror.WithAdvice(err)
 }

@@ -26,7 +26,7 @@ func (c *checkedRules) unguarded() []string {
 		if example == nil {
 			example = &unset[0]
 		}
-		failing = append(failing, fmt.Sprintf("rules[%d] reads %s", i, ruleerror.Reads(unset)))
+		failing = append(failing, fmt.Sprintf("rules[%d] reads %s", i, ruleerror.Paths(unset)))
 	}
 	if len(failing) == 0 {
 		return nil

@@ -180,14 +180,14 @@ func (v *validator) checkConverter(i int) {
 		return // A rule with an error could set or read any field.
 	}
 	v.errs = append(v.errs, rules.checkCosts()...)
-	v.errs = append(v.errs, rules.checkRetypings()...)
+	v.errs = append(v.errs, rules.checkRetypedFields()...)
 	v.errs = append(v.errs, rules.checkReplacedLists()...)
 	if len(v.errs) == before {
 		v.warnings = append(v.warnings, rules.unread()...)
 		v.warnings = append(v.warnings, rules.overwritten()...)
 		v.warnings = append(v.warnings, rules.unguarded()...)
 		v.warnings = append(v.warnings, rules.replacedMetadata()...)
-		v.warnings = append(v.warnings, rules.openings()...)
+		v.warnings = append(v.warnings, rules.openFieldWarnings()...)
 		v.warnings = append(v.warnings, rules.losses()...)
 		v.warnings = append(v.warnings, rules.costWarnings()...)
 	}

@@ -52,7 +52,7 @@ func newTypedVersion(v Version, clusterScoped bool) *typedVersion {
 			return sourceTypes{schema: s, self: self}
 		}),
 		target: sync.OnceValue(func() targetTypes {
-			s := ruleresult.Target(v.Schema)
+			s := ruleresult.SettableSchema(v.Schema)
 			return targetTypes{schema: s, types: ruleresult.NewTypes(s)}
 		}),
 	}

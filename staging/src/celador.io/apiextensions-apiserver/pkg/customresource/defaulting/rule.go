@@ -77,8 +77,8 @@ type ruleEnvironment struct {
 	types *ruleresult.Types
 }
 
-// environment returns the environment of the rules whose self is a value of a place, which has the
-// type self.
+// environment returns the environment of the rules at a place of the schema. self is the type of
+// the values there.
 func (c *compiler) environment(scope *place, self *apiservercel.DeclType, origin environment.Type) (ruleEnvironment, error) {
 	key := environmentKey{scope, origin}
 	if env, ok := c.environments[key]; ok {

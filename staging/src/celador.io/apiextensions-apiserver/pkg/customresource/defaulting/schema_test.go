@@ -33,7 +33,7 @@ func parse(t testing.TB, text string) (*structuralschema.Structural, apiextensio
 	if err != nil {
 		t.Fatal(err)
 	}
-	internal, err := schemas.Internal(part.Spec.Versions[0].Schema)
+	internal, err := schemas.InternalSchema(part.Spec.Versions[0].Schema)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func unguarded(rules []writtenRule) []string {
 		})
 		if len(unset) > 0 {
 			warnings = append(warnings, fmt.Sprintf("%s: objects that lack %s are refused, because the rule fails. %s",
-				r.path.Child("rule"), ruleerror.Reads(unset), ruleerror.GuardAdvice(unset[0])))
+				r.path.Child("rule"), ruleerror.Paths(unset), ruleerror.GuardAdvice(unset[0])))
 		}
 	}
 	return warnings

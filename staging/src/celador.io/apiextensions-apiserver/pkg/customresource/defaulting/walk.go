@@ -66,8 +66,8 @@ type instance struct {
 	key   string
 	index int
 
-	// activation holds self as it was after the given number of changes of the object. Nil until a
-	// rule is evaluated.
+	// activation holds self for the rules. It was made after the given number of changes of the
+	// object, and is nil until a rule is evaluated.
 	activation *schemaexpression.Activation
 	changes    int
 }

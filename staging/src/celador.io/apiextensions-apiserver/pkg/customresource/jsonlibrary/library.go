@@ -69,8 +69,8 @@ func (library) ProgramOptions() []cel.ProgramOption {
 	)}
 }
 
-// cost returns the cost of writing or reading a text. An error in its place is that of a text that
-// exceeds MaxSize, so it costs as much as the longest text.
+// cost returns the cost of writing or reading a text. If text is an error, the text exceeded
+// MaxSize, and the cost is that of the longest text.
 func cost(text ref.Val) *uint64 {
 	size := MaxSize
 	if s, ok := text.(types.String); ok {

@@ -104,9 +104,9 @@ func cut(text string, from, length int) string {
 	return part
 }
 
-// Evaluation returns the error of an evaluation, with advice on the rule if the mistake is a common
+// WithAdvice returns the error of an evaluation, with advice on the rule if the mistake is a common
 // one. The result wraps err.
-func Evaluation(err error) error {
+func WithAdvice(err error) error {
 	for _, common := range []struct{ prefix, advice string }{
 		{"no such key", "it is unset in this object; ask with has(...) first, or read it with .? and orValue(...)"},
 		{"index out of bounds", "the list has fewer items in this object; ask for size(...) first, or read the item with [?...] and orValue(...)"},

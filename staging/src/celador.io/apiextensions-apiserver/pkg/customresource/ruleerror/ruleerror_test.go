@@ -43,7 +43,7 @@ func TestEvaluation(t *testing.T) {
 		"division by zero": "division by zero",
 	} {
 		err := errors.New(text)
-		if got := ruleerror.Evaluation(err); got.Error() != want || !errors.Is(got, err) {
+		if got := ruleerror.WithAdvice(err); got.Error() != want || !errors.Is(got, err) {
 			t.Errorf("got %v, want %s", got, want)
 		}
 	}

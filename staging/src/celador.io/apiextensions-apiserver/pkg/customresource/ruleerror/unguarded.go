@@ -15,8 +15,8 @@ import (
 // listed is how many paths of one rule a warning names.
 const listed = 3
 
-// Reads returns a text for warnings that names the paths of the first values.
-func Reads(values []rulepath.UnsetValue) string {
+// Paths returns a text for warnings that names the paths of the first values.
+func Paths(values []rulepath.UnsetValue) string {
 	var texts []string
 	for _, value := range values {
 		text := rulepath.Path{{Name: value.Variable}}.Join(value.Path).String()

@@ -19,8 +19,8 @@ const (
 	formatDuration = "duration"
 )
 
-// formats holds what expressions make of strings in these formats. The entry "" is for all other
-// formats.
+// formats holds, for each format of strings that expressions do not read as strings, how they read
+// and write its values. The entry "" is for all other formats.
 var formats = map[string]struct {
 	// read is the CEL type of the values that expressions read.
 	read *types.Type

@@ -122,7 +122,7 @@ func (f *fixture) target(t testing.TB, field string) *structuralschema.Structura
 	if err != nil {
 		t.Fatal(err)
 	}
-	to, err := path.Resolve(ruleresult.Target(f.schema))
+	to, err := path.Resolve(ruleresult.SettableSchema(f.schema))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,10 +37,11 @@ type Types struct {
 	byName map[string]*objectType
 }
 
-// NewTypes returns the types of a version's schema. Object is the object that Target describes.
+// NewTypes returns the types of a version's schema. Object is the object that SettableSchema
+// describes.
 func NewTypes(root *structuralschema.Structural) *Types {
 	t := &Types{byName: map[string]*objectType{}}
-	target := Target(root)
+	target := SettableSchema(root)
 	t.add(ObjectType, target, schemaexpression.OpenDeclType(&model.Structural{Structural: target}, false), map[structure]*types.Type{})
 	return t
 }
@@ -111,10 +112,10 @@ func declaresAll(declared *apiservercel.DeclType, schema *structuralschema.Struc
 	return true
 }
 
-// Target returns the schema of what rules may set in an object of a version: the properties of the
-// version's schema without apiVersion and kind, and of metadata only labels and annotations. Target
-// does not change root.
-func Target(root *structuralschema.Structural) *structuralschema.Structural {
+// SettableSchema returns the schema of what rules may set in an object of a version: the properties
+// of the version's schema without apiVersion and kind, and of metadata only labels and annotations.
+// It does not change root.
+func SettableSchema(root *structuralschema.Structural) *structuralschema.Structural {
 	target := *root
 	target.Properties = make(map[string]structuralschema.Structural, len(root.Properties)+1)
 	maps.Copy(target.Properties, root.Properties)

@@ -59,7 +59,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, defaults map[string]expr
 }
 
 func newStructural(validation *apiextensionsv1.CustomResourceValidation, preserveUnknownFields bool) (*structuralschema.Structural, error) {
-	internal, err := Internal(validation)
+	internal, err := InternalSchema(validation)
 	if err != nil {
 		return nil, err
 	}
@@ -93,10 +93,10 @@ func embeds(s *structuralschema.Structural) bool {
 	return false
 }
 
-// Internal converts the schema of a version to the internal version, from which upstream's
+// InternalSchema converts the schema of a version to the internal version, from which upstream's
 // validators are made. It returns nil for a version without a schema. Schemas does not keep the
 // result, which takes hundreds of kilobytes for a large resource.
-func Internal(validation *apiextensionsv1.CustomResourceValidation) (*apiextensions.JSONSchemaProps, error) {
+func InternalSchema(validation *apiextensionsv1.CustomResourceValidation) (*apiextensions.JSONSchemaProps, error) {
 	if validation == nil {
 		return nil, nil
 	}

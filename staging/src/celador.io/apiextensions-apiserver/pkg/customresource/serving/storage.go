@@ -69,7 +69,7 @@ func (b *build) config(index int, typer codecs.Typer) (*customresource.Config, e
 	gv, names := b.gv(v.Name), &b.crd.Status.AcceptedNames
 	gvk := gv.WithKind(names.Kind)
 
-	schema, err := schemas.Internal(v.Schema)
+	schema, err := schemas.InternalSchema(v.Schema)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (b *build) config(index int, typer codecs.Typer) (*customresource.Config, e
 
 // tracedRules returns the validation rules of a version, which report to the tracer.
 func (b *build) tracedRules(index int) (*validationrules.Rules, error) {
-	schema, err := schemas.Internal(b.crd.Spec.Versions[index].Schema)
+	schema, err := schemas.InternalSchema(b.crd.Spec.Versions[index].Schema)
 	if err != nil {
 		return nil, err
 	}

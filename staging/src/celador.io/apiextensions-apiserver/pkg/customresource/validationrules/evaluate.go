@@ -150,7 +150,7 @@ func describe(rule *apiextensionsv1.ValidationRule) string {
 // addUnlessUnchanged adds an error. If the value was invalid before the update and has not changed,
 // it adds a warning instead.
 func (e *evaluation) addUnlessUnchanged(compiled *compiledRule, err *field.Error) {
-	if !compiled.readsOld && e.input.Correlation != nil && e.at.unchanged(e.input.Correlation()) {
+	if !compiled.readsOld && e.instance.Correlation != nil && e.at.unchanged(e.instance.Correlation()) {
 		warning.AddWarning(e.ctx, "", warningtext.Of(err.Error()))
 		return
 	}
@@ -172,7 +172,7 @@ func (e *evaluation) stop(n *node, err error) bool {
 
 func (e *evaluation) add(err *field.Error) { e.errs = append(e.errs, err) }
 
-func (e *evaluation) path() *field.Path { return e.at.path(e.input.Path) }
+func (e *evaluation) path() *field.Path { return e.at.path(e.instance.Path) }
 
 // spend subtracts a cost from the budget, unless the budget is smaller.
 func (e *evaluation) spend(cost uint64) bool {

@@ -76,7 +76,7 @@ func TestLimits(t *testing.T) {
 			warnings := &recorder{}
 			errs, remaining := cel.NewValidator(schema.DeepCopy(), false, celconfig.PerCallLimit).Validate(ctx, nil, &schema, test.list, nil, test.budget)
 			want := newOutcome(errs, warnings, remaining)
-			errs, remaining = validationrules.Take(schema.DeepCopy(), false).Evaluate(ctx, validationrules.Input{Value: test.list, Budget: test.budget})
+			errs, remaining = validationrules.Take(schema.DeepCopy(), false).Evaluate(ctx, validationrules.Instance{Value: test.list, Budget: test.budget})
 			got := newOutcome(errs, warnings, remaining)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("-Kubernetes +Celador:\n%s", diff)

@@ -17,9 +17,9 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// selfType is the name of the type of self in error messages. Rules cannot contain it: a
-// CustomResourceDefinition with such a rule does not pass Kubernetes' validation, which uses
-// another name each time.
+// selfType is the type name of self, which appears in error messages. Kubernetes validates a
+// CustomResourceDefinition with a new name of the type each time, so no stored rule contains this
+// one.
 const selfType = "selfType"
 
 // A program holds the compiled rules of a node. It is immutable.

@@ -57,30 +57,30 @@ func takeWith(compiler *schemaexpression.Compiler, schema *structuralschema.Stru
 // when the object is created. An error of a value that did not change is a warning instead, which
 // Validate adds to the recorder of ctx. The objects must not change during the call.
 func (r *Rules) Validate(ctx context.Context, object, old map[string]any) field.ErrorList {
-	in := Input{Value: object, Budget: celconfig.RuntimeCELCostBudget}
+	instance := Instance{Value: object, Budget: celconfig.RuntimeCELCostBudget}
 	if old == nil {
-		errs, _ := r.Evaluate(ctx, in)
+		errs, _ := r.Evaluate(ctx, instance)
 		return errs
 	}
-	in.Old = old
+	instance.Old = old
 	// The objects are compared only if a rule fails.
 	correlated := sync.OnceValue(func() *common.CorrelatedObject {
 		return common.NewCorrelatedObject(object, old, &model.Structural{Structural: r.schema})
 	})
 	compared := false
-	in.Correlation = func() *common.CorrelatedObject {
+	instance.Correlation = func() *common.CorrelatedObject {
 		compared = true
 		return correlated()
 	}
-	errs, _ := r.Evaluate(ctx, in)
+	errs, _ := r.Evaluate(ctx, instance)
 	if compared {
 		upstreamvalidation.Metrics.ObserveRatchetingTime(*correlated().Duration)
 	}
 	return errs
 }
 
-// An Input is a value that the schema describes.
-type Input struct {
+// An Instance is a value that the schema describes.
+type Instance struct {
 	// Path is the path of the value in errors. Nil for the root of an object.
 	Path *field.Path
 	// Value is the value. Old is the value before the update, or nil if there is none.
@@ -96,8 +96,8 @@ type Input struct {
 // Evaluate returns the errors of all rules for a value, and the budget that remains. If the budget
 // is exhausted or a rule exceeds celconfig.PerCallLimit, the remaining budget is negative and
 // further rules are not evaluated.
-func (r *Rules) Evaluate(ctx context.Context, in Input) (field.ErrorList, int64) {
-	e := evaluation{ctx: ctx, input: &in, budget: in.Budget}
-	e.visit(r.tree(), in.Value, in.Old)
+func (r *Rules) Evaluate(ctx context.Context, instance Instance) (field.ErrorList, int64) {
+	e := evaluation{ctx: ctx, instance: &instance, budget: instance.Budget}
+	e.visit(r.tree(), instance.Value, instance.Old)
 	return e.errs, e.budget
 }

@@ -111,13 +111,13 @@ func (u update) kubernetes(v *cel.Validator) outcome {
 }
 
 func (u update) celador(r *validationrules.Rules) outcome {
-	in := validationrules.Input{Path: field.NewPath("root"), Value: u.value, Old: u.old, Budget: u.budget}
+	instance := validationrules.Instance{Path: field.NewPath("root"), Value: u.value, Old: u.old, Budget: u.budget}
 	if u.ratchet {
 		correlation := u.correlation()
-		in.Correlation = func() *common.CorrelatedObject { return correlation }
+		instance.Correlation = func() *common.CorrelatedObject { return correlation }
 	}
 	warnings := &recorder{}
-	errs, remaining := r.Evaluate(warning.WithWarningRecorder(context.Background(), warnings), in)
+	errs, remaining := r.Evaluate(warning.WithWarningRecorder(context.Background(), warnings), instance)
 	return newOutcome(errs, warnings, remaining)
 }
 

@@ -17,10 +17,10 @@ import (
 // An evaluation is one call of Rules.Evaluate: it walks the tree of nodes beside the value, and
 // collects the errors of their rules.
 type evaluation struct {
-	ctx    context.Context
-	input  *Input
-	budget int64
-	errs   field.ErrorList
+	ctx      context.Context
+	instance *Instance
+	budget   int64
+	errs     field.ErrorList
 	// at is the place of the visited node.
 	at place
 }

@@ -104,9 +104,9 @@ func isContainer(value any) bool {
 	return false
 }
 
-// equalLeaf reports whether the first of two values takes no memory of its own. shared is a result
-// of reshare for which it has counted no bytes. So a map or list in it is that of original, or has
-// no items; other values are compared.
+// equalLeaf reports whether a value can be replaced by the one at the same place in original.
+// shared is a result of reshare that takes no memory of its own: if it is a list or map, it is the
+// one in original, or both are empty. Other values are compared.
 func equalLeaf(shared, original any) bool {
 	switch shared := shared.(type) {
 	case map[string]any:

@@ -71,7 +71,7 @@ func newStorageWith(t *testing.T, stored *unstructured.Unstructured, rules custo
 	if err != nil {
 		t.Fatal(err)
 	}
-	internal, err := schemas.Internal(version.Schema)
+	internal, err := schemas.InternalSchema(version.Schema)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,8 @@ import (
 )
 
 // A Validator validates writes of one kind. Object is a pointer to its v1 type. Safe for concurrent
-// use if what it was made of is. The zero Validator has no warnings, and must not validate.
+// use if what it was made of is. The zero Validator has no warnings, and must not be used to
+// validate.
 type Validator[Object metav1.Object] struct {
 	validate       func(Object) field.ErrorList
 	validateUpdate func(obj, stored Object) field.ErrorList

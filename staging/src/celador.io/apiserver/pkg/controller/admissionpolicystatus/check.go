@@ -113,8 +113,8 @@ func fieldsOf(findings []typecheck.Finding) string {
 	return typecheck.Truncate(strings.Join(slices.Compact(fields), ", "), maxMessage)
 }
 
-// isCurrent reports whether a check of the policy, whose spec is that of the report, would repeat
-// the report.
+// isCurrent reports whether another check of the policy would give the same report. The caller has
+// compared the specs.
 func (c *Controller) isCurrent(r *report, p *policy) bool {
 	return r.uid == p.UID && r.generation == p.Generation && r.aggregatedChanges == c.aggregatedChanges.Load() &&
 		!r.aggregated && !r.unavailable() &&

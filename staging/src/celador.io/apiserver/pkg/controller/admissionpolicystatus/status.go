@@ -185,8 +185,8 @@ func (c *Controller) supersedes(ctx context.Context, p *policy, r *report, condi
 		switch {
 		case first: // recorded for another generation of the policy
 		case before.UID == "" || before.UID == now.UID:
-			// Another version of the server looks up this custom resource for the policy, and this
-			// one does not.
+			// Keep the record: another version of the server looks up this custom resource for the
+			// policy, and this version does not.
 			observed = append(observed, before)
 		default:
 			if err := c.confirmNewer(ctx, now, before); err != nil {

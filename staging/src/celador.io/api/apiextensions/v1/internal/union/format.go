@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package union tells apart the alternatives of union types, whose values are an object or something
-// else.
+// Package union tells apart the alternatives of union types, whose values are an object or
+// something else.
 package union
 
 import (

@@ -35,8 +35,8 @@ type Files[T any] struct {
 	hash string
 }
 
-// NewFiles loads the files of the directory. read makes a T of their documents. NewFiles returns an
-// error if the files cannot be read, or that of read.
+// NewFiles loads the files of the directory, and makes a T of their documents with read. It returns
+// an error if the files cannot be loaded, and the error of read.
 func NewFiles[T any](options Options, read func([]manifest.FileDoc) (*T, error)) (*Files[T], error) {
 	metrics.RegisterMetrics()
 	s := &Files[T]{Options: options, read: read}

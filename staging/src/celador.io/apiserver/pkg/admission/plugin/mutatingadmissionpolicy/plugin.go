@@ -76,11 +76,11 @@ func New(configFile io.Reader) (*Plugin, error) {
 		SameSpec:     func(a, b policy) bool { return equality.Semantic.DeepEqual(&a.Spec, &b.Spec) },
 		ManifestType: manifestmetrics.MAPManifestType,
 		Manifests:    newLoader,
-		NewEngine: func(s *policyplugin.Server) policyplugin.Engine[policy, binding, mutating.Body] {
-			schemas := typeconverters.New(s.Client.Discovery().OpenAPIV3(), s.IsBuiltIn)
-			go schemas.Run(wait.ContextForChannel(s.Stop))
+		NewEngine: func(d *policyplugin.Dependencies) policyplugin.Engine[policy, binding, mutating.Body] {
+			schemas := typeconverters.New(d.Client.Discovery().OpenAPIV3(), d.IsBuiltIn)
+			go schemas.Run(wait.ContextForChannel(d.Stop))
 			p.engine = mutating.NewEngine(mutating.Config{
-				Config:     engine.Config{Features: s.Features, Namespaces: s.Namespaces(), Params: s.Params(), Authorizer: s.Authorizer},
+				Config:     engine.Config{Features: d.Features, Namespaces: d.Namespaces(), Params: d.Params(), Authorizer: d.Authorizer},
 				PluginName: PluginName, TypeConverters: schemas,
 			})
 			return p.engine

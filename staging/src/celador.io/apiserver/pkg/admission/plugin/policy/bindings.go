@@ -38,10 +38,11 @@ type BindingStore interface {
 	DeleteBinding(name string)
 }
 
-// bindings is the store of a reflector. It passes bindings on to a Store, which keeps them
-// compiled, in a tenth of the memory of the API objects. A cluster may have a hundred thousand
-// bindings, so no informer caches them in addition. Its methods are called by one goroutine.
-type bindings[Binding policy.Object] struct {
+// reflectorStore is the store of a reflector of bindings. It passes bindings on to a Store, which
+// keeps them compiled, in a tenth of the memory of the API objects. A cluster may have a hundred
+// thousand bindings, so no informer caches them in addition. Its methods are called by one
+// goroutine.
+type reflectorStore[Binding policy.Object] struct {
 	store     BindingStore
 	compactor *compact.Compactor
 	metrics   policymetrics.Metrics
@@ -52,18 +53,18 @@ type bindings[Binding policy.Object] struct {
 	close  func()
 }
 
-var _ cache.ReflectorStore = &bindings[policy.Object]{}
+var _ cache.ReflectorStore = &reflectorStore[policy.Object]{}
 
-func newBindings[Binding policy.Object](store BindingStore, compactor *compact.Compactor, metrics policymetrics.Metrics) *bindings[Binding] {
+func newReflectorStore[Binding policy.Object](store BindingStore, compactor *compact.Compactor, metrics policymetrics.Metrics) *reflectorStore[Binding] {
 	listed := make(chan struct{})
-	return &bindings[Binding]{store, compactor, metrics, map[string]string{}, listed, sync.OnceFunc(func() { close(listed) })}
+	return &reflectorStore[Binding]{store, compactor, metrics, map[string]string{}, listed, sync.OnceFunc(func() { close(listed) })}
 }
 
 // Add implements cache.ReflectorStore.
-func (b *bindings[Binding]) Add(object any) error { return b.Update(object) }
+func (b *reflectorStore[Binding]) Add(object any) error { return b.Update(object) }
 
 // Update implements cache.ReflectorStore.
-func (b *bindings[Binding]) Update(object any) error {
+func (b *reflectorStore[Binding]) Update(object any) error {
 	binding, ok := object.(Binding)
 	if !ok {
 		return fmt.Errorf("%T is no binding", object)
@@ -81,7 +82,7 @@ func (b *bindings[Binding]) Update(object any) error {
 }
 
 // Delete implements cache.ReflectorStore.
-func (b *bindings[Binding]) Delete(object any) error {
+func (b *reflectorStore[Binding]) Delete(object any) error {
 	binding, ok := object.(Binding)
 	if !ok {
 		return fmt.Errorf("%T is no binding", object)
@@ -90,7 +91,7 @@ func (b *bindings[Binding]) Delete(object any) error {
 	return nil
 }
 
-func (b *bindings[Binding]) remove(name string) {
+func (b *reflectorStore[Binding]) remove(name string) {
 	start := time.Now()
 	b.store.DeleteBinding(name)
 	b.metrics.ObserveBuild(time.Since(start))
@@ -99,7 +100,7 @@ func (b *bindings[Binding]) remove(name string) {
 
 // Replace implements cache.ReflectorStore. Bindings that have not changed since the last list stay
 // as they are.
-func (b *bindings[Binding]) Replace(objects []any, _ string) error {
+func (b *reflectorStore[Binding]) Replace(objects []any, _ string) error {
 	present := make(map[string]bool, len(objects))
 	for _, object := range objects {
 		binding, ok := object.(Binding)
@@ -123,4 +124,4 @@ func (b *bindings[Binding]) Replace(objects []any, _ string) error {
 }
 
 // Resync implements cache.ReflectorStore.
-func (b *bindings[Binding]) Resync() error { return nil }
+func (b *reflectorStore[Binding]) Resync() error { return nil }

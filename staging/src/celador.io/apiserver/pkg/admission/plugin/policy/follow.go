@@ -64,11 +64,11 @@ func Follow[Policy policyObject, Binding policy.Object](ctx context.Context, sto
 	}
 	release := store.Hold()
 	compilations := newCompilations(store, sameSpec, metrics)
-	policiesSynced, err := handle(policies, compilations)
+	policiesSynced, err := addHandler(policies, compilations)
 	if err != nil {
 		return nil, err
 	}
-	bound := newBindings[Binding](store, compactor, metrics)
+	bound := newReflectorStore[Binding](store, compactor, metrics)
 	var none Binding
 	followed := &Followed{bindings: cache.NewReflectorWithOptions(bindings, none, bound, cache.ReflectorOptions{Name: "bindings of " + metrics.Kind()})}
 	go compilations.run(ctx)
@@ -90,8 +90,8 @@ func Follow[Policy policyObject, Binding policy.Object](ctx context.Context, sto
 	return followed, nil
 }
 
-// Followed tells how much of the API's objects a store has that Follow keeps up to date. It is safe
-// for concurrent use.
+// A Followed tells which changes in the API the store of Follow has seen. It is safe for concurrent
+// use.
 type Followed struct {
 	synced   atomic.Bool
 	bindings *cache.Reflector
@@ -103,9 +103,9 @@ func (f *Followed) Synced() bool { return f.synced.Load() }
 // BindingsVersion returns the resource version of the bindings that the store has seen.
 func (f *Followed) BindingsVersion() string { return f.bindings.LastSyncResourceVersion() }
 
-// handle passes the events of an informer to compilations. The returned checker is done when they
-// have all policies that existed when the informer started.
-func handle[Policy policyObject](informer cache.SharedIndexInformer, compilations *compilations[Policy]) (cache.DoneChecker, error) {
+// addHandler passes the events of an informer to compilations. The returned checker is done when
+// they have all policies that existed when the informer started.
+func addHandler[Policy policyObject](informer cache.SharedIndexInformer, compilations *compilations[Policy]) (cache.DoneChecker, error) {
 	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, inInitialList bool) {
 			if inInitialList {

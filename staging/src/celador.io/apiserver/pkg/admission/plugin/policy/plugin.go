@@ -60,8 +60,8 @@ type Descriptor[Policy, Binding Object, Body any] struct {
 	// Manifests returns a loader of manifest files whose objects may use the given features.
 	Manifests func(policyspec.Features, *typechecks.Validator) *manifest.Loader[Policy, Binding]
 	// NewEngine returns the engine of the kind. It is called once, when the server has set all
-	// fields of Server.
-	NewEngine func(*Server) Engine[Policy, Binding, Body]
+	// fields of Dependencies.
+	NewEngine func(*Dependencies) Engine[Policy, Binding, Body]
 }
 
 // Engine is the part of a kind's engine that compiles objects.
@@ -74,7 +74,7 @@ type Engine[Policy, Binding Object, Body any] interface {
 // ValidateInitialization returned.
 type Plugin[Policy, Binding Object, Body any] struct {
 	*admission.Handler
-	Server
+	Dependencies
 	// Metrics are the metrics of the kind.
 	Metrics policymetrics.Metrics
 
@@ -105,10 +105,10 @@ func (p *Plugin[Policy, Binding, Body]) ValidateInitialization() error {
 	if p.gates == nil || !p.gates.Enabled(p.descriptor.Gate) {
 		return nil
 	}
-	if err := p.Server.ValidateInitialization(); err != nil {
+	if err := p.Dependencies.ValidateInitialization(); err != nil {
 		return err
 	}
-	engine := p.descriptor.NewEngine(&p.Server)
+	engine := p.descriptor.NewEngine(&p.Dependencies)
 	p.store = engine.NewStore()
 	p.Metrics.Count(p.store.Counts)
 	policies := p.descriptor.Policies(p.config.Informers)

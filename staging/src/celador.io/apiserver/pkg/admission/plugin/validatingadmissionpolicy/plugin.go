@@ -74,9 +74,9 @@ func New(configFile io.Reader) (*Plugin, error) {
 		SameSpec:     func(a, b policy) bool { return equality.Semantic.DeepEqual(&a.Spec, &b.Spec) },
 		ManifestType: manifestmetrics.VAPManifestType,
 		Manifests:    newLoader,
-		NewEngine: func(s *policyplugin.Server) policyplugin.Engine[policy, binding, validating.Body] {
+		NewEngine: func(d *policyplugin.Dependencies) policyplugin.Engine[policy, binding, validating.Body] {
 			p.engine = validating.NewEngine(validating.Config{
-				Features: s.Features, Namespaces: s.Namespaces(), Params: s.Params(), Authorizer: s.Authorizer,
+				Features: d.Features, Namespaces: d.Namespaces(), Params: d.Params(), Authorizer: d.Authorizer,
 			})
 			return p.engine
 		},

@@ -18,8 +18,8 @@ import (
 // v3 for built-in and aggregated types, and CustomResourceDefinitions. A group version without
 // OpenAPI v3 has no schemas, which affects the policies that name it and no others.
 //
-// The schemas of built-in types are kept without their descriptions, once a policy names them, until
-// the process ends.
+// The schemas of built-in types are kept without their descriptions, once a policy names them,
+// until the process ends.
 func OfCluster(client discovery.DiscoveryInterface, services apiregistrationlisters.APIServiceLister, crds apiextensionsinformers.CustomResourceDefinitionInformer) Config {
 	has := func(kind func(*apiregistrationv1.APIService) bool) func(schema.GroupVersion) bool {
 		return func(version schema.GroupVersion) bool {

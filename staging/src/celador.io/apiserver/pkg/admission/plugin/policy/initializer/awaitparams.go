@@ -17,8 +17,8 @@ import (
 const MaxParamSync = 20 * time.Second
 
 // AwaitParams returns a readiness check that fails until since returns a time and synced returns
-// nil, but at most for MaxParamSync after that time. It passes once and for all. Safe for concurrent
-// use.
+// nil, but at most for MaxParamSync after that time. It passes once and for all. Safe for
+// concurrent use.
 func AwaitParams(synced func() error, since func() (time.Time, error)) func() error {
 	var passed atomic.Bool
 	return func() error {

@@ -39,9 +39,9 @@ type PolicyPlugin interface {
 	VerdictStore() (kind string, store typecheck.VerdictStore)
 }
 
-// Freshness bounds how much older the policies, bindings and params of admission plugins may be
-// than those that are stored. The zero value sets no bound.
-type Freshness struct {
+// A FreshnessBound bounds how much older the policies, bindings and params of admission plugins may
+// be than those that are stored. The zero value sets no bound.
+type FreshnessBound struct {
 	// Limit is the maximum age. Beyond it, requests fail that a policy could deny. 0 is no limit.
 	Limit time.Duration
 	// Check returns nil if an informer has seen everything that was stored before the call.
@@ -62,7 +62,7 @@ type Config struct {
 	// from it. It is nil if they are read from another server.
 	Installed <-chan struct{}
 	// Freshness bounds the age of the plugins' objects.
-	Freshness Freshness
+	Freshness FreshnessBound
 	// BuiltIn reports whether the kinds of a group version are compiled into the server whose
 	// schemas the plugins read. No kinds are added to such a group version while the server runs.
 	// Nil means that there are none.

@@ -40,7 +40,7 @@ func (w *plugin) ParamsSynced() error { return w.params }
 func TestInitializer(t *testing.T) {
 	client := fake.NewSimpleClientset()
 	factory := informers.NewSharedInformerFactory(client, 0)
-	plugins := initializer.New(initializer.Config{Client: client, Informers: factory, Freshness: initializer.Freshness{Limit: time.Minute}})
+	plugins := initializer.New(initializer.Config{Client: client, Informers: factory, Freshness: initializer.FreshnessBound{Limit: time.Minute}})
 
 	first := &plugin{Handler: admission.NewHandler()}
 	plugins.Initialize(first)

@@ -14,29 +14,30 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// An opening is a field whose type the source leaves open and the target declares. The copy of an
+// An openField is a field whose type the source leaves open and the target declares. The copy of an
 // object keeps its value if it has that type. Otherwise the object cannot be converted, unless a
 // rule sets the field.
-type opening struct {
+type openField struct {
 	path   rulepath.Path
 	target *structuralschema.Structural
 }
 
-// checkOpenings returns an error if the converted object has a copied value in an opening that is
-// not of the type which the target declares. The values that rules set have been checked before.
-func (c *conversion) checkOpenings() *Error {
+// checkOpenFields returns an error if the value that a conversion has copied into an open field
+// does not have the type that the target declares. The values that rules set have been checked
+// before.
+func (c *conversion) checkOpenFields() *Error {
 	var results ruleresult.Results // not those of the rules, whose limits must not count copied values
-	for _, opening := range c.plan.openings {
+	for _, o := range c.plan.openFields {
 		fail := func(path rulepath.Path, err error) *Error {
 			return &Error{Reason: ReasonType, Err: fmt.Errorf("%s, whose type version %s leaves open, cannot be copied: %w. Correct the object, or add a rule that sets the field",
 				path, c.plan.from.name, err)}
 		}
-		matches, err := opening.path.Locations(c.target, maxMatches)
+		matches, err := o.path.Locations(c.target, maxMatches)
 		if err != nil {
-			return fail(opening.path, err)
+			return fail(o.path, err)
 		}
 		for _, match := range matches {
-			if err := results.Check(match.Value, opening.target); err != nil {
+			if err := results.Check(match.Value, o.target); err != nil {
 				return fail(match.Path, err)
 			}
 		}
@@ -44,10 +45,10 @@ func (c *conversion) checkOpenings() *Error {
 	return nil
 }
 
-// openings returns a warning that names the openings that no rule sets.
-func (c *checkedRules) openings() []string {
+// openFieldWarnings returns a warning that names the open fields that no rule sets.
+func (c *checkedRules) openFieldWarnings() []string {
 	var unset []string
-	for _, o := range compareIdentity(c.edge.from.schema, c.edge.to.schema).openings {
+	for _, o := range compareIdentity(c.edge.from.schema, c.edge.to.schema).openFields {
 		isSet := slices.ContainsFunc(c.rules, func(rule *compiledRule) bool {
 			path := rule.path()
 			return len(path) <= len(o.path) && slices.Equal(path, o.path[:len(path)])

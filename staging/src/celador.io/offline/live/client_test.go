@@ -65,7 +65,7 @@ const discovered = `{"kind": "APIResourceList", "groupVersion": "v1", "resources
 	{"name": "componentstatuses", "kind": "ComponentStatus", "namespaced": false, "verbs": ["list"]},
 	{"name": "pods/eviction", "kind": "Eviction", "namespaced": true, "verbs": ["create"]}]}`
 
-func newCluster(t *testing.T, r responses) *live.Cluster {
+func newClient(t *testing.T, r responses) *live.Client {
 	t.Helper()
 	r["/api"] = `{"kind": "APIVersions", "versions": ["v1"]}`
 	r["/apis"] = `{"kind": "APIGroupList", "apiVersion": "v1", "groups": []}`
@@ -80,9 +80,9 @@ func newCluster(t *testing.T, r responses) *live.Cluster {
 }
 
 // read returns the names of the selected objects and the texts of errors.
-func read(t *testing.T, c *live.Cluster, selection live.Selection) (found []string) {
+func read(t *testing.T, c *live.Client, filter live.Filter) (found []string) {
 	t.Helper()
-	for object, err := range c.Objects(t.Context(), selection) {
+	for object, err := range c.Objects(t.Context(), filter) {
 		var unreadable *live.ResourceError
 		switch {
 		case errors.As(err, &unreadable):
@@ -101,7 +101,7 @@ func TestObjects(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		responses responses
-		selection live.Selection
+		filter    live.Filter
 		want      []string
 	}{
 		{
@@ -109,7 +109,7 @@ func TestObjects(t *testing.T) {
 				"/api/v1/configmaps?limit=500":                 configMaps("second", "a", "b"),
 				"/api/v1/configmaps?continue=second&limit=500": configMaps("", "c"),
 			},
-			live.Selection{Resource: func(r schema.GroupResource) bool { return r.Resource == "configmaps" }}, []string{"a", "b", "c"},
+			live.Filter{Resource: func(r schema.GroupResource) bool { return r.Resource == "configmaps" }}, []string{"a", "b", "c"},
 		},
 		{
 			"an expired token", responses{
@@ -117,7 +117,7 @@ func TestObjects(t *testing.T) {
 				"/api/v1/configmaps?continue=second&limit=500": expired,
 				"/api/v1/configmaps?continue=newer&limit=500":  configMaps("", "b"),
 			},
-			live.Selection{Resource: func(r schema.GroupResource) bool { return r.Resource == "configmaps" }}, []string{"a", "b"},
+			live.Filter{Resource: func(r schema.GroupResource) bool { return r.Resource == "configmaps" }}, []string{"a", "b"},
 		},
 		{
 			"a token that expires again", responses{
@@ -125,7 +125,7 @@ func TestObjects(t *testing.T) {
 				"/api/v1/configmaps?continue=second&limit=500": expired,
 				"/api/v1/configmaps?continue=newer&limit=500":  expired,
 			},
-			live.Selection{Resource: func(r schema.GroupResource) bool { return r.Resource == "configmaps" }}, []string{"a", "configmaps unreadable"},
+			live.Filter{Resource: func(r schema.GroupResource) bool { return r.Resource == "configmaps" }}, []string{"a", "configmaps unreadable"},
 		},
 		{
 			"others are readable", responses{
@@ -133,18 +133,18 @@ func TestObjects(t *testing.T) {
 				"/api/v1/nodes?limit=500":      configMaps(""),
 				"/api/v1/secrets?limit=500":    forbidden,
 			},
-			live.Selection{Resource: everything}, []string{"a", "secrets unreadable"},
+			live.Filter{Resource: everything}, []string{"a", "secrets unreadable"},
 		},
 		{
 			"a namespace", responses{
 				"/api/v1/namespaces/shop/configmaps?labelSelector=app%3Dweb&limit=500": configMaps("", "a"),
 				"/api/v1/namespaces/shop/secrets?labelSelector=app%3Dweb&limit=500":    configMaps(""),
 			},
-			live.Selection{Resource: everything, Namespace: "shop", Labels: "app=web"}, []string{"a"},
+			live.Filter{Resource: everything, Namespace: "shop", Labels: "app=web"}, []string{"a"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := read(t, newCluster(t, test.responses), test.selection); !slices.Equal(got, test.want) {
+			if got := read(t, newClient(t, test.responses), test.filter); !slices.Equal(got, test.want) {
 				t.Errorf("objects %q, want %q", got, test.want)
 			}
 		})
@@ -165,8 +165,8 @@ func TestCount(t *testing.T) {
 		"one not readable": {responses{"/api/v1/configmaps?limit=1": remaining("1"), "/api/v1/secrets?limit=1": forbidden}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCluster(t, test.responses)
-			if got := c.Count(t.Context(), live.Selection{Resource: func(schema.GroupResource) bool { return true }}); got != test.want {
+			c := newClient(t, test.responses)
+			if got := c.Count(t.Context(), live.Filter{Resource: func(schema.GroupResource) bool { return true }}); got != test.want {
 				t.Errorf("%d objects, want %d", got, test.want)
 			}
 		})
@@ -174,7 +174,7 @@ func TestCount(t *testing.T) {
 }
 
 func TestParams(t *testing.T) {
-	c := newCluster(t, responses{"/api/v1/configmaps?limit=500": configMaps("", "a")})
+	c := newClient(t, responses{"/api/v1/configmaps?limit=500": configMaps("", "a")})
 	for kind, want := range map[schema.GroupVersionKind]int{
 		{Version: "v1", Kind: "ConfigMap"}:                           1,
 		{Version: "v1", Kind: "None"}:                                0,
@@ -226,7 +226,7 @@ func TestPolicies(t *testing.T) {
 		if test.served {
 			r["/apis/"+polyfill] = served
 		}
-		found, err := newCluster(t, r).Policies(t.Context())
+		found, err := newClient(t, r).Policies(t.Context())
 		if text := fmt.Sprint(err); err != nil && text != test.wantErr || err == nil && test.wantErr != "" {
 			t.Errorf("%s: error %v, want %q", name, err, test.wantErr)
 		}

@@ -24,15 +24,15 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// A Cluster is a running cluster. It is safe for concurrent use.
-type Cluster struct {
+// A Client reads the objects of a running cluster. It is safe for concurrent use.
+type Client struct {
 	objects   dynamic.Interface
 	discovery discovery.DiscoveryInterface
 }
 
-// New returns a cluster that is reached with the configuration. It sends no request. Warnings of
-// the cluster are dropped: they are about requests that no user has written.
-func New(config *rest.Config) (*Cluster, error) {
+// New returns a client of the cluster that the configuration names. It sends no request. Warnings
+// of the cluster are dropped: they are about requests that no user has written.
+func New(config *rest.Config) (*Client, error) {
 	config = rest.CopyConfig(config)
 	config.WarningHandler = rest.NoWarnings{}
 	if config.QPS == 0 {
@@ -47,7 +47,7 @@ func New(config *rest.Config) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Cluster{objects, resources}, nil
+	return &Client{objects, resources}, nil
 }
 
 var (
@@ -57,10 +57,10 @@ var (
 	crds       = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
 )
 
-// Policies returns the validating policies of the cluster and their bindings, those of the polyfill,
-// if the cluster has it, as native ones. A policy or binding that both groups have is returned once.
-// It is an error if the two have different specs.
-func (c *Cluster) Policies(ctx context.Context) ([]*unstructured.Unstructured, error) {
+// Policies returns the validating policies of the cluster and their bindings, those of the
+// polyfill, if the cluster has it, as native ones. A policy or binding that both groups have is
+// returned once. It is an error if the two have different specs.
+func (c *Client) Policies(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	found, err := c.read(ctx, policies, bindings)
 	if err != nil {
 		return nil, err
@@ -86,12 +86,12 @@ func (c *Cluster) Policies(ctx context.Context) ([]*unstructured.Unstructured, e
 }
 
 // Namespaces returns the namespaces of the cluster.
-func (c *Cluster) Namespaces(ctx context.Context) ([]*unstructured.Unstructured, error) {
+func (c *Client) Namespaces(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	return c.read(ctx, namespaces)
 }
 
-// Definitions returns those CustomResourceDefinitions of the cluster for which keep returns true.
-func (c *Cluster) Definitions(ctx context.Context, keep func(group, kind, plural string) bool) ([]*unstructured.Unstructured, error) {
+// CRDs returns those CustomResourceDefinitions of the cluster for which keep returns true.
+func (c *Client) CRDs(ctx context.Context, keep func(group, kind, plural string) bool) ([]*unstructured.Unstructured, error) {
 	definitions, err := c.read(ctx, crds)
 	return slices.DeleteFunc(definitions, func(d *unstructured.Unstructured) bool {
 		field := func(path ...string) string {
@@ -103,7 +103,7 @@ func (c *Cluster) Definitions(ctx context.Context, keep func(group, kind, plural
 }
 
 // read returns all objects of the resources.
-func (c *Cluster) read(ctx context.Context, resources ...schema.GroupVersionResource) ([]*unstructured.Unstructured, error) {
+func (c *Client) read(ctx context.Context, resources ...schema.GroupVersionResource) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	for _, resource := range resources {
 		for object, err := range list(ctx, c.objects.Resource(resource), metav1.ListOptions{}) {
@@ -117,7 +117,7 @@ func (c *Cluster) read(ctx context.Context, resources ...schema.GroupVersionReso
 }
 
 // Params returns the objects of the kinds. A kind that the cluster does not have has none.
-func (c *Cluster) Params(ctx context.Context, kinds ...schema.GroupVersionKind) ([]*unstructured.Unstructured, error) {
+func (c *Client) Params(ctx context.Context, kinds ...schema.GroupVersionKind) ([]*unstructured.Unstructured, error) {
 	var resources []schema.GroupVersionResource
 	for _, kind := range kinds {
 		r, err := c.resourceOf(kind)
@@ -132,7 +132,7 @@ func (c *Cluster) Params(ctx context.Context, kinds ...schema.GroupVersionKind) 
 }
 
 // resourceOf returns the resource of a kind, or nil if the cluster does not have the kind.
-func (c *Cluster) resourceOf(kind schema.GroupVersionKind) (*metav1.APIResource, error) {
+func (c *Client) resourceOf(kind schema.GroupVersionKind) (*metav1.APIResource, error) {
 	served, err := c.discovery.ServerResourcesForGroupVersion(kind.GroupVersion().String())
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -154,8 +154,8 @@ func stored(r *metav1.APIResource) bool {
 	return slices.Contains(r.Verbs, "create") && slices.Contains(r.Verbs, "list")
 }
 
-// A Selection selects objects.
-type Selection struct {
+// A Filter selects objects.
+type Filter struct {
 	// Resource reports whether to read the objects of a resource. It is also asked about groups as
 	// a whole, without the name of a resource.
 	Resource func(schema.GroupResource) bool
@@ -184,9 +184,9 @@ func (e *ResourceError) Unwrap() error { return e.Err }
 // cluster prefers. It holds one page of a list at a time. It yields a *ResourceError for each
 // resource that it cannot read, such as those of an aggregated API server that does not answer, and
 // goes on with the next.
-func (c *Cluster) Objects(ctx context.Context, selection Selection) iter.Seq2[*unstructured.Unstructured, error] {
+func (c *Client) Objects(ctx context.Context, filter Filter) iter.Seq2[*unstructured.Unstructured, error] {
 	return func(yield func(*unstructured.Unstructured, error) bool) {
-		resources, unknown, err := c.resources(selection)
+		resources, unknown, err := c.resources(filter)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -197,7 +197,7 @@ func (c *Cluster) Objects(ctx context.Context, selection Selection) iter.Seq2[*u
 			}
 		}
 		for _, resource := range resources {
-			objects := list(ctx, c.objects.Resource(resource).Namespace(selection.Namespace), metav1.ListOptions{LabelSelector: selection.Labels})
+			objects := list(ctx, c.objects.Resource(resource).Namespace(filter.Namespace), metav1.ListOptions{LabelSelector: filter.Labels})
 			for object, err := range objects {
 				if err != nil {
 					err = &ResourceError{resource, err}
@@ -212,7 +212,7 @@ func (c *Cluster) Objects(ctx context.Context, selection Selection) iter.Seq2[*u
 
 // resources returns the resources with objects that are selected, sorted, and an error for each
 // group version whose resources are not known.
-func (c *Cluster) resources(selection Selection) ([]schema.GroupVersionResource, []*ResourceError, error) {
+func (c *Client) resources(filter Filter) ([]schema.GroupVersionResource, []*ResourceError, error) {
 	lists, err := c.discovery.ServerPreferredResources()
 	failed, partial := discovery.GroupDiscoveryFailedErrorGroups(err)
 	if err != nil && !partial {
@@ -220,7 +220,7 @@ func (c *Cluster) resources(selection Selection) ([]schema.GroupVersionResource,
 	}
 	var unknown []*ResourceError
 	for version, err := range failed {
-		if selection.Resource(schema.GroupResource{Group: version.Group}) {
+		if filter.Resource(schema.GroupResource{Group: version.Group}) {
 			unknown = append(unknown, &ResourceError{version.WithResource(""), err})
 		}
 	}
@@ -232,7 +232,7 @@ func (c *Cluster) resources(selection Selection) ([]schema.GroupVersionResource,
 		}
 		for _, r := range l.APIResources {
 			resource := version.WithResource(r.Name)
-			if stored(&r) && (r.Namespaced || selection.Namespace == "") && selection.Resource(resource.GroupResource()) {
+			if stored(&r) && (r.Namespaced || filter.Namespace == "") && filter.Resource(resource.GroupResource()) {
 				resources = append(resources, resource)
 			}
 		}

@@ -16,11 +16,11 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// checkRetypings returns an error for each field that both versions have with types that do not
+// checkRetypedFields returns an error for each field that both versions have with types that do not
 // agree, unless a rule sets it.
-func (c *checkedRules) checkRetypings() field.ErrorList {
+func (c *checkedRules) checkRetypedFields() field.ErrorList {
 	var errs field.ErrorList
-	for _, r := range compareIdentity(c.edge.from.schema, c.edge.to.schema).retypings {
+	for _, r := range compareIdentity(c.edge.from.schema, c.edge.to.schema).retypedFields {
 		if slices.ContainsFunc(c.rules, func(rule *compiledRule) bool { return rule.determines(&r) }) {
 			continue
 		}
@@ -37,7 +37,7 @@ func (c *checkedRules) checkRetypings() field.ErrorList {
 // determines reports whether the rule sets the retyped field whatever the source is. If the rule
 // constructs an object above the field, the object must name the field: a constructed object is
 // merged into the existing one, and the field could not keep its value there.
-func (r *compiledRule) determines(retyped *retyping) bool {
+func (r *compiledRule) determines(retyped *retypedField) bool {
 	path := r.path()
 	return retyped.covers(path) && (len(path) >= len(retyped.path) || r.expression.SetsField(names(retyped.path[len(path):])))
 }
@@ -78,7 +78,7 @@ func scalarType(s *structuralschema.Structural) string {
 
 // example returns a rule that converts the field if both types are scalars, or a list and its
 // items.
-func (r *retyping) example() string {
+func (r *retypedField) example() string {
 	last := lastEach(r.path)
 	scope, name := r.path[:last+1], r.path[last+1:]
 	conversion, ok := scalarConversions[[2]string{scalarType(r.source), r.target.Type}]

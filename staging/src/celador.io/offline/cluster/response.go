@@ -11,8 +11,8 @@ import (
 	"celador.io/admission/validating"
 )
 
-// A Review is the answer of a cluster to a request. The caller owns it.
-type Review struct {
+// A Response is the answer of a cluster to a request. The caller owns it.
+type Response struct {
 	// Allowed reports whether the server would perform the request.
 	Allowed bool
 	// Status is the error of a rejected request, as the server returns it. Its source may be a
@@ -30,15 +30,15 @@ type Review struct {
 	// of kind (mutating first), policy name and binding name. A policy without a binding has one
 	// entry without a Binding. Policies that the request did not reach, because it was rejected
 	// before, have the Effect NotReached.
-	Policies []PolicyReview
+	Policies []PolicyRecord
 	// Webhooks has an entry for each webhook of the cluster in the order in which a server calls
 	// them: mutating ones first, then by configuration. A cluster calls none, so each entry is
 	// about the object without changes by other webhooks.
-	Webhooks []WebhookReview
+	Webhooks []WebhookRecord
 }
 
-// PolicyReview describes how one policy applied to a request, through one binding.
-type PolicyReview struct {
+// PolicyRecord describes how one policy applied to a request, through one binding.
+type PolicyRecord struct {
 	// Kind is MutatingKind or ValidatingKind.
 	Kind            string
 	Policy, Binding string
@@ -54,7 +54,7 @@ type PolicyReview struct {
 }
 
 // Applied reports whether the policy was evaluated and its expressions took part in the answer.
-func (p *PolicyReview) Applied() bool {
+func (p *PolicyRecord) Applied() bool {
 	switch p.Effect {
 	case NotReached, NotMatched, Excluded:
 		return false
