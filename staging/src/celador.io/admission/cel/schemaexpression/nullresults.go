@@ -14,6 +14,11 @@ import (
 	"celador.io/admission/cel/internal/syntax"
 )
 
+// checkNullResults parses and checks an expression in which results may be null. It replaces the
+// literal null by optional.none() where it is the result, or a branch of the conditionals that form
+// the result. The other branches of these conditionals become optionals, too, unless they are: 'c ?
+// x : null' becomes 'c ? optional.of(x) : optional.none()'.
+//
 // prepare changes each parsed expression before nulls are replaced. The expression is parsed up to
 // two times, and prepare must change it in the same way each time.
 func checkNullResults(builtins *programs.Builtins, env *cel.Env, source string, prepare func(parsed *cel.Ast)) (*cel.Ast, *cel.Issues, error) {
