@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/server/healthz"
 	"k8s.io/client-go/discovery/cached/memory"
 	kubeinformers "k8s.io/client-go/informers"
@@ -26,6 +27,7 @@ import (
 	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
 	policyinformers "celador.io/client-go/informers"
 
+	"celador.io/polyfill/pkg/equivalents"
 	"celador.io/polyfill/pkg/policywrites"
 	"celador.io/polyfill/pkg/registration"
 	"celador.io/polyfill/pkg/routing"
@@ -70,6 +72,10 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	mapper, err := equivalents.New(c.core.Discovery(), status.Types().CRD)
+	if err != nil {
+		return err
+	}
 	writes := policywrites.New(policywrites.Config{
 		Client:     c.policies,
 		Informers:  policies.Admissionregistration().V1(),
@@ -86,7 +92,12 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	ready := plugins.PoliciesSynced
+	ready := func() error {
+		if !status.Types().HasSynced() {
+			return errors.New("not all CustomResourceDefinitions are known yet")
+		}
+		return plugins.PoliciesSynced()
+	}
 	known := sync.OnceValue(time.Now)
 	params := policyinit.AwaitParams(plugins.ParamsSynced, func() (time.Time, error) {
 		if err := ready(); err != nil {
@@ -105,7 +116,7 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	s := newServers(o, newReviews(ready, plugins, tables, writes), certificate.GetCertificate,
+	s := newServers(o, newReviews(ready, plugins, tables, review.NewObjects(mapper), writes), certificate.GetCertificate,
 		healthz.NamedCheck("policy-informer-sync", func(*http.Request) error { return ready() }),
 		healthz.NamedCheck("policy-param-sync", func(*http.Request) error { return params() }),
 		healthz.NamedCheck("certificate", func(*http.Request) error { return certificate.Check() }),
@@ -116,6 +127,7 @@ func run(ctx context.Context, o *Options) error {
 	policies.StartWithContext(draining)
 	configurations.StartWithContext(draining)
 	go status.Run(draining)
+	go mapper.Run(draining)
 	go lead(ctx)
 	return s.run(ctx)
 }
@@ -129,10 +141,10 @@ func withoutManagedFields(object any) (any, error) {
 }
 
 // newReviews returns the handler of all webhooks.
-func newReviews(ready func() error, p *plugins, tables map[routing.Kind]*routing.Table, writes *policywrites.Reviewer) http.Handler {
+func newReviews(ready func() error, p *plugins, tables map[routing.Kind]*routing.Table, objects admission.ObjectInterfaces, writes *policywrites.Reviewer) http.Handler {
 	mux := http.NewServeMux()
 	for kind, plugin := range p.byKind() {
-		reviewer := &serving.Reviewer{Ready: ready, Table: tables[kind], Plugin: plugin}
+		reviewer := &serving.Reviewer{Ready: ready, Table: tables[kind], Plugin: plugin, Objects: objects}
 		mux.Handle("/"+string(kind)+"/", serving.NewHandler(string(kind), reviewer.Prepare, reviewer.Decide))
 	}
 	mux.Handle(routing.PoliciesPath, serving.NewHandler("policies",

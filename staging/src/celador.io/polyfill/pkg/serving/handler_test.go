@@ -23,6 +23,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/warning"
 
+	"celador.io/admission/review"
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/polyfill/pkg/routing"
 	"celador.io/polyfill/pkg/serving"
@@ -56,7 +57,7 @@ var (
 func serve(t *testing.T, plugin admission.Interface, ready error) string {
 	t.Helper()
 	policies := &serving.Reviewer{
-		Ready: func() error { return ready }, Plugin: plugin, Table: routing.NewTable(),
+		Ready: func() error { return ready }, Plugin: plugin, Table: routing.NewTable(), Objects: review.Objects(),
 	}
 	policies.Table.Set(routing.Members{limitPath: {limit.Name}})
 	server := httptest.NewServer(serving.NewHandler("validate", policies.Prepare, policies.Decide))

@@ -24,6 +24,8 @@ type Reviewer struct {
 	Table *routing.Table
 	// Plugin decides, by the policies that Selected returns for the context.
 	Plugin admission.Interface
+	// Objects are the interfaces for the objects of reviews.
+	Objects admission.ObjectInterfaces
 }
 
 // Prepare implements Prepare: it selects the policies of a path.
@@ -48,9 +50,9 @@ func (r *Reviewer) admit(ctx context.Context, request *review.Request) error {
 		return nil
 	}
 	if plugin, ok := r.Plugin.(admission.MutationInterface); ok {
-		return plugin.Admit(ctx, request, review.Objects())
+		return plugin.Admit(ctx, request, r.Objects)
 	}
-	return r.Plugin.(admission.ValidationInterface).Validate(ctx, request, review.Objects())
+	return r.Plugin.(admission.ValidationInterface).Validate(ctx, request, r.Objects)
 }
 
 type selectionKey struct{}

@@ -105,6 +105,12 @@ func (s *Resolver) Same(seen CustomResource) bool {
 	return d.resource(seen.Version) == seen
 }
 
+// CRD returns the CustomResourceDefinition of a name, or nil. It is shared, must not be changed, and
+// lacks what CompactCRD removes if that is the transformation of the informer.
+func (s *Resolver) CRD(name string) *apiextensionsv1.CustomResourceDefinition {
+	return s.crds.get(name)
+}
+
 // CRDVersion returns the resourceVersion of the cached CustomResourceDefinition with the
 // given name, established or not, or "" if there is none.
 func (s *Resolver) CRDVersion(name string) string { return s.crds.version(name) }
