@@ -19,16 +19,17 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/validationrules"
 )
 
-// ScopedVarName and the functions below are those of Kubernetes.
+// The names of Kubernetes' variables.
 const (
 	ScopedVarName    = cel.ScopedVarName
 	OldScopedVarName = cel.OldScopedVarName
 )
 
+// The functions of Kubernetes, and one that only Kubernetes' tests use.
 var (
 	ValidFieldPath                  = cel.ValidFieldPath
 	WithFieldPathAllowArrayNotation = cel.WithFieldPathAllowArrayNotation
-	_                               = validator // used by Kubernetes' tests
+	_                               = validator
 )
 
 // A Validator validates values by Celador's rules.

@@ -19,21 +19,25 @@ type Branch struct {
 type BranchResult string
 
 const (
-	// True and False are the results of a condition: an expression or an operand of &&, || or !
-	// that is of type bool, the condition of a ternary or of a macro such as filter(), and a call
-	// such as a == b, has() or all().
-	True  BranchResult = "true"
+	// True is a result of a condition: an expression or an operand of &&, || or ! that is of type
+	// bool, the condition of a ternary or of a macro such as filter(), and a call such as a == b,
+	// has() or all().
+	True BranchResult = "true"
+	// False is the other result of a condition.
 	False BranchResult = "false"
-	// Less, Equal and Greater are the results of a comparison with <, <=, > or >=, by the left
-	// side. Beside the limit, integers must differ by 1: a <= 5 is true up to 5, so Greater is
-	// covered by 6, and not by 9.
-	Less    BranchResult = "less"
-	Equal   BranchResult = "equal"
+	// Less is the result of a comparison with <, <=, > or >= whose left side is less than the right
+	// one. Beside the limit, integers must differ by 1: a <= 5 is true up to 5, so Greater is covered
+	// by 6, and not by 9.
+	Less BranchResult = "less"
+	// Equal is the result of a comparison of equal values.
+	Equal BranchResult = "equal"
+	// Greater is the result of a comparison whose left side is greater than the right one.
 	Greater BranchResult = "greater"
-	// Present and Absent are the results of an optional value before or(), orValue(), optMap() or
+	// Present is the result of an optional with a value before or(), orValue(), optMap() or
 	// optFlatMap().
 	Present BranchResult = "present"
-	Absent  BranchResult = "absent"
+	// Absent is the result of an optional without a value before such a call.
+	Absent BranchResult = "absent"
 	// Evaluated is the result of an expression that is not a condition, and of the body of a macro
 	// such as map().
 	Evaluated BranchResult = "evaluated"

@@ -40,7 +40,7 @@ const (
 // more often than requests match it is not compiled each time. A deletion takes effect immediately.
 // Safe for concurrent use.
 type compilations[Policy policyObject] struct {
-	store    PolicyStore[Policy]
+	store    policyStore[Policy]
 	sameSpec func(a, b Policy) bool
 	metrics  policymetrics.Metrics
 	queue    *workqueue.Typed[string]
@@ -64,7 +64,7 @@ type pendingPolicy[Policy policyObject] struct {
 	seen   time.Time
 }
 
-func newCompilations[Policy policyObject](store PolicyStore[Policy], sameSpec func(a, b Policy) bool, metrics policymetrics.Metrics) *compilations[Policy] {
+func newCompilations[Policy policyObject](store policyStore[Policy], sameSpec func(a, b Policy) bool, metrics policymetrics.Metrics) *compilations[Policy] {
 	return &compilations[Policy]{
 		store:    store,
 		sameSpec: sameSpec,

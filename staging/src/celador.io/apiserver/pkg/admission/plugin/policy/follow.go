@@ -23,14 +23,14 @@ import (
 // Store is a store of the policies and bindings of one kind. policy.Store documents the
 // methods.
 type Store[Policy metav1.Object] interface {
-	PolicyStore[Policy]
+	policyStore[Policy]
 	BindingStore
 	Hold() (release func())
 	CompileAll(context.Context)
 }
 
-// A PolicyStore is the part of a Store that holds the policies.
-type PolicyStore[Policy metav1.Object] interface {
+// policyStore is the part of a Store that holds the policies.
+type policyStore[Policy metav1.Object] interface {
 	// Compile compiles a policy. put adds the policy or replaces the policy with the same name, and
 	// takes little time.
 	Compile(Policy) (put func())

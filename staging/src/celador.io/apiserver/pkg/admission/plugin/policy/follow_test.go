@@ -106,7 +106,7 @@ func settle() {
 	synctest.Wait()
 }
 
-// Compile implements policy.PolicyStore.
+// Compile implements policy.Store.
 func (f *follower) Compile(p *v1.ValidatingAdmissionPolicy) (put func()) {
 	version := fmt.Sprint(p.Name, " ", p.Spec.Variables[0].Expression)
 	f.lock.Lock()
@@ -123,12 +123,12 @@ func (f *follower) Compile(p *v1.ValidatingAdmissionPolicy) (put func()) {
 	return func() { f.change("put " + version) }
 }
 
-// SetUncompiled implements policy.PolicyStore.
+// SetUncompiled implements policy.Store.
 func (f *follower) SetUncompiled(p *v1.ValidatingAdmissionPolicy) {
 	f.change(fmt.Sprint("set ", p.Name, " ", p.Spec.Variables[0].Expression))
 }
 
-// Evaluated implements policy.PolicyStore.
+// Evaluated implements policy.Store.
 func (f *follower) Evaluated(name string) bool {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -151,7 +151,7 @@ func (f *follower) Hold() (release func()) {
 // CompileAll implements policy.Store.
 func (f *follower) CompileAll(context.Context) { f.change("compile all") }
 
-// DeletePolicy implements policy.PolicyStore.
+// DeletePolicy implements policy.Store.
 func (f *follower) DeletePolicy(name string) { f.change("delete " + name) }
 
 // Set implements policy.BindingStore.
