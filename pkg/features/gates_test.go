@@ -62,6 +62,8 @@ func TestAlphaGates(t *testing.T) {
 		features.ValidatingAdmissionPolicySingleton,
 		features.ValidatingAdmissionPolicyValidationFailurePolicy,
 		features.ValidatingAdmissionPolicyFallbackBinding,
+		features.MutatingAdmissionPolicySingleton,
+		features.MutatingAdmissionPolicyFallbackBinding,
 		features.AdmissionPolicyTypeEnforcement,
 		features.MutatingAdmissionPolicyInlineExpressions,
 		customresources.CustomResourceConversionRules,

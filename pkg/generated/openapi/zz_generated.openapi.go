@@ -554,6 +554,14 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicyBindin
 							Ref:         ref(v1.MatchResources{}.OpenAPIModelName()),
 						},
 					},
+					"bindingType": {
+						SchemaProps: spec.SchemaProps{
+							Description: "bindingType defines when the binding applies. If it is unset, the binding applies to all requests that the policy and the binding match. Fallback bindings apply to such a request only if none of the policy's other bindings applies. A binding whose paramRef finds no params does not apply, unless its parameterNotFoundAction is Deny. Alpha: requires the feature gate MutatingAdmissionPolicyFallbackBinding.\n\nPossible enum values:\n - `\"Fallback\"` applies if no other binding of the policy does.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Fallback"},
+						},
+					},
 				},
 			},
 		},
@@ -712,6 +720,14 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicySpec(r
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Enforced", "Informational"},
+						},
+					},
+					"policyType": {
+						SchemaProps: spec.SchemaProps{
+							Description: "policyType defines how the policy is applied. If it is unset, the policy is applied through bindings. Singleton applies the policy to all requests that it matches, without a binding; the request is rejected if the policy cannot be applied and failurePolicy is Fail. A Singleton must not have a paramKind, and bindings must not refer to it. Alpha: requires the feature gate MutatingAdmissionPolicySingleton.\n\nPossible enum values:\n - `\"Singleton\"` applies the policy without a binding.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Singleton"},
 						},
 					},
 				},

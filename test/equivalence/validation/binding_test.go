@@ -89,11 +89,15 @@ func TestBindingUpdate(t *testing.T) {
 	})
 }
 
-func TestBindingType(t *testing.T) {
+func TestBindingType(t *testing.T) { testBindingType(t, runBindings) }
+
+func TestBindingTypeOfMutating(t *testing.T) { testBindingType(t, runMutatingBindings) }
+
+func testBindingType(t *testing.T, run func(*testing.T, []testCase)) {
 	unsupported := func(value string) string {
 		return `spec.bindingType: Unsupported value: "` + value + `": supported values: "Fallback"`
 	}
-	runBindings(t, []testCase{
+	run(t, []testCase{
 		{name: "fallback", patch: "spec: {bindingType: Fallback}"},
 		{name: "fallback with params", patch: "spec: {bindingType: Fallback, paramRef: {name: a, parameterNotFoundAction: Deny}}"},
 		{name: "unknown", patch: "spec: {bindingType: Default}", want: []string{unsupported("Default")}},
@@ -101,6 +105,6 @@ func TestBindingType(t *testing.T) {
 		{name: "becomes a fallback", patch: "spec: {bindingType: Fallback}", old: new("")},
 		{name: "is no fallback any more", old: new("spec: {bindingType: Fallback}")},
 		{name: "unknown, by an update", patch: "spec: {bindingType: Default}", old: new("spec: {bindingType: Fallback}"), want: []string{unsupported("Default")}},
-		{name: "stored unknown", patch: "spec: {bindingType: Default, validationActions: [Warn]}", old: new("spec: {bindingType: Default}")},
+		{name: "stored unknown", patch: "spec: {bindingType: Default, paramRef: {name: a, parameterNotFoundAction: Deny}}", old: new("spec: {bindingType: Default}")},
 	})
 }

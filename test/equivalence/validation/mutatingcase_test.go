@@ -63,10 +63,17 @@ func ourMutatingErrors(manifest, old []byte, defaults defaulting, features polic
 	return validation.ValidateMutatingAdmissionPolicyUpdate(policy, oldPolicy, features), nil
 }
 
-func ourMutatingBinding(manifest, _ []byte, defaults defaulting) (field.ErrorList, error) {
+func ourMutatingBinding(manifest, old []byte, defaults defaulting) (field.ErrorList, error) {
 	binding, err := decodeMutatingBinding(manifest, defaults)
 	if err != nil {
 		return nil, err
 	}
-	return validation.ValidateMutatingAdmissionPolicyBinding(binding), nil
+	if old == nil {
+		return validation.ValidateMutatingAdmissionPolicyBinding(binding), nil
+	}
+	oldBinding, err := decodeMutatingBinding(old, defaults)
+	if err != nil {
+		return nil, err
+	}
+	return validation.ValidateMutatingAdmissionPolicyBindingUpdate(binding, oldBinding), nil
 }

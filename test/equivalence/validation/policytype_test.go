@@ -7,7 +7,11 @@ import (
 	"testing"
 )
 
-func TestPolicyType(t *testing.T) {
+func TestPolicyType(t *testing.T) { testPolicyType(t, runPolicies) }
+
+func TestPolicyTypeOfMutating(t *testing.T) { testPolicyType(t, runMutatingPolicies) }
+
+func testPolicyType(t *testing.T, run func(*testing.T, []testCase)) {
 	const (
 		singleton = "spec: {policyType: Singleton}"
 		params    = "paramKind: {apiVersion: v1, kind: ConfigMap}"
@@ -16,7 +20,7 @@ func TestPolicyType(t *testing.T) {
 	unsupported := func(value string) string {
 		return `spec.policyType: Unsupported value: "` + value + `": supported values: "Singleton"`
 	}
-	runPolicies(t, []testCase{
+	run(t, []testCase{
 		{name: "singleton", patch: singleton},
 		{name: "unknown", patch: "spec: {policyType: Several}", want: []string{unsupported("Several")}},
 		{name: "empty", patch: "spec: {policyType: ''}", want: []string{unsupported("")}},

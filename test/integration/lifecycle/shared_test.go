@@ -22,6 +22,7 @@ const policiesPath = "/apis/admissionregistration.k8s.io/v1/"
 // allGates are the alpha gates of Celador.
 var allGates = "--feature-gates=" + strings.Join([]string{
 	"ValidatingAdmissionPolicySingleton=true", "ValidatingAdmissionPolicyValidationFailurePolicy=true", "ValidatingAdmissionPolicyFallbackBinding=true",
+	"MutatingAdmissionPolicySingleton=true", "MutatingAdmissionPolicyFallbackBinding=true",
 	"AdmissionPolicyTypeEnforcement=true", "MutatingAdmissionPolicyInlineExpressions=true", "CustomResourceDefaultExpressions=true", "CustomResourceConversionRules=true",
 }, ",")
 

@@ -142,6 +142,37 @@ spec: {policyName: checked}`}},
 		probe:   box("checked"), before: "does not fit", after: "",
 	},
 	{
+		field: "MutatingAdmissionPolicySpec.PolicyType",
+		objects: []object{{policiesPath + "mutatingadmissionpolicies", `
+metadata: {name: mutating-singleton}
+spec:
+  policyType: Singleton
+  reinvocationPolicy: Never` + onConfigMaps("mutating-singleton") + `
+  mutations:
+  - patchType: JSONPatch
+    jsonPatch: {expression: '[JSONPatch{op: "add", path: "/metadata/annotations", value: {"mutated": "yes"}}]'}`}},
+		touched: policiesPath + "mutatingadmissionpolicies/mutating-singleton",
+		probe:   configMap("mutating-singleton"), before: `"mutated":"yes"`, after: "",
+	},
+	{
+		field: "MutatingAdmissionPolicyBindingSpec.BindingType",
+		objects: []object{{policiesPath + "mutatingadmissionpolicies", `
+metadata: {name: mutating-fallback}
+spec:
+  reinvocationPolicy: Never` + onConfigMaps("mutating-fallback") + `
+  mutations:
+  - patchType: JSONPatch
+    jsonPatch:
+      expression: >-
+        [JSONPatch{op: "add", path: "/metadata/annotations", value: {"mutated": has(object.metadata.annotations) ? "twice" : "once"}}]`}, {policiesPath + "mutatingadmissionpolicybindings", `
+metadata: {name: mutating-always}
+spec: {policyName: mutating-fallback}`}, {policiesPath + "mutatingadmissionpolicybindings", `
+metadata: {name: mutating-fallback}
+spec: {policyName: mutating-fallback, bindingType: Fallback}`}},
+		touched: policiesPath + "mutatingadmissionpolicybindings/mutating-fallback",
+		probe:   configMap("mutating-fallback"), before: `"mutated":"once"`, after: `"mutated":"twice"`,
+	},
+	{
 		field: "CustomResourceConversion.Converters",
 		objects: []object{{"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", `
 metadata: {name: chests.shared.example.com}

@@ -27,7 +27,8 @@ import (
 
 const (
 	alphaGates = "--feature-gates=ValidatingAdmissionPolicySingleton=true,ValidatingAdmissionPolicyValidationFailurePolicy=true," +
-		"ValidatingAdmissionPolicyFallbackBinding=true,AdmissionPolicyTypeEnforcement=true"
+		"ValidatingAdmissionPolicyFallbackBinding=true,AdmissionPolicyTypeEnforcement=true," +
+		"MutatingAdmissionPolicySingleton=true,MutatingAdmissionPolicyFallbackBinding=true"
 	allVersions = "--runtime-config=" + group + "/v1beta1=true," + group + "/v1alpha1=true"
 )
 

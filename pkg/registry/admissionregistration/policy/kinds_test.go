@@ -171,10 +171,15 @@ func validatingPolicies(_ context.Context, name string) (*admissionregistration.
 	return nil, apierrors.NewNotFound(admissionregistration.Resource("validatingadmissionpolicies"), name)
 }
 
-// mutatingPolicies knows the policy "by-configmap" with params.
+// mutatingPolicies knows policies as validatingPolicies does.
 func mutatingPolicies(_ context.Context, name string) (*admissionregistration.MutatingAdmissionPolicy, error) {
-	if name == "by-configmap" {
+	switch name {
+	case "by-configmap":
 		return mutating(params("ConfigMap")), nil
+	case "alone":
+		return mutating(singleton), nil
+	case "broken":
+		return nil, errors.New("etcd is gone")
 	}
 	return nil, apierrors.NewNotFound(admissionregistration.Resource("mutatingadmissionpolicies"), name)
 }

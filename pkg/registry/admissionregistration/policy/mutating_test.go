@@ -61,6 +61,24 @@ func TestFieldsOfMutatingGate(t *testing.T) {
 	}
 }
 
+func TestMutatingSingletonOfGate(t *testing.T) {
+	const on = features.MutatingAdmissionPolicySingleton
+	other, demo := policyKinds[1].other, policyKinds[1].demo
+	for name, tc := range map[string]gateCase{
+		"off: create":                {sent: demo(singleton), want: demo(), wantGeneration: 1},
+		"off: update":                {stored: demo(), sent: demo(singleton), want: demo(), wantGeneration: 7},
+		"off: stored, kept":          {stored: demo(singleton), sent: demo(singleton, other), want: demo(singleton, other), wantGeneration: 8},
+		"off: stored, taken away":    {stored: demo(singleton), sent: demo(), want: demo(), wantGeneration: 8},
+		"gate of other kind: create": {on: features.ValidatingAdmissionPolicySingleton, sent: demo(singleton), want: demo(), wantGeneration: 1},
+		"on: create":                 {on: on, sent: demo(singleton), want: demo(singleton), wantGeneration: 1},
+		"on: create with params":     {on: on, sent: demo(singleton, params("ConfigMap")), want: demo(singleton, params("ConfigMap")), wantFields: []string{"spec.paramKind"}},
+		"on: update":                 {on: on, stored: demo(), sent: demo(singleton), want: demo(singleton), wantGeneration: 8},
+		"on again: stored, kept":     {on: on, stored: demo(singleton), sent: demo(singleton, label), want: demo(singleton, label), wantGeneration: 7},
+	} {
+		t.Run(name, func(t *testing.T) { tc.run(t, policyKinds[1].strategy) })
+	}
+}
+
 // A gate that is off drops its own fields, whether the other gate is on or off.
 func TestMutatingGatesAreIndependent(t *testing.T) {
 	const types = features.AdmissionPolicyTypeEnforcement

@@ -164,11 +164,16 @@ func expression(source string) change {
 	}
 }
 
-// Changes of one kind of policies.
-
 func singleton(obj policy.Object) {
-	obj.(*admissionregistration.ValidatingAdmissionPolicy).Spec.PolicyType = new(v1.SingletonPolicy)
+	switch p := obj.(type) {
+	case *admissionregistration.ValidatingAdmissionPolicy:
+		p.Spec.PolicyType = new(v1.SingletonPolicy)
+	case *admissionregistration.MutatingAdmissionPolicy:
+		p.Spec.PolicyType = new(v1.SingletonPolicy)
+	}
 }
+
+// Changes of one kind of policies.
 
 func mutations(all ...v1.Mutation) change {
 	return func(obj policy.Object) { obj.(*admissionregistration.MutatingAdmissionPolicy).Spec.Mutations = all }
@@ -179,14 +184,15 @@ type bindingFields struct {
 	policyName     *string
 	paramRef       **v1.ParamRef
 	matchResources **v1.MatchResources
+	bindingType    **v1.BindingType
 }
 
 func bindingFieldsOf(obj policy.Object) bindingFields {
 	if b, ok := obj.(*admissionregistration.ValidatingAdmissionPolicyBinding); ok {
-		return bindingFields{&b.Spec.PolicyName, &b.Spec.ParamRef, &b.Spec.MatchResources}
+		return bindingFields{&b.Spec.PolicyName, &b.Spec.ParamRef, &b.Spec.MatchResources, &b.Spec.BindingType}
 	}
 	b := obj.(*admissionregistration.MutatingAdmissionPolicyBinding)
-	return bindingFields{&b.Spec.PolicyName, &b.Spec.ParamRef, &b.Spec.MatchResources}
+	return bindingFields{&b.Spec.PolicyName, &b.Spec.ParamRef, &b.Spec.MatchResources, &b.Spec.BindingType}
 }
 
 // Changes of both kinds of bindings.
@@ -216,14 +222,12 @@ func matchPolicy(mode v1.MatchPolicyType) change {
 	}
 }
 
+func fallback(obj policy.Object) { *bindingFieldsOf(obj).bindingType = new(v1.FallbackBinding) }
+
 // Changes of validating bindings.
 
 func actions(actions ...v1.ValidationAction) change {
 	return func(obj policy.Object) {
 		obj.(*admissionregistration.ValidatingAdmissionPolicyBinding).Spec.ValidationActions = actions
 	}
-}
-
-func fallback(obj policy.Object) {
-	obj.(*admissionregistration.ValidatingAdmissionPolicyBinding).Spec.BindingType = new(v1.FallbackBinding)
 }

@@ -33,7 +33,7 @@ var (
 	mediaTypes = []string{runtime.ContentTypeJSON, runtime.ContentTypeYAML, runtime.ContentTypeProtobuf, runtime.ContentTypeCBOR}
 )
 
-// policy, binding and mutatingPolicy set every field that Kubernetes does not have.
+// policy, binding, mutatingPolicy and mutatingBinding set every field that Kubernetes does not have.
 func policy() *admissionregistration.ValidatingAdmissionPolicy {
 	return &admissionregistration.ValidatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: "demo"},
@@ -61,10 +61,18 @@ func binding() *admissionregistration.ValidatingAdmissionPolicyBinding {
 	}
 }
 
+func mutatingBinding() *admissionregistration.MutatingAdmissionPolicyBinding {
+	return &admissionregistration.MutatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "demo"},
+		Spec:       v1.MutatingAdmissionPolicyBindingSpec{PolicyName: "demo", BindingType: new(v1.FallbackBinding)},
+	}
+}
+
 func mutatingPolicy() *admissionregistration.MutatingAdmissionPolicy {
 	return &admissionregistration.MutatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: "demo"},
 		Spec: v1.MutatingAdmissionPolicySpec{
+			PolicyType:         new(v1.SingletonPolicy),
 			TypeChecking:       new(v1.EnforcedTypeChecking),
 			FailurePolicy:      new(v1.Fail),
 			ReinvocationPolicy: v1.IfNeededReinvocationPolicy,
@@ -95,7 +103,7 @@ func bareMutatingPolicy() *admissionregistration.MutatingAdmissionPolicy {
 	for i, m := range bare.Spec.Mutations {
 		bare.Spec.Mutations[i] = v1.Mutation{PatchType: m.PatchType, JSONPatch: m.JSONPatch}
 	}
-	bare.Spec.TypeChecking = nil
+	bare.Spec.PolicyType, bare.Spec.TypeChecking = nil, nil
 	bare.Status = v1.MutatingAdmissionPolicyStatus{}
 	return bare
 }
@@ -109,6 +117,12 @@ func barePolicy() *admissionregistration.ValidatingAdmissionPolicy {
 
 func bareBinding() *admissionregistration.ValidatingAdmissionPolicyBinding {
 	bare := binding()
+	bare.Spec.BindingType = nil
+	return bare
+}
+
+func bareMutatingBinding() *admissionregistration.MutatingAdmissionPolicyBinding {
+	bare := mutatingBinding()
 	bare.Spec.BindingType = nil
 	return bare
 }
@@ -192,7 +206,7 @@ func TestKubernetesReadsOwnFields(t *testing.T) {
 		for _, mediaType := range mediaTypes {
 			t.Run(version.Version+" "+mediaType, func(t *testing.T) {
 				ours, theirs := codec(t, scheme.Scheme, version, mediaType), codec(t, legacyscheme.Scheme, version, mediaType)
-				for with, without := range map[runtime.Object]runtime.Object{policy(): barePolicy(), binding(): bareBinding(), mutatingPolicy(): bareMutatingPolicy()} {
+				for with, without := range map[runtime.Object]runtime.Object{policy(): barePolicy(), binding(): bareBinding(), mutatingPolicy(): bareMutatingPolicy(), mutatingBinding(): bareMutatingBinding()} {
 					if diff := cmp.Diff(transcoded(t, ours, theirs, without), transcoded(t, ours, theirs, with)); diff != "" {
 						t.Errorf("-without +with the fields:\n%s", diff)
 					}
@@ -214,25 +228,29 @@ func TestApplyConfigurations(t *testing.T) {
 		WithTypeChecking(applyv1.TypeChecking().WithExpressionWarnings(applyv1.ExpressionWarning().WithFieldRef("spec.mutations[0].expression").WithWarning("no such field"))).
 		WithConditions(applymetav1.Condition().WithType(v1.PolicyConditionAvailable).WithStatus(metav1.ConditionTrue).WithObservedGeneration(2).
 			WithReason("Checked").WithMessage("fine").WithLastTransitionTime(metav1.Unix(1, 0)))
-	mutatingSpec := applyv1.MutatingAdmissionPolicySpec().WithTypeChecking(v1.EnforcedTypeChecking).WithFailurePolicy(v1.Fail).WithReinvocationPolicy(v1.IfNeededReinvocationPolicy).WithMutations(
+	mutatingSpec := applyv1.MutatingAdmissionPolicySpec().WithPolicyType(v1.SingletonPolicy).WithTypeChecking(v1.EnforcedTypeChecking).WithFailurePolicy(v1.Fail).WithReinvocationPolicy(v1.IfNeededReinvocationPolicy).WithMutations(
 		applyv1.Mutation().WithExpression("null").WithCondition("true").WithMessage("too many").WithReason(metav1.StatusReasonForbidden).WithReinvocationPolicy(v1.NeverReinvocationPolicy),
 		applyv1.Mutation().WithPatchType(v1.PatchTypeJSONMergePatch).WithJSONMergePatch(applyv1.JSONMergePatch().WithExpression("{}")),
 		applyv1.Mutation().WithPatchType(v1.PatchTypeStrategicMergePatch).WithStrategicMergePatch(applyv1.StrategicMergePatch().WithExpression("Object{}")),
 		applyv1.Mutation().WithPatchType(v1.PatchTypeJSONPatch).WithJSONPatch(applyv1.JSONPatch().WithExpression("[JSONPatch{}]")).WithCondition(""))
 	bindingSpec := applyv1.ValidatingAdmissionPolicyBindingSpec().WithPolicyName("demo").WithBindingType(v1.FallbackBinding)
+	mutatingBindingSpec := applyv1.MutatingAdmissionPolicyBindingSpec().WithPolicyName("demo").WithBindingType(v1.FallbackBinding)
 	for name, tc := range map[string]struct {
 		configuration any
 		want          runtime.Object
 	}{
-		"policy v1":                {applyv1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec).WithStatus(status), policy()},
-		"policy v1beta1":           {applyv1beta1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec).WithStatus(status), policy()},
-		"policy v1alpha1":          {applyv1alpha1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec).WithStatus(status), policy()},
-		"mutating policy v1":       {applyv1.MutatingAdmissionPolicy("demo").WithSpec(mutatingSpec).WithStatus(mutatingStatus), mutatingPolicy()},
-		"mutating policy v1beta1":  {applyv1beta1.MutatingAdmissionPolicy("demo").WithSpec(mutatingSpec).WithStatus(mutatingStatus), mutatingPolicy()},
-		"mutating policy v1alpha1": {applyv1alpha1.MutatingAdmissionPolicy("demo").WithSpec(mutatingSpec).WithStatus(mutatingStatus), mutatingPolicy()},
-		"binding v1":               {applyv1.ValidatingAdmissionPolicyBinding("demo").WithSpec(bindingSpec), binding()},
-		"binding v1beta1":          {applyv1beta1.ValidatingAdmissionPolicyBinding("demo").WithSpec(bindingSpec), binding()},
-		"binding v1alpha1":         {applyv1alpha1.ValidatingAdmissionPolicyBinding("demo").WithSpec(bindingSpec), binding()},
+		"policy v1":                 {applyv1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec).WithStatus(status), policy()},
+		"policy v1beta1":            {applyv1beta1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec).WithStatus(status), policy()},
+		"policy v1alpha1":           {applyv1alpha1.ValidatingAdmissionPolicy("demo").WithSpec(policySpec).WithStatus(status), policy()},
+		"mutating policy v1":        {applyv1.MutatingAdmissionPolicy("demo").WithSpec(mutatingSpec).WithStatus(mutatingStatus), mutatingPolicy()},
+		"mutating policy v1beta1":   {applyv1beta1.MutatingAdmissionPolicy("demo").WithSpec(mutatingSpec).WithStatus(mutatingStatus), mutatingPolicy()},
+		"mutating policy v1alpha1":  {applyv1alpha1.MutatingAdmissionPolicy("demo").WithSpec(mutatingSpec).WithStatus(mutatingStatus), mutatingPolicy()},
+		"mutating binding v1":       {applyv1.MutatingAdmissionPolicyBinding("demo").WithSpec(mutatingBindingSpec), mutatingBinding()},
+		"mutating binding v1beta1":  {applyv1beta1.MutatingAdmissionPolicyBinding("demo").WithSpec(mutatingBindingSpec), mutatingBinding()},
+		"mutating binding v1alpha1": {applyv1alpha1.MutatingAdmissionPolicyBinding("demo").WithSpec(mutatingBindingSpec), mutatingBinding()},
+		"binding v1":                {applyv1.ValidatingAdmissionPolicyBinding("demo").WithSpec(bindingSpec), binding()},
+		"binding v1beta1":           {applyv1beta1.ValidatingAdmissionPolicyBinding("demo").WithSpec(bindingSpec), binding()},
+		"binding v1alpha1":          {applyv1alpha1.ValidatingAdmissionPolicyBinding("demo").WithSpec(bindingSpec), binding()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sent, err := json.Marshal(tc.configuration)

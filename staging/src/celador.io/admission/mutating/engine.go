@@ -55,7 +55,7 @@ func NewEngine(config Config) *Engine {
 	}
 	e := &Engine{typeConverters: config.TypeConverters, pluginName: config.PluginName}
 	e.Config = config.Config
-	e.Descriptor.Policy, e.Descriptor.Binding = e.policy, binding
+	e.Descriptor.Policy, e.Descriptor.Binding = e.policy, e.binding
 	return e
 }
 

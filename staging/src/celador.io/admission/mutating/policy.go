@@ -74,6 +74,12 @@ func (m *mutation) complete(c *policy.Compilation, spec *v1.MutatingAdmissionPol
 	m.reinvocable = *cmp.Or(source.ReinvocationPolicy, &spec.ReinvocationPolicy) == v1.IfNeededReinvocationPolicy
 }
 
-func binding(b *v1.MutatingAdmissionPolicyBinding) policy.BindingSpec {
-	return policy.BindingSpec{PolicyName: b.Spec.PolicyName, ParamRef: b.Spec.ParamRef, MatchResources: b.Spec.MatchResources}
+func (e *Engine) binding(b *v1.MutatingAdmissionPolicyBinding) policy.BindingSpec {
+	b = policyspec.Effective(b, func(b *v1.MutatingAdmissionPolicyBinding) *v1.MutatingAdmissionPolicyBindingSpec { return &b.Spec }, e.Features)
+	return policy.BindingSpec{
+		PolicyName:     b.Spec.PolicyName,
+		ParamRef:       b.Spec.ParamRef,
+		MatchResources: b.Spec.MatchResources,
+		Fallback:       policyspec.IsFallback(b.Spec.BindingType),
+	}
 }

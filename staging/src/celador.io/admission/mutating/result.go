@@ -36,7 +36,7 @@ type Result struct {
 
 // Mutation describes a mutation that was applied or that failed.
 type Mutation struct {
-	// Policy and Binding are names.
+	// Policy and Binding are names. Binding is empty for a Singleton.
 	Policy, Binding string
 	// Index is the position of the mutation in spec.mutations.
 	Index int
@@ -84,8 +84,8 @@ var jsonEquality = func() conversion.Equalities {
 
 // Failure is a reason to reject a request.
 type Failure struct {
-	// Policy and Binding are names. Binding is empty if the policy could not be applied through any
-	// binding.
+	// Policy and Binding are names. Binding is empty for a Singleton, and if the policy could not be
+	// applied through any binding.
 	Policy, Binding string
 	// Message is the text that the client reads.
 	Message string

@@ -38,7 +38,10 @@ func (r *applier) settle() error {
 	}
 	names := make([]string, len(unsettled))
 	for i, u := range unsettled {
-		names[i] = fmt.Sprintf("'%s' with binding '%s'", u.Name, u.binding.Name())
+		names[i] = fmt.Sprintf("'%s'", u.Name)
+		if binding := u.binding.Name(); binding != "" { // a Singleton has none
+			names[i] += fmt.Sprintf(" with binding '%s'", binding)
+		}
 	}
 	message := fmt.Sprintf("mutations never settle: after %d more rounds the object is still changed by policy %s", maxRounds, strings.Join(names, ", policy "))
 	for _, u := range unsettled {

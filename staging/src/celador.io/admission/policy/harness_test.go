@@ -40,7 +40,7 @@ var descriptor = policy.Descriptor[*v1.ValidatingAdmissionPolicy, *v1.Validating
 	Binding: func(b *v1.ValidatingAdmissionPolicyBinding) policy.BindingSpec {
 		return policy.BindingSpec{
 			PolicyName: b.Spec.PolicyName, ParamRef: b.Spec.ParamRef, MatchResources: b.Spec.MatchResources,
-			Actions: b.Spec.ValidationActions, Fallback: policyspec.IsFallback(&b.Spec),
+			Actions: b.Spec.ValidationActions, Fallback: policyspec.IsFallback(b.Spec.BindingType),
 		}
 	},
 }

@@ -8,7 +8,7 @@ import "k8s.io/component-base/featuregate"
 // Feature names a feature gate on which fields of the API depend.
 type Feature = featuregate.Feature
 
-// The features of KEP-3488 and KEP-3962 that Kubernetes has not shipped. All are alpha.
+// The features of KEP-3488, KEP-3775 and KEP-3962 that Kubernetes has not shipped. All are alpha.
 const (
 	// Singleton lets policies with spec.policyType Singleton apply without a binding (KEP-3488,
 	// "Singleton policies").
@@ -19,6 +19,13 @@ const (
 	// FallbackBinding lets bindings with spec.bindingType Fallback apply only where no other
 	// binding of the policy does (KEP-3488, "Exclude and default matching").
 	FallbackBinding Feature = "ValidatingAdmissionPolicyFallbackBinding"
+	// MutatingSingleton lets mutating policies with spec.policyType Singleton apply without a
+	// binding, as Singleton does for validating policies (KEP-3775, "Bindings and Parameter
+	// Objects").
+	MutatingSingleton Feature = "MutatingAdmissionPolicySingleton"
+	// MutatingFallbackBinding lets bindings of mutating policies be fallbacks, as FallbackBinding
+	// does for those of validating policies.
+	MutatingFallbackBinding Feature = "MutatingAdmissionPolicyFallbackBinding"
 	// TypeEnforcement lets type errors keep policies with spec.typeChecking Enforced from
 	// deciding (KEP-3488, "Type safety").
 	TypeEnforcement Feature = "AdmissionPolicyTypeEnforcement"
@@ -35,7 +42,7 @@ type Features map[Feature]bool
 // FeaturesOf returns the features that are enabled in gates.
 func FeaturesOf(gates interface{ Enabled(Feature) bool }) Features {
 	features := Features{}
-	for _, f := range []Feature{Singleton, ValidationFailurePolicy, FallbackBinding, TypeEnforcement, InlineExpressions} {
+	for _, f := range []Feature{Singleton, ValidationFailurePolicy, FallbackBinding, MutatingSingleton, MutatingFallbackBinding, TypeEnforcement, InlineExpressions} {
 		features[f] = gates.Enabled(f)
 	}
 	return features

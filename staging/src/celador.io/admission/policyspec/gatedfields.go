@@ -43,7 +43,9 @@ func gatedFields(spec any) []gatedField {
 			fields = append(fields, gated(ValidationFailurePolicy, path.Child("failurePolicy"), &spec.Validations[i].FailurePolicy))
 		}
 	case *v1.MutatingAdmissionPolicySpec:
-		fields = append(fields, gated(TypeEnforcement, specPath.Child("typeChecking"), &spec.TypeChecking))
+		fields = append(fields,
+			gated(MutatingSingleton, specPath.Child("policyType"), &spec.PolicyType),
+			gated(TypeEnforcement, specPath.Child("typeChecking"), &spec.TypeChecking))
 		for i := range spec.Mutations {
 			m, path := &spec.Mutations[i], specPath.Child("mutations").Index(i)
 			fields = append(fields,
@@ -57,6 +59,8 @@ func gatedFields(spec any) []gatedField {
 		}
 	case *v1.ValidatingAdmissionPolicyBindingSpec:
 		fields = append(fields, gated(FallbackBinding, specPath.Child("bindingType"), &spec.BindingType))
+	case *v1.MutatingAdmissionPolicyBindingSpec:
+		fields = append(fields, gated(MutatingFallbackBinding, specPath.Child("bindingType"), &spec.BindingType))
 	}
 	return fields
 }

@@ -25,6 +25,7 @@ func TestGatedFields(t *testing.T) {
 	})
 	t.Run("mutating", func(t *testing.T) {
 		testGatedFields[v1.MutatingAdmissionPolicySpec](t, map[string]policyspec.Feature{
+			"spec.policyType":                       policyspec.MutatingSingleton,
 			"spec.typeChecking":                     policyspec.TypeEnforcement,
 			"spec.mutations[0].expression":          policyspec.InlineExpressions,
 			"spec.mutations[0].condition":           policyspec.InlineExpressions,
@@ -41,7 +42,9 @@ func TestGatedFields(t *testing.T) {
 		})
 	})
 	t.Run("mutating binding", func(t *testing.T) {
-		testGatedFields[v1.MutatingAdmissionPolicyBindingSpec](t, map[string]policyspec.Feature{})
+		testGatedFields[v1.MutatingAdmissionPolicyBindingSpec](t, map[string]policyspec.Feature{
+			"spec.bindingType": policyspec.MutatingFallbackBinding,
+		})
 	})
 }
 
@@ -68,6 +71,7 @@ func fullWith[S policyspec.Spec](paths ...string) *S {
 func testGatedFields[S policyspec.Spec](t *testing.T, features map[string]policyspec.Feature) {
 	every := policyspec.Features{
 		policyspec.Singleton: true, policyspec.ValidationFailurePolicy: true, policyspec.FallbackBinding: true,
+		policyspec.MutatingSingleton: true, policyspec.MutatingFallbackBinding: true,
 		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true,
 	}
 	set, fields := full[S]()
@@ -191,6 +195,7 @@ func (g gates) Enabled(f policyspec.Feature) bool { return g[f] }
 func TestFeatures(t *testing.T) {
 	all := policyspec.Features{
 		policyspec.Singleton: true, policyspec.ValidationFailurePolicy: true, policyspec.FallbackBinding: true,
+		policyspec.MutatingSingleton: true, policyspec.MutatingFallbackBinding: true,
 		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true,
 	}
 	if diff := cmp.Diff(all, policyspec.FeaturesOf(gates(all))); diff != "" {

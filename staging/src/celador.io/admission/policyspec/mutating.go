@@ -19,6 +19,7 @@ func Mutating(spec *v1.MutatingAdmissionPolicySpec) *Anatomy {
 		ParamKind:        spec.ParamKind,
 		MatchConstraints: spec.MatchConstraints,
 		TypeChecking:     spec.TypeChecking,
+		Singleton:        IsSingleton(spec.PolicyType),
 		Mutates:          true,
 	}
 	p.addConditions(spec.MatchConditions)

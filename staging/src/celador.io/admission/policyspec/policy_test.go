@@ -171,9 +171,9 @@ func TestPolicy(t *testing.T) {
 		},
 		"mutating": {
 			policyspec.Mutating(&v1.MutatingAdmissionPolicySpec{
-				FailurePolicy: new(v1.Ignore), ParamKind: kind, MatchConstraints: constraints, TypeChecking: new(v1.InformationalTypeChecking),
+				FailurePolicy: new(v1.Ignore), ParamKind: kind, MatchConstraints: constraints, TypeChecking: new(v1.InformationalTypeChecking), PolicyType: new(v1.SingletonPolicy),
 			}),
-			&policyspec.Anatomy{FailurePolicy: v1.Ignore, ParamKind: kind, MatchConstraints: constraints, TypeChecking: new(v1.InformationalTypeChecking), Mutates: true},
+			&policyspec.Anatomy{FailurePolicy: v1.Ignore, ParamKind: kind, MatchConstraints: constraints, TypeChecking: new(v1.InformationalTypeChecking), Singleton: true, Mutates: true},
 		},
 		"validating, unset": {policyspec.Validating(&v1.ValidatingAdmissionPolicySpec{}), &policyspec.Anatomy{FailurePolicy: v1.Fail}},
 		"mutating, unset":   {policyspec.Mutating(&v1.MutatingAdmissionPolicySpec{}), &policyspec.Anatomy{FailurePolicy: v1.Fail, Mutates: true}},
@@ -346,15 +346,15 @@ func TestHasAndSources(t *testing.T) {
 
 func TestPredicates(t *testing.T) {
 	for name, test := range map[string]struct{ got, want bool }{
-		"singleton":             {policyspec.IsSingleton(&v1.ValidatingAdmissionPolicySpec{PolicyType: new(v1.SingletonPolicy)}), true},
-		"no policy type":        {policyspec.IsSingleton(&v1.ValidatingAdmissionPolicySpec{}), false},
-		"another policy type":   {policyspec.IsSingleton(&v1.ValidatingAdmissionPolicySpec{PolicyType: new(v1.PolicyType("Other"))}), false},
+		"singleton":             {policyspec.IsSingleton(new(v1.SingletonPolicy)), true},
+		"no policy type":        {policyspec.IsSingleton(nil), false},
+		"another policy type":   {policyspec.IsSingleton(new(v1.PolicyType("Other"))), false},
 		"enforced":              {policyspec.IsEnforced(new(v1.EnforcedTypeChecking)), true},
 		"informational":         {policyspec.IsEnforced(new(v1.InformationalTypeChecking)), false},
 		"no type checking mode": {policyspec.IsEnforced(nil), false},
-		"fallback":              {policyspec.IsFallback(&v1.ValidatingAdmissionPolicyBindingSpec{BindingType: new(v1.FallbackBinding)}), true},
-		"no binding type":       {policyspec.IsFallback(&v1.ValidatingAdmissionPolicyBindingSpec{}), false},
-		"another binding type":  {policyspec.IsFallback(&v1.ValidatingAdmissionPolicyBindingSpec{BindingType: new(v1.BindingType("Other"))}), false},
+		"fallback":              {policyspec.IsFallback(new(v1.FallbackBinding)), true},
+		"no binding type":       {policyspec.IsFallback(nil), false},
+		"another binding type":  {policyspec.IsFallback(new(v1.BindingType("Other"))), false},
 	} {
 		if test.got != test.want {
 			t.Errorf("%s: got %t", name, test.got)

@@ -5,10 +5,10 @@ package policyspec
 
 import v1 "celador.io/api/admissionregistration/v1"
 
-// IsSingleton reports whether the policy applies without a binding, if feature Singleton is
-// enabled.
-func IsSingleton(spec *v1.ValidatingAdmissionPolicySpec) bool {
-	return spec.PolicyType != nil && *spec.PolicyType == v1.SingletonPolicy
+// IsSingleton reports whether a policy with this spec.policyType applies without a binding, if
+// feature Singleton or MutatingSingleton is enabled.
+func IsSingleton(policyType *v1.PolicyType) bool {
+	return policyType != nil && *policyType == v1.SingletonPolicy
 }
 
 // IsEnforced reports whether type errors keep a policy with this spec.typeChecking from deciding,
@@ -17,8 +17,8 @@ func IsEnforced(mode *v1.TypeCheckingMode) bool {
 	return mode != nil && *mode == v1.EnforcedTypeChecking
 }
 
-// IsFallback reports whether the binding applies only where no other binding of its policy does,
-// if feature FallbackBinding is enabled.
-func IsFallback(spec *v1.ValidatingAdmissionPolicyBindingSpec) bool {
-	return spec.BindingType != nil && *spec.BindingType == v1.FallbackBinding
+// IsFallback reports whether a binding with this spec.bindingType applies only where no other
+// binding of its policy does, if feature FallbackBinding or MutatingFallbackBinding is enabled.
+func IsFallback(bindingType *v1.BindingType) bool {
+	return bindingType != nil && *bindingType == v1.FallbackBinding
 }

@@ -18,7 +18,7 @@ func Validating(spec *v1.ValidatingAdmissionPolicySpec) *Anatomy {
 		ParamKind:        spec.ParamKind,
 		MatchConstraints: spec.MatchConstraints,
 		TypeChecking:     spec.TypeChecking,
-		Singleton:        IsSingleton(spec),
+		Singleton:        IsSingleton(spec.PolicyType),
 	}
 	p.addConditions(spec.MatchConditions)
 	p.addVariables(spec.Variables)

@@ -70,6 +70,6 @@ func (e *Engine) binding(b *v1.ValidatingAdmissionPolicyBinding) policy.BindingS
 		ParamRef:       b.Spec.ParamRef,
 		MatchResources: b.Spec.MatchResources,
 		Actions:        b.Spec.ValidationActions,
-		Fallback:       policyspec.IsFallback(&b.Spec),
+		Fallback:       policyspec.IsFallback(b.Spec.BindingType),
 	}
 }

@@ -54,15 +54,22 @@ func checkBinding(binding, old *v1.ValidatingAdmissionPolicyBinding) field.Error
 		optional(path.Child("matchResources"), spec.MatchResources, checkMatchResources),
 		checkActions(actions, spec.ValidationActions),
 		when(noActions && hadNoActions, field.Required(actions, "at least one validation action is required")),
-		optional(path.Child("bindingType"), spec.BindingType, unlessStored(oneOf(v1.FallbackBinding).check, storedType)),
+		checkBindingType(path, spec.BindingType, storedType),
 		when(noName && !hadNoName, field.Required(policyName, "")),
 		missingActions,
 	)
 }
 
 // ValidateMutatingAdmissionPolicyBinding returns the errors in metadata and spec of a binding that
-// is to be created or updated. The policy that it names need not exist. No field is immutable.
+// is to be created. The policy that it names need not exist.
 func ValidateMutatingAdmissionPolicyBinding(binding *v1.MutatingAdmissionPolicyBinding) field.ErrorList {
+	return ValidateMutatingAdmissionPolicyBindingUpdate(binding, &v1.MutatingAdmissionPolicyBinding{})
+}
+
+// ValidateMutatingAdmissionPolicyBindingUpdate returns the errors in metadata and spec of a binding
+// that is to replace old. No field is immutable. An unknown bindingType is valid if it equals the
+// type of old.
+func ValidateMutatingAdmissionPolicyBindingUpdate(binding, old *v1.MutatingAdmissionPolicyBinding) field.ErrorList {
 	spec, path := &binding.Spec, field.NewPath("spec")
 	policyName, match := path.Child("policyName"), path.Child("matchResources")
 	return distinct(slices.Concat(
@@ -72,7 +79,12 @@ func ValidateMutatingAdmissionPolicyBinding(binding *v1.MutatingAdmissionPolicyB
 		optional(path.Child("paramRef"), spec.ParamRef, checkParamRef),
 		optional(match, spec.MatchResources, checkMatchResources),
 		optional(match, spec.MatchResources, checkMutableOperations),
+		checkBindingType(path, spec.BindingType, old.Spec.BindingType),
 	))
+}
+
+func checkBindingType(spec *field.Path, bindingType, stored *v1.BindingType) field.ErrorList {
+	return optional(spec.Child("bindingType"), bindingType, unlessStored(oneOf(v1.FallbackBinding).check, stored))
 }
 
 func checkPolicyName(path *field.Path, name string) field.ErrorList {

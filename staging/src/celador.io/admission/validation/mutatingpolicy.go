@@ -39,6 +39,7 @@ func checkMutatingPolicy(policy, old *v1.MutatingAdmissionPolicy, features polic
 	return slices.Concat(
 		checkMetadata(&policy.ObjectMeta),
 		knownFailurePolicy.required(path.Child("failurePolicy"), spec.FailurePolicy),
+		checkPolicyType(path, typeAndParams{spec.PolicyType, spec.ParamKind}, typeAndParams{stored.PolicyType, stored.ParamKind}),
 		checkTypeCheckingMode(path.Child("typeChecking"), spec.TypeChecking, stored.TypeChecking),
 		optional(path.Child("paramKind"), spec.ParamKind, checkParamKind),
 		required(constraints, spec.MatchConstraints, checkMatchConstraints),

@@ -45,7 +45,7 @@ func checkPolicy(policy, old *v1.ValidatingAdmissionPolicy) field.ErrorList {
 	errs := slices.Concat(
 		checkMetadata(&policy.ObjectMeta),
 		knownFailurePolicy.required(path.Child("failurePolicy"), spec.FailurePolicy),
-		checkPolicyType(path, spec, stored),
+		checkPolicyType(path, typeAndParams{spec.PolicyType, spec.ParamKind}, typeAndParams{stored.PolicyType, stored.ParamKind}),
 		checkTypeCheckingMode(path.Child("typeChecking"), spec.TypeChecking, stored.TypeChecking),
 		optional(path.Child("paramKind"), spec.ParamKind, checkParamKind),
 		required(path.Child("matchConstraints"), spec.MatchConstraints, checkMatchConstraints),
@@ -67,12 +67,18 @@ func checkPolicy(policy, old *v1.ValidatingAdmissionPolicy) field.ErrorList {
 
 var knownFailurePolicy = oneOf(v1.Fail, v1.Ignore)
 
+// typeAndParams holds the fields of a policy on which its policyType depends.
+type typeAndParams struct {
+	policyType *v1.PolicyType
+	paramKind  *v1.ParamKind
+}
+
 // checkPolicyType checks spec.policyType. A Singleton has no binding to select params.
-func checkPolicyType(path *field.Path, spec, stored *v1.ValidatingAdmissionPolicySpec) field.ErrorList {
-	kept := equality.Semantic.DeepEqual(spec.PolicyType, stored.PolicyType) && equality.Semantic.DeepEqual(spec.ParamKind, stored.ParamKind)
+func checkPolicyType(path *field.Path, p, stored typeAndParams) field.ErrorList {
+	kept := equality.Semantic.DeepEqual(p.policyType, stored.policyType) && equality.Semantic.DeepEqual(p.paramKind, stored.paramKind)
 	return append(
-		optional(path.Child("policyType"), spec.PolicyType, unlessStored(oneOf(v1.SingletonPolicy).check, stored.PolicyType)),
-		when(policyspec.IsSingleton(spec) && spec.ParamKind != nil && !kept, field.Forbidden(path.Child("paramKind"),
+		optional(path.Child("policyType"), p.policyType, unlessStored(oneOf(v1.SingletonPolicy).check, stored.policyType)),
+		when(policyspec.IsSingleton(p.policyType) && p.paramKind != nil && !kept, field.Forbidden(path.Child("paramKind"),
 			"a Singleton policy takes no parameters, as it has no binding to select them: remove paramKind or policyType"))...,
 	)
 }

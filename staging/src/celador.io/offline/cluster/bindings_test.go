@@ -30,8 +30,8 @@ func paramRef(label, notFound string) string {
 	return "paramRef: {namespace: default, selector: {matchLabels: {set: " + label + "}}, parameterNotFoundAction: " + notFound + "}"
 }
 
-// boundBindings returns bindings of all kinds. Only validating policies have fallbacks.
-func boundBindings(fallbacks bool) []boundBinding {
+// boundBindings returns bindings of all kinds.
+func boundBindings() []boundBinding {
 	const (
 		elsewhere = "matchResources: {namespaceSelector: {matchLabels: {team: other}}}"
 		noParams  = "paramRef of the binding selects no object"
@@ -44,9 +44,6 @@ func boundBindings(fallbacks bool) []boundBinding {
 		{name: "mixed", spec: paramRef("mixed", "Deny")},
 		{name: "none", spec: paramRef("none", "Allow"), mismatch: noParams},
 		{name: "none-denied", spec: paramRef("none", "Deny")},
-	}
-	if !fallbacks {
-		return bindings
 	}
 	for _, b := range slices.Clone(bindings) {
 		b.name, b.fallback = "fallback-"+b.name, true
@@ -81,7 +78,7 @@ data: {skip: "false"}
 // TestBindingsInCompany tests that the review of a policy through a binding does not depend on the
 // policy's other bindings, except that a fallback does not apply beside a binding that does.
 func TestBindingsInCompany(t *testing.T) {
-	restore, err := clustertest.Backend.EnableFeatures(map[string]bool{"ValidatingAdmissionPolicyFallbackBinding": true})
+	restore, err := clustertest.Backend.EnableFeatures(map[string]bool{"ValidatingAdmissionPolicyFallbackBinding": true, "MutatingAdmissionPolicyFallbackBinding": true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +103,7 @@ func TestBindingsInCompany(t *testing.T) {
 		"matchConditions: [{name: a, expression: params.data.skip == 'false'}]", // fails without params
 	}
 	for kind, bodies := range bodies {
-		bindings := boundBindings(kind == cluster.ValidatingKind)
+		bindings := boundBindings()
 		for i, body := range bodies {
 			for j, condition := range conditions {
 				for _, failurePolicy := range []string{"Fail", "Ignore"} {

@@ -120,13 +120,16 @@ func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (poli
 		switch p := object.(type) {
 		case *v1.MutatingAdmissionPolicy:
 			setMutating(p)
-			unbound[[2]string{MutatingKind, p.Name}] = described{kind: MutatingKind, policy: p.Name, criteria: criteria(p.Spec.MatchConstraints), paramKind: p.Spec.ParamKind}
+			unbound[[2]string{MutatingKind, p.Name}] = described{
+				kind: MutatingKind, policy: p.Name, criteria: criteria(p.Spec.MatchConstraints), paramKind: p.Spec.ParamKind,
+				singleton: features[policyspec.MutatingSingleton] && policyspec.IsSingleton(p.Spec.PolicyType),
+			}
 			return enforce(mutations, p, &p.ObjectMeta, p.Spec.TypeChecking)
 		case *v1.ValidatingAdmissionPolicy:
 			setValidating(p)
 			unbound[[2]string{ValidatingKind, p.Name}] = described{
 				kind: ValidatingKind, policy: p.Name, criteria: criteria(p.Spec.MatchConstraints), paramKind: p.Spec.ParamKind,
-				singleton: features[policyspec.Singleton] && policyspec.IsSingleton(&p.Spec),
+				singleton: features[policyspec.Singleton] && policyspec.IsSingleton(p.Spec.PolicyType),
 			}
 			return enforce(validations, p, &p.ObjectMeta, p.Spec.TypeChecking)
 		case *v1.MutatingAdmissionPolicyBinding:
@@ -135,7 +138,8 @@ func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (poli
 			}
 			bound = append(bound, described{
 				kind: MutatingKind, policy: p.Spec.PolicyName, binding: p.Name, bindingCriteria: criteria(p.Spec.MatchResources),
-				params: paramRef(p.Spec.ParamRef),
+				params:   paramRef(p.Spec.ParamRef),
+				fallback: features[policyspec.MutatingFallbackBinding] && policyspec.IsFallback(p.Spec.BindingType),
 			})
 		case *v1.ValidatingAdmissionPolicyBinding:
 			if err := validations.Set(p); err != nil {
@@ -144,7 +148,7 @@ func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (poli
 			bound = append(bound, described{
 				kind: ValidatingKind, policy: p.Spec.PolicyName, binding: p.Name, bindingCriteria: criteria(p.Spec.MatchResources),
 				params:   paramRef(p.Spec.ParamRef),
-				fallback: features[policyspec.FallbackBinding] && policyspec.IsFallback(&p.Spec),
+				fallback: features[policyspec.FallbackBinding] && policyspec.IsFallback(p.Spec.BindingType),
 			})
 		}
 		return nil

@@ -515,6 +515,15 @@ func (m *MutatingAdmissionPolicyBindingSpec) MarshalToSizedBuffer(dAtA []byte) (
 	_ = i
 	var l int
 	_ = l
+	if m.BindingType != nil {
+		i -= len(*m.BindingType)
+		copy(dAtA[i:], *m.BindingType)
+		i = encodeVarintGenerated(dAtA, i, uint64(len(*m.BindingType)))
+		i--
+		dAtA[i] = 0x3e
+		i--
+		dAtA[i] = 0xc2
+	}
 	if m.MatchResources != nil {
 		{
 			size, err := m.MatchResources.MarshalToSizedBuffer(dAtA[:i])
@@ -614,6 +623,15 @@ func (m *MutatingAdmissionPolicySpec) MarshalToSizedBuffer(dAtA []byte) (int, er
 	_ = i
 	var l int
 	_ = l
+	if m.PolicyType != nil {
+		i -= len(*m.PolicyType)
+		copy(dAtA[i:], *m.PolicyType)
+		i = encodeVarintGenerated(dAtA, i, uint64(len(*m.PolicyType)))
+		i--
+		dAtA[i] = 0x3e
+		i--
+		dAtA[i] = 0xca
+	}
 	if m.TypeChecking != nil {
 		i -= len(*m.TypeChecking)
 		copy(dAtA[i:], *m.TypeChecking)
@@ -1954,6 +1972,10 @@ func (m *MutatingAdmissionPolicyBindingSpec) Size() (n int) {
 		l = m.MatchResources.Size()
 		n += 1 + l + sovGenerated(uint64(l))
 	}
+	if m.BindingType != nil {
+		l = len(*m.BindingType)
+		n += 2 + l + sovGenerated(uint64(l))
+	}
 	return n
 }
 
@@ -2014,6 +2036,10 @@ func (m *MutatingAdmissionPolicySpec) Size() (n int) {
 	n += 1 + l + sovGenerated(uint64(l))
 	if m.TypeChecking != nil {
 		l = len(*m.TypeChecking)
+		n += 2 + l + sovGenerated(uint64(l))
+	}
+	if m.PolicyType != nil {
+		l = len(*m.PolicyType)
 		n += 2 + l + sovGenerated(uint64(l))
 	}
 	return n
@@ -2581,6 +2607,7 @@ func (this *MutatingAdmissionPolicyBindingSpec) String() string {
 		`PolicyName:` + fmt.Sprintf("%v", this.PolicyName) + `,`,
 		`ParamRef:` + strings.Replace(this.ParamRef.String(), "ParamRef", "ParamRef", 1) + `,`,
 		`MatchResources:` + strings.Replace(this.MatchResources.String(), "MatchResources", "MatchResources", 1) + `,`,
+		`BindingType:` + valueToStringGenerated(this.BindingType) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -2629,6 +2656,7 @@ func (this *MutatingAdmissionPolicySpec) String() string {
 		`MatchConditions:` + repeatedStringForMatchConditions + `,`,
 		`ReinvocationPolicy:` + fmt.Sprintf("%v", this.ReinvocationPolicy) + `,`,
 		`TypeChecking:` + valueToStringGenerated(this.TypeChecking) + `,`,
+		`PolicyType:` + valueToStringGenerated(this.PolicyType) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -4262,6 +4290,39 @@ func (m *MutatingAdmissionPolicyBindingSpec) Unmarshal(dAtA []byte) error {
 				return err
 			}
 			iNdEx = postIndex
+		case 1000:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field BindingType", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			s := BindingType(dAtA[iNdEx:postIndex])
+			m.BindingType = &s
+			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
 			skippy, err := skipGenerated(dAtA[iNdEx:])
@@ -4700,6 +4761,39 @@ func (m *MutatingAdmissionPolicySpec) Unmarshal(dAtA []byte) error {
 			}
 			s := TypeCheckingMode(dAtA[iNdEx:postIndex])
 			m.TypeChecking = &s
+			iNdEx = postIndex
+		case 1001:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field PolicyType", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			s := PolicyType(dAtA[iNdEx:postIndex])
+			m.PolicyType = &s
 			iNdEx = postIndex
 		default:
 			iNdEx = preIndex

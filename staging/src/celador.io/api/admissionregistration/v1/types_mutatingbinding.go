@@ -62,4 +62,13 @@ type MutatingAdmissionPolicyBindingSpec struct {
 	// UPDATE and CONNECT, or "*" for all three.
 	// +optional
 	MatchResources *MatchResources `json:"matchResources,omitempty" protobuf:"bytes,3,rep,name=matchResources"`
+
+	// bindingType defines when the binding applies. If it is unset, the binding
+	// applies to all requests that the policy and the binding match. Fallback
+	// bindings apply to such a request only if none of the policy's other bindings
+	// applies. A binding whose paramRef finds no params does not apply, unless its
+	// parameterNotFoundAction is Deny. Alpha: requires the feature gate
+	// MutatingAdmissionPolicyFallbackBinding.
+	// +optional
+	BindingType *BindingType `json:"bindingType,omitempty" protobuf:"bytes,1000,opt,name=bindingType,casttype=BindingType"`
 }

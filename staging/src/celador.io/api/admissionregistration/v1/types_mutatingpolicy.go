@@ -117,6 +117,15 @@ type MutatingAdmissionPolicySpec struct {
 	// AdmissionPolicyTypeEnforcement.
 	// +optional
 	TypeChecking *TypeCheckingMode `json:"typeChecking,omitempty" protobuf:"bytes,1000,opt,name=typeChecking,casttype=TypeCheckingMode"`
+
+	// policyType defines how the policy is applied. If it is unset, the policy is
+	// applied through bindings. Singleton applies the policy to all requests that
+	// it matches, without a binding; the request is rejected if the policy cannot
+	// be applied and failurePolicy is Fail. A Singleton must not have a paramKind,
+	// and bindings must not refer to it. Alpha: requires the feature gate
+	// MutatingAdmissionPolicySingleton.
+	// +optional
+	PolicyType *PolicyType `json:"policyType,omitempty" protobuf:"bytes,1001,opt,name=policyType,casttype=PolicyType"`
 }
 
 // MutatingAdmissionPolicyStatus contains observations of the server about a policy.

@@ -255,6 +255,11 @@ func (in *MutatingAdmissionPolicyBindingSpec) DeepCopyInto(out *MutatingAdmissio
 		*out = new(MatchResources)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.BindingType != nil {
+		in, out := &in.BindingType, &out.BindingType
+		*out = new(BindingType)
+		**out = **in
+	}
 	return
 }
 
@@ -339,6 +344,11 @@ func (in *MutatingAdmissionPolicySpec) DeepCopyInto(out *MutatingAdmissionPolicy
 	if in.TypeChecking != nil {
 		in, out := &in.TypeChecking, &out.TypeChecking
 		*out = new(TypeCheckingMode)
+		**out = **in
+	}
+	if in.PolicyType != nil {
+		in, out := &in.PolicyType, &out.PolicyType
+		*out = new(PolicyType)
 		**out = **in
 	}
 	return

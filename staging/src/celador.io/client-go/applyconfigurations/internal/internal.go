@@ -143,6 +143,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicyBindingSpec
   map:
     fields:
+    - name: bindingType
+      type:
+        scalar: string
     - name: matchResources
       type:
         namedType: io.k8s.api.admissionregistration.v1.MatchResources
@@ -178,6 +181,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: paramKind
       type:
         namedType: io.k8s.api.admissionregistration.v1.ParamKind
+    - name: policyType
+      type:
+        scalar: string
     - name: reinvocationPolicy
       type:
         scalar: string

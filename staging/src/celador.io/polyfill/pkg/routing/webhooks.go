@@ -64,7 +64,7 @@ func validatingMembers(objects Objects) []*member {
 	}
 	var members []*member
 	for _, policy := range objects.Validating {
-		if bound[policy.Name] || policyspec.IsSingleton(&policy.Spec) {
+		if bound[policy.Name] || policyspec.IsSingleton(policy.Spec.PolicyType) {
 			members = append(members, validatingMember(policy))
 		}
 	}
@@ -78,7 +78,7 @@ func mutatingMembers(objects Objects) []*member {
 	}
 	var members []*member
 	for _, policy := range objects.Mutating {
-		if bound[policy.Name] {
+		if bound[policy.Name] || policyspec.IsSingleton(policy.Spec.PolicyType) {
 			members = append(members, mutatingMember(policy))
 		}
 	}

@@ -169,6 +169,8 @@ func ignoring(p *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicy {
 func TestUnboundPolicies(t *testing.T) {
 	v, m, singleton := validating("p", rule("apps", "v1", "deployments")), mutating("p", rule("apps", "v1", "deployments")), validating("singleton", rule("apps", "v1", "deployments"))
 	singleton.Spec.PolicyType = new(v1.SingletonPolicy)
+	mutatingSingleton := mutating("singleton", rule("apps", "v1", "deployments"))
+	mutatingSingleton.Spec.PolicyType = new(v1.SingletonPolicy)
 	boundOnly := func(kind string, p routing.Objects) routing.Objects {
 		if kind != "validating" {
 			p.ValidatingBindings = nil
@@ -182,10 +184,11 @@ func TestUnboundPolicies(t *testing.T) {
 		policies             routing.Objects
 		validating, mutating int
 	}{
-		"validating": {boundOnly("validating", bound(v, m)), 1, 0},
-		"mutating":   {boundOnly("mutating", bound(v, m)), 0, 1},
-		"none":       {boundOnly("", bound(v, m)), 0, 0},
-		"singleton":  {boundOnly("", bound(singleton, m)), 1, 0},
+		"validating":         {boundOnly("validating", bound(v, m)), 1, 0},
+		"mutating":           {boundOnly("mutating", bound(v, m)), 0, 1},
+		"none":               {boundOnly("", bound(v, m)), 0, 0},
+		"singleton":          {boundOnly("", bound(singleton, m)), 1, 0},
+		"mutating singleton": {boundOnly("", bound(v, mutatingSingleton)), 0, 1},
 	} {
 		_, mutating := routing.Webhooks(test.policies, options)
 		if validating := policyWebhooks(t, test.policies); len(validating) != test.validating || len(mutating) != test.mutating {

@@ -47,12 +47,10 @@ var MutatingBindings = BindingDescriptor[*v1.MutatingAdmissionPolicyBinding, *v1
 	spec: func(binding *v1.MutatingAdmissionPolicyBinding) *v1.MutatingAdmissionPolicyBindingSpec {
 		return &binding.Spec
 	},
-	policyName: func(spec *v1.MutatingAdmissionPolicyBindingSpec) string { return spec.PolicyName },
-	paramRef:   func(spec *v1.MutatingAdmissionPolicyBindingSpec) *v1.ParamRef { return spec.ParamRef },
-	validate:   validation.ValidateMutatingAdmissionPolicyBinding,
-	validateUpdate: func(binding, _ *v1.MutatingAdmissionPolicyBinding) field.ErrorList {
-		return validation.ValidateMutatingAdmissionPolicyBinding(binding)
-	},
+	policyName:     func(spec *v1.MutatingAdmissionPolicyBindingSpec) string { return spec.PolicyName },
+	paramRef:       func(spec *v1.MutatingAdmissionPolicyBindingSpec) *v1.ParamRef { return spec.ParamRef },
+	validate:       validation.ValidateMutatingAdmissionPolicyBinding,
+	validateUpdate: validation.ValidateMutatingAdmissionPolicyBindingUpdate,
 }
 
 // Getter returns the policy with the given name, which the caller must not change. If there is no

@@ -30,9 +30,8 @@ type PolicyDescriptor[Policy metav1.Object, Spec policyspec.Spec] struct {
 	anatomy        func(*Spec) *policyspec.Anatomy
 	validate       func(Policy) field.ErrorList
 	validateUpdate func(policy, stored Policy) field.ErrorList
-	// isSingleton reports whether a policy is a Singleton, if the feature is enabled. It is nil if
-	// no policy of the kind can be one.
-	isSingleton func(*Spec) bool
+	// singletons is the feature that lets policies be Singletons.
+	singletons policyspec.Feature
 }
 
 // ValidatingPolicies describes the kind ValidatingAdmissionPolicy.
@@ -44,7 +43,7 @@ var ValidatingPolicies = PolicyDescriptor[*v1.ValidatingAdmissionPolicy, v1.Vali
 	anatomy:        policyspec.Validating,
 	validate:       validation.ValidateValidatingAdmissionPolicy,
 	validateUpdate: validation.ValidateValidatingAdmissionPolicyUpdate,
-	isSingleton:    policyspec.IsSingleton,
+	singletons:     policyspec.Singleton,
 }
 
 // MutatingPolicies describes the kind MutatingAdmissionPolicy.
@@ -58,6 +57,7 @@ var MutatingPolicies = PolicyDescriptor[*v1.MutatingAdmissionPolicy, v1.Mutating
 	validateUpdate: func(policy, stored *v1.MutatingAdmissionPolicy) field.ErrorList {
 		return validation.ValidateMutatingAdmissionPolicyUpdate(policy, stored, enabledFeatures())
 	},
+	singletons: policyspec.MutatingSingleton,
 }
 
 // TypeCheck returns the type errors for which a valid policy must not be stored. It must not
@@ -93,12 +93,12 @@ func (k PolicyDescriptor[Policy, Spec]) Validator(params paramaccess.Checker, ty
 
 // TakesEffectAlone reports whether a policy takes effect without a binding.
 func (k PolicyDescriptor[Policy, Spec]) TakesEffectAlone(policy Policy) bool {
-	return k.hasSingletons() && k.isSingleton(k.spec(policy))
+	return k.hasSingletons() && k.anatomy(k.spec(policy)).Singleton
 }
 
 // hasSingletons reports whether a policy of the kind can take effect without a binding.
 func (k PolicyDescriptor[Policy, Spec]) hasSingletons() bool {
-	return k.isSingleton != nil && utilfeature.DefaultFeatureGate.Enabled(features.ValidatingAdmissionPolicySingleton)
+	return utilfeature.DefaultFeatureGate.Enabled(k.singletons)
 }
 
 func (k PolicyDescriptor[Policy, Spec]) paramKind(policy Policy) *v1.ParamKind {

@@ -5,6 +5,10 @@
 
 package v1
 
+import (
+	admissionregistrationv1 "celador.io/api/admissionregistration/v1"
+)
+
 // MutatingAdmissionPolicyBindingSpecApplyConfiguration represents a declarative configuration of the MutatingAdmissionPolicyBindingSpec type for use
 // with apply.
 //
@@ -21,6 +25,13 @@ type MutatingAdmissionPolicyBindingSpecApplyConfiguration struct {
 	// binding does not restrict resources. Rules may contain the operations CREATE,
 	// UPDATE and CONNECT, or "*" for all three.
 	MatchResources *MatchResourcesApplyConfiguration `json:"matchResources,omitempty"`
+	// bindingType defines when the binding applies. If it is unset, the binding
+	// applies to all requests that the policy and the binding match. Fallback
+	// bindings apply to such a request only if none of the policy's other bindings
+	// applies. A binding whose paramRef finds no params does not apply, unless its
+	// parameterNotFoundAction is Deny. Alpha: requires the feature gate
+	// MutatingAdmissionPolicyFallbackBinding.
+	BindingType *admissionregistrationv1.BindingType `json:"bindingType,omitempty"`
 }
 
 // MutatingAdmissionPolicyBindingSpecApplyConfiguration constructs a declarative configuration of the MutatingAdmissionPolicyBindingSpec type for use with
@@ -50,5 +61,13 @@ func (b *MutatingAdmissionPolicyBindingSpecApplyConfiguration) WithParamRef(valu
 // If called multiple times, the MatchResources field is set to the value of the last call.
 func (b *MutatingAdmissionPolicyBindingSpecApplyConfiguration) WithMatchResources(value *MatchResourcesApplyConfiguration) *MutatingAdmissionPolicyBindingSpecApplyConfiguration {
 	b.MatchResources = value
+	return b
+}
+
+// WithBindingType sets the BindingType field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the BindingType field is set to the value of the last call.
+func (b *MutatingAdmissionPolicyBindingSpecApplyConfiguration) WithBindingType(value admissionregistrationv1.BindingType) *MutatingAdmissionPolicyBindingSpecApplyConfiguration {
+	b.BindingType = &value
 	return b
 }

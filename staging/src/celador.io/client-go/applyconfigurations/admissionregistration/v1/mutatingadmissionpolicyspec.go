@@ -64,6 +64,13 @@ type MutatingAdmissionPolicySpecApplyConfiguration struct {
 	// such fields. Defaults to Informational. Alpha: requires the feature gate
 	// AdmissionPolicyTypeEnforcement.
 	TypeChecking *admissionregistrationv1.TypeCheckingMode `json:"typeChecking,omitempty"`
+	// policyType defines how the policy is applied. If it is unset, the policy is
+	// applied through bindings. Singleton applies the policy to all requests that
+	// it matches, without a binding; the request is rejected if the policy cannot
+	// be applied and failurePolicy is Fail. A Singleton must not have a paramKind,
+	// and bindings must not refer to it. Alpha: requires the feature gate
+	// MutatingAdmissionPolicySingleton.
+	PolicyType *admissionregistrationv1.PolicyType `json:"policyType,omitempty"`
 }
 
 // MutatingAdmissionPolicySpecApplyConfiguration constructs a declarative configuration of the MutatingAdmissionPolicySpec type for use with
@@ -148,5 +155,13 @@ func (b *MutatingAdmissionPolicySpecApplyConfiguration) WithReinvocationPolicy(v
 // If called multiple times, the TypeChecking field is set to the value of the last call.
 func (b *MutatingAdmissionPolicySpecApplyConfiguration) WithTypeChecking(value admissionregistrationv1.TypeCheckingMode) *MutatingAdmissionPolicySpecApplyConfiguration {
 	b.TypeChecking = &value
+	return b
+}
+
+// WithPolicyType sets the PolicyType field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the PolicyType field is set to the value of the last call.
+func (b *MutatingAdmissionPolicySpecApplyConfiguration) WithPolicyType(value admissionregistrationv1.PolicyType) *MutatingAdmissionPolicySpecApplyConfiguration {
+	b.PolicyType = &value
 	return b
 }

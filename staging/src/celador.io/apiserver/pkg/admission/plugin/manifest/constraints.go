@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/admission/plugin/manifest"
 )
 
@@ -28,16 +27,22 @@ func (l *Loader[Policy, Binding]) checkBinding(binding Binding) error {
 	return nil
 }
 
-// checkReferences returns an error for a binding without a policy. It needs the objects of all
-// files, because the file of a binding may come before that of its policy.
+// checkReferences returns an error for a binding without a policy, or whose policy is a Singleton.
+// It needs the objects of all files, because the file of a binding may come before that of its
+// policy.
 func (l *Loader[Policy, Binding]) checkReferences(policies []Policy, bindings []Binding) error {
-	names := sets.New[string]()
+	singletons := map[string]bool{} // of all policies
 	for _, policy := range policies {
-		names.Insert(policy.GetName())
+		singletons[policy.GetName()] = l.IsSingleton(policy)
 	}
 	for _, binding := range bindings {
-		if policy := l.PolicyName(binding); !names.Has(policy) {
+		policy := l.PolicyName(binding)
+		singleton, exists := singletons[policy]
+		switch {
+		case !exists:
 			return fmt.Errorf("binding %q references policy %q which does not exist in the manifest directory", binding.GetName(), policy)
+		case singleton:
+			return fmt.Errorf("binding %q: spec.policyName %q is a Singleton, which takes effect without a binding", binding.GetName(), policy)
 		}
 	}
 	return nil

@@ -22,8 +22,8 @@ type Loader[Policy, Binding Object] struct {
 	Bindings Descriptor[Binding]
 	// PolicyName returns the name of a binding's policy.
 	PolicyName func(Binding) string
-	// Validate checks the objects of all files together. Nil accepts them.
-	Validate func(Set[Policy, Binding]) error
+	// IsSingleton reports whether a policy takes effect without a binding.
+	IsSingleton func(Policy) bool
 }
 
 // A Set holds the objects of all manifests of a directory. Both slices are sorted by name.
@@ -46,7 +46,7 @@ func (s Set[Policy, Binding]) All() []runtime.Object {
 
 // Load returns the objects of the documents, with defaults. It returns an error that names the file
 // of the first invalid document, and an error for a binding whose policy is in none of the
-// documents.
+// documents, or is a Singleton.
 func (l *Loader[Policy, Binding]) Load(documents []manifest.FileDoc) (Set[Policy, Binding], error) {
 	policies, bindings := newCollection(l.Policies, l.checkPolicy), newCollection(l.Bindings, l.checkBinding)
 	for _, document := range documents {
@@ -67,13 +67,7 @@ func (l *Loader[Policy, Binding]) Load(documents []manifest.FileDoc) (Set[Policy
 	if err := l.checkReferences(policies.objects, bindings.objects); err != nil {
 		return Set[Policy, Binding]{}, err
 	}
-	loaded := Set[Policy, Binding]{policies.sorted(), bindings.sorted()}
-	if l.Validate != nil {
-		if err := l.Validate(loaded); err != nil {
-			return Set[Policy, Binding]{}, err
-		}
-	}
-	return loaded, nil
+	return Set[Policy, Binding]{policies.sorted(), bindings.sorted()}, nil
 }
 
 // A collection holds the objects of one kind.

@@ -40,7 +40,8 @@ func newLoader() *manifest.Loader[*v1.ValidatingAdmissionPolicy, *v1.ValidatingA
 			Validate:  func(*v1.ValidatingAdmissionPolicyBinding) field.ErrorList { return nil },
 			HasParams: func(b *v1.ValidatingAdmissionPolicyBinding) bool { return b.Spec.ParamRef != nil },
 		},
-		PolicyName: func(b *v1.ValidatingAdmissionPolicyBinding) string { return b.Spec.PolicyName },
+		PolicyName:  func(b *v1.ValidatingAdmissionPolicyBinding) string { return b.Spec.PolicyName },
+		IsSingleton: func(p *v1.ValidatingAdmissionPolicy) bool { return p.Spec.PolicyType != nil },
 	}
 }
 

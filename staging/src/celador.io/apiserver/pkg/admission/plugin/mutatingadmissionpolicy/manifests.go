@@ -44,9 +44,12 @@ func newLoader(features policyspec.Features, types *typechecks.Validator) *manif
 			Items: manifest.Items(func(list *v1.MutatingAdmissionPolicyBindingList) []v1.MutatingAdmissionPolicyBinding {
 				return list.Items
 			}),
-			Validate:  validation.ValidateMutatingAdmissionPolicyBinding,
+			Validate: func(b binding) field.ErrorList {
+				return append(validation.ValidateMutatingAdmissionPolicyBinding(b), policyspec.Disabled(&b.Spec, features)...)
+			},
 			HasParams: func(b binding) bool { return b.Spec.ParamRef != nil },
 		},
-		PolicyName: func(b binding) string { return b.Spec.PolicyName },
+		PolicyName:  func(b binding) string { return b.Spec.PolicyName },
+		IsSingleton: func(p policy) bool { return policyspec.IsSingleton(p.Spec.PolicyType) },
 	}
 }

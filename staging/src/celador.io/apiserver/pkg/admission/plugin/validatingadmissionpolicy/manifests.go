@@ -4,8 +4,6 @@
 package validatingadmissionpolicy
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -52,21 +50,7 @@ func newLoader(features policyspec.Features, types *typechecks.Validator) *manif
 			},
 			HasParams: func(b binding) bool { return b.Spec.ParamRef != nil },
 		},
-		PolicyName: func(b binding) string { return b.Spec.PolicyName },
-		Validate:   checkSingletons,
+		PolicyName:  func(b binding) string { return b.Spec.PolicyName },
+		IsSingleton: func(p policy) bool { return policyspec.IsSingleton(p.Spec.PolicyType) },
 	}
-}
-
-// checkSingletons returns an error if a binding names a Singleton, which applies without bindings.
-func checkSingletons(objects manifest.Set[policy, binding]) error {
-	singletons := map[string]bool{}
-	for _, p := range objects.Policies {
-		singletons[p.Name] = policyspec.IsSingleton(&p.Spec)
-	}
-	for _, b := range objects.Bindings {
-		if singletons[b.Spec.PolicyName] {
-			return fmt.Errorf("binding %q: spec.policyName %q is a Singleton, which takes effect without a binding", b.Name, b.Spec.PolicyName)
-		}
-	}
-	return nil
 }
