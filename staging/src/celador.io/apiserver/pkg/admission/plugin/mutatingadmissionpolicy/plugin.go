@@ -77,7 +77,7 @@ func New(configFile io.Reader) (*Plugin, error) {
 		ManifestType: manifestmetrics.MAPManifestType,
 		Manifests:    newLoader,
 		NewEngine: func(s *policyplugin.Server) policyplugin.Engine[policy, binding, mutating.Body] {
-			schemas := typeconverters.New(s.Client.Discovery().OpenAPIV3(), s.IsBuiltIn)
+			schemas := typeconverters.New(s.OpenAPI(), s.IsBuiltIn)
 			go schemas.Run(wait.ContextForChannel(s.Stop))
 			p.engine = mutating.NewEngine(mutating.Config{
 				Config:     engine.Config{Features: s.Features, Namespaces: s.Namespaces(), Params: s.Params(), Authorizer: s.Authorizer},

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	kubeinformers "k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/openapi"
 	"k8s.io/component-base/featuregate"
 
 	"celador.io/admission/matching"
@@ -116,6 +117,14 @@ func (s *Server) Params() *paramsource.Source {
 		s.params = paramsource.New(singleRequests(s.Client.Discovery()), s.dynamic, s.config.Freshness.Limit, s.config.Installed, s.Stop)
 	}
 	return s.params
+}
+
+// OpenAPI returns a client of the server that publishes the schemas of objects.
+func (s *Server) OpenAPI() openapi.Client {
+	if s.config.OpenAPI != nil {
+		return s.config.OpenAPI
+	}
+	return s.Client.Discovery().OpenAPIV3()
 }
 
 // Namespaces returns a getter of namespaces.
