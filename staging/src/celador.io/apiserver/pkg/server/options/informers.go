@@ -25,7 +25,7 @@ import (
 
 // NewInitializers returns an initializer of the plugins for policies. It is for
 // RecommendedOptions.ExtraAdmissionInitializers. It adds the post-start hook and the readiness
-// check of StartPolicyInformers to the server.
+// check of StartPolicyInformers to the server, and a check that waits for the params of policies.
 // While the user of the client lacks permissions to read policies, the server is not ready and
 // refuses writes.
 //
@@ -58,6 +58,8 @@ func NewInitializers(config *genericapiserver.RecommendedConfig) ([]admission.Pl
 	if err := StartPolicyInformers(&config.Config, &config.Config, policies, plugins.PoliciesSynced); err != nil {
 		return nil, err
 	}
+	params := plugins.AwaitParams(plugins.PoliciesSynced)
+	config.AddReadyzChecks(healthz.NamedCheck("policy-param-sync", func(*http.Request) error { return params() }))
 	return []admission.PluginInitializer{plugins}, nil
 }
 
