@@ -12,6 +12,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/healthz"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -21,13 +22,15 @@ import (
 	"celador.io/client-go/informers"
 
 	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
+	"celador.io/apiserver/pkg/features"
 )
 
 // NewInitializers returns an initializer of the plugins for policies. It is for
 // RecommendedOptions.ExtraAdmissionInitializers. It adds the post-start hook and the readiness
 // check of StartPolicyInformers to the server, and a check that waits for the params of policies.
 // While the user of the client lacks permissions to read policies, the server is not ready and
-// refuses writes.
+// refuses writes. If feature gate AdmissionPolicyTypeEnforcement is on, the server also checks the
+// types of policies.
 //
 // NewInitializers returns an error if the configuration has no client of a server with policies,
 // which CoreAPIOptions sets, or no client of the server itself, which SecureServingOptions sets.
@@ -52,7 +55,14 @@ func NewInitializers(config *genericapiserver.RecommendedConfig) ([]admission.Pl
 	}
 	policies := NewPolicyInformers(client, nil)
 	plugins := policyinit.New(policyinit.Config{Client: client, Informers: policies, OpenAPI: own.OpenAPIV3()})
-	if err := checkPermissions(&config.Config, core); err != nil {
+	resources := followed
+	if utilfeature.DefaultFeatureGate.Enabled(features.AdmissionPolicyTypeEnforcement) {
+		resources = slices.Concat(followed, followedForTypes)
+		if err := checkTypes(config, client, policies, plugins); err != nil {
+			return nil, err
+		}
+	}
+	if err := checkPermissions(&config.Config, core, resources); err != nil {
 		return nil, err
 	}
 	if err := StartPolicyInformers(&config.Config, &config.Config, policies, plugins.PoliciesSynced); err != nil {
