@@ -11,18 +11,25 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/component-base/cli"
 	"k8s.io/component-base/version"
 	"k8s.io/klog/v2"
+
+	"celador.io/celador/examples/aggregated-apiserver/server"
 )
 
-// Environment variables that make this test binary run main, or write a fatal log entry with logs
-// discarded, instead of the tests.
+// Environment variables that make this test binary run the aggregated API server of the examples,
+// run main, or write a fatal log entry with logs discarded, instead of the tests.
 const (
-	asMain  = "CELADOR_TEST_AS_MAIN"
-	asFatal = "CELADOR_TEST_AS_FATAL"
+	asOrders = "CELADOR_TEST_AS_ORDERS"
+	asMain   = "CELADOR_TEST_AS_MAIN"
+	asFatal  = "CELADOR_TEST_AS_FATAL"
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asOrders) != "" {
+		os.Exit(cli.Run(server.NewCommand()))
+	}
 	if os.Getenv(asMain) != "" {
 		main()
 		return

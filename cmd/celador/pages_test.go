@@ -11,13 +11,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"celador.io/celador/test/e2e/conformance/process"
 )
 
 // TestPages executes the commands of the README and of all pages of the documentation in the order
 // in which docs/README.md lists the pages, in one directory and on the data of one server, as a new
 // user does.
 //
-// A block of commands is executed if it begins with the program of this repository or writes a file
+// A block of commands is executed if it begins with a program of this repository or writes a file
 // for it. Blocks that begin with kubectl or celador are for any cluster. A line that begins with "$
 // " is a command and the lines below it are what it prints. A block without such lines prints the
 // next block of the section that is not one of commands. A command fails only if the page shows
@@ -80,7 +82,7 @@ type command struct {
 
 var (
 	// begins matches the first line of a block of commands that are executed.
-	begins = regexp.MustCompile(`^(\$ )?(bin/celador |make demo$|cat > |mkdir )`)
+	begins = regexp.MustCompile(`^(\$ )?(bin/celador |bin/orders-apiserver |make demo$|cat > |mkdir )`)
 	// document matches the beginning of a here-document.
 	document = regexp.MustCompile(`<<'?EOF'?$`)
 )
@@ -223,7 +225,8 @@ func newReader(t *testing.T) *reader {
 		t.Fatal(err)
 	}
 	u := &reader{directory: t.TempDir(), environment: celador(t, "").Env}
-	for _, name := range []string{"examples", "hack", "Makefile"} {
+	ordersPort := u.copyExamples(t)
+	for _, name := range []string{"hack", "Makefile"} {
 		target, err := filepath.Abs("../../" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -242,14 +245,45 @@ playground) shift; set -- playground --port 0 "$@" ;;
 esac
 exec '` + program + `' "$@"
 `
-	if err := os.WriteFile(filepath.Join(u.directory, "bin", "celador"), []byte(script), 0o700); err != nil {
-		t.Fatal(err)
+	orders := fmt.Sprintf(`#!/bin/sh
+%s=1 exec '%s' "$@" --secure-port=%d --permit-port-sharing
+`, asOrders, program, ordersPort)
+	for name, script := range map[string]string{"celador": script, "orders-apiserver": orders} {
+		if err := os.WriteFile(filepath.Join(u.directory, "bin", name), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return u
 }
 
-// execute executes a command and returns its output and its error. A server keeps running until a
-// command starts another one, and a command that starts the same server again does nothing.
+// copyExamples copies the examples, so that the aggregated API server can have the port that it
+// returns.
+func (u *reader) copyExamples(t *testing.T) (ordersPort int) {
+	t.Helper()
+	examples := filepath.Join(u.directory, "examples")
+	if err := os.CopyFS(examples, os.DirFS("../../examples")); err != nil {
+		t.Fatal(err)
+	}
+	port, release, err := process.ReservePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(release)
+	path := filepath.Join(examples, "aggregated-apiserver", "deploy", "apiservice.yaml")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.ReplaceAll(string(text), "port: 8443", fmt.Sprint("port: ", port))
+	if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// execute executes a command and returns its output and its error. celador serve keeps running until
+// a command starts it with other flags, and a command that starts it with the same flags again does
+// nothing. The aggregated API server keeps running until the end of the test.
 func (u *reader) execute(t *testing.T, command string) (string, error) {
 	t.Helper()
 	switch {
@@ -259,6 +293,9 @@ func (u *reader) execute(t *testing.T, command string) (string, error) {
 		}
 		u.interrupt(t, u.server)
 		u.server, u.started = start(t, u.shell("exec "+command), "try: "), strings.TrimSpace(command)
+		return "", nil
+	case strings.HasPrefix(command, "bin/orders-apiserver"):
+		launch(t, u.shell("exec "+command))
 		return "", nil
 	case strings.HasPrefix(command, "bin/celador playground"):
 		playground := start(t, u.shell("exec "+command), "")

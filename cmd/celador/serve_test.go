@@ -34,6 +34,14 @@ func startServe(t *testing.T, dir, until string, args ...string) *served {
 // start starts a process and reads its output up to the line that contains until.
 func start(t *testing.T, command *exec.Cmd, until string) *served {
 	t.Helper()
+	s := launch(t, command)
+	s.read(t, until)
+	return s
+}
+
+// launch starts a process that ends with the test.
+func launch(t *testing.T, command *exec.Cmd) *served {
+	t.Helper()
 	s := &served{process: command}
 	stdout, err := s.process.StdoutPipe()
 	if err != nil {
@@ -48,7 +56,6 @@ func start(t *testing.T, command *exec.Cmd, until string) *served {
 		_ = s.process.Process.Kill()
 		_ = s.process.Wait()
 	})
-	s.read(t, until)
 	return s
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	genericoptions "k8s.io/apiserver/pkg/server/options"
 	cliflag "k8s.io/component-base/cli/flag"
 	basecompatibility "k8s.io/component-base/compatibility"
 	"k8s.io/component-base/featuregate"
@@ -60,6 +61,14 @@ func newAPIServer(dir dataDir, port int) (*apiServer, error) {
 	s.SecureServing.ServerCert.CertKey.CertFile = files.serving().cert
 	s.SecureServing.ServerCert.CertKey.KeyFile = files.serving().key
 	s.Authentication.ClientCert.ClientCA = files.ca().cert
+	s.ProxyClientCertFile, s.ProxyClientKeyFile = files.proxyClient().cert, files.proxyClient().key
+	s.Authentication.RequestHeader = &genericoptions.RequestHeaderAuthenticationOptions{
+		ClientCAFile:        files.proxyCA().cert,
+		AllowedNames:        []string{proxyClientName},
+		UsernameHeaders:     []string{"X-Remote-User"},
+		GroupHeaders:        []string{"X-Remote-Group"},
+		ExtraHeaderPrefixes: []string{"X-Remote-Extra-"},
+	}
 	s.Authentication.ServiceAccounts.Issuers = []string{serviceAccountIssuer}
 	s.Authentication.ServiceAccounts.KeyFiles = []string{files.serviceAccountKey()}
 	s.ServiceAccountSigningKeyFile = files.serviceAccountKey()

@@ -28,6 +28,9 @@ const (
 	renewBefore = 30 * 24 * time.Hour
 
 	keyType = kubeadm.EncryptionAlgorithmECDSAP256
+
+	// proxyClientName is the user as which the server authenticates itself to aggregated servers.
+	proxyClientName = "front-proxy-client"
 )
 
 // servingNames holds the DNS names of the server on this machine and in the cluster.
@@ -48,14 +51,27 @@ func (p pki) pair(name string) pair {
 func (p pki) ca() pair                  { return p.pair("ca") }
 func (p pki) serving() pair             { return p.pair("serving") }
 func (p pki) admin() pair               { return p.pair("admin") }
+func (p pki) proxyCA() pair             { return p.pair("front-proxy-ca") }
+func (p pki) proxyClient() pair         { return p.pair("front-proxy-client") }
 func (p pki) serviceAccountKey() string { return filepath.Join(p.dir, "service-account.key") }
 
-// ensure creates missing keys and certificates. It never replaces the certificate authority and the
-// service account key. It replaces other certificates that are about to expire or that lack an
+// ensure creates missing keys and certificates. It never replaces the certificate authorities and
+// the service account key. It replaces other certificates that are about to expire or that lack an
 // address in serving.
 func (p pki) ensure(serving []net.IP) error {
-	ca, err := p.ensureAuthority()
+	ca, err := p.ensureAuthority(p.ca(), "celador-ca")
 	if err != nil {
+		return err
+	}
+	// Clients with a certificate of this authority may act as any user, so it signs no others.
+	proxyCA, err := p.ensureAuthority(p.proxyCA(), "front-proxy-ca")
+	if err != nil {
+		return err
+	}
+	if err := proxyCA.ensureLeaf(p.proxyClient(), cert.Config{
+		CommonName: proxyClientName,
+		Usages:     []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}); err != nil {
 		return err
 	}
 	if err := p.ensureServiceAccountKey(); err != nil {
@@ -80,14 +96,13 @@ type authority struct {
 	key  crypto.Signer
 }
 
-func (p pki) ensureAuthority() (*authority, error) {
-	files := p.ca()
+func (p pki) ensureAuthority(files pair, name string) (*authority, error) {
 	// The certificate is written after its key. If there is none, nothing has been signed with the
 	// key, and both can be replaced.
 	if _, err := os.Stat(files.cert); errors.Is(err, fs.ErrNotExist) {
 		// The number makes the name unique, so that clients do not confuse the authorities of
 		// different data directories.
-		config := cert.Config{CommonName: fmt.Sprintf("celador-ca@%d", time.Now().Unix())}
+		config := cert.Config{CommonName: fmt.Sprintf("%s@%d", name, time.Now().Unix())}
 		ca, key, err := pkiutil.NewCertificateAuthority(&pkiutil.CertConfig{Config: config, EncryptionAlgorithm: keyType})
 		if err != nil {
 			return nil, err

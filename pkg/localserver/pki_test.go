@@ -75,6 +75,19 @@ func TestPKIVerifies(t *testing.T) {
 	if !slices.Equal(admin.Subject.Organization, []string{"system:masters"}) {
 		t.Errorf("admin is in the groups %q", admin.Subject.Organization)
 	}
+
+	proxy := leaf(t, files.proxyClient())
+	if _, err := proxy.Verify(x509.VerifyOptions{Roots: roots, KeyUsages: client}); err == nil {
+		t.Error("the certificate of the proxy also identifies a client of the server")
+	}
+	proxyRoots := x509.NewCertPool()
+	proxyRoots.AddCert(leaf(t, files.proxyCA()))
+	if _, err := proxy.Verify(x509.VerifyOptions{Roots: proxyRoots, KeyUsages: client}); err != nil {
+		t.Errorf("certificate of the proxy: %v", err)
+	}
+	if _, err := admin.Verify(x509.VerifyOptions{Roots: proxyRoots, KeyUsages: client}); err == nil {
+		t.Error("the admin may act as the proxy")
+	}
 }
 
 func TestPKIKeysArePrivate(t *testing.T) {
@@ -91,7 +104,7 @@ func TestPKIKeysArePrivate(t *testing.T) {
 }
 
 func TestPKISecondStart(t *testing.T) {
-	ca := []string{"ca.crt", "ca.key", "service-account.key"}
+	ca := []string{"ca.crt", "ca.key", "service-account.key", "front-proxy-ca.crt", "front-proxy-ca.key", "front-proxy-client.crt", "front-proxy-client.key"}
 	serving := []string{"serving.crt", "serving.key"}
 	admin := []string{"admin.crt", "admin.key"}
 	for _, test := range []struct {
@@ -120,6 +133,16 @@ func TestPKISecondStart(t *testing.T) {
 			}
 		},
 		kept: slices.Concat(ca, admin),
+	}, {
+		name: "adds the certificates of the proxy to an older directory",
+		change: func(t *testing.T, files pki) {
+			for _, path := range []string{files.proxyCA().cert, files.proxyCA().key, files.proxyClient().cert, files.proxyClient().key} {
+				if err := os.Remove(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+		kept: slices.Concat([]string{"ca.crt", "ca.key", "service-account.key"}, serving, admin),
 	}, {
 		name: "replaces a certificate of another authority",
 		change: func(t *testing.T, files pki) {
@@ -154,6 +177,7 @@ func TestPKISecondStart(t *testing.T) {
 				}
 			}
 			leaf(t, files.admin())
+			leaf(t, files.proxyClient())
 		})
 	}
 }
@@ -166,6 +190,10 @@ func TestPKIRefusesDamage(t *testing.T) {
 	}{{
 		name:   "garbage authority",
 		damage: func(t *testing.T, files pki) { write(t, files.ca().cert, "garbage") },
+		want:   "certificate authority in DIR cannot be read",
+	}, {
+		name:   "garbage authority of the proxy",
+		damage: func(t *testing.T, files pki) { write(t, files.proxyCA().cert, "garbage") },
 		want:   "certificate authority in DIR cannot be read",
 	}, {
 		name: "authority without key",

@@ -33,40 +33,39 @@ const (
 	account   = "orders-apiserver"
 )
 
-// A cluster is a main server with the example registered.
+// A cluster is a main server and the example.
 type cluster struct {
 	testserver.Clients
 	main, orders *serverprocess.Server
 }
 
-// startCluster starts a main server, applies the example's manifests, and returns once the main
-// server proxies requests for orders. What a cluster does for the Deployment and its Service, it
-// does itself: it runs the server as the service account, and lets the Service name its address.
-func startCluster(t *testing.T, command string, flags ...string) *cluster {
+// startCluster starts a main server, applies the example's manifests, and returns once the example's
+// server is ready. In the place of a Deployment, it runs that server itself, with additional flags,
+// as the service account. The main server does not know it until register.
+func startCluster(t *testing.T, command string, mainFlags, orderFlags []string) *cluster {
 	t.Helper()
-	main := serverprocess.StartAPIServer(t, command, flags...)
+	main := serverprocess.StartAPIServer(t, command, mainFlags...)
 	c := &cluster{Clients: testserver.Must(testserver.NewClients(main.Admin))(t), main: main}
 	serverprocess.AggregateRoles(t, c.Core)
 	c.apply(t, "deploy/namespace.yaml", nil)
 	c.apply(t, "deploy/rbac.yaml", nil)
-	c.orders = c.runOrders(t, account, flags...)
-	c.apply(t, "deploy/deployment.yaml", func(object *unstructured.Unstructured) bool {
-		if object.GetKind() != "Service" {
-			return false
-		}
-		object.Object["spec"] = map[string]any{"type": "ExternalName", "externalName": "localhost"}
-		return true
-	})
-	c.apply(t, "deploy/apiservice.yaml", func(object *unstructured.Unstructured) bool {
-		testserver.ExpectAdmitted(t, unstructured.SetNestedField(object.Object, int64(c.orders.Port), "spec", "service", "port"))
-		return true
-	})
+	c.orders = c.runOrders(t, account, orderFlags...)
 	c.orders.AwaitReady(t)
+	return c
+}
+
+// register registers the example's server, and returns once the main server proxies requests for
+// orders.
+func (c *cluster) register(t *testing.T) {
+	t.Helper()
+	c.apply(t, "local.yaml", nil)
+	c.apply(t, "deploy/apiservice.yaml", func(object *unstructured.Unstructured) {
+		testserver.ExpectAdmitted(t, unstructured.SetNestedField(object.Object, int64(c.orders.Port), "spec", "service", "port"))
+	})
 	testserver.Eventually(t, func(ctx context.Context) error {
 		_, err := c.ordersIn(namespace).List(ctx, metav1.ListOptions{})
 		return err
 	})
-	return c
 }
 
 // runOrders starts the example's server as a service account. It does not wait until the server is
@@ -88,9 +87,9 @@ func (c *cluster) runOrders(t *testing.T, account string, flags ...string) *serv
 	}, flags...)...)
 }
 
-// apply creates the objects of a manifest of the example, after change has changed them. It leaves
-// those out for which change returns false.
-func (c *cluster) apply(t *testing.T, manifest string, change func(*unstructured.Unstructured) bool) {
+// apply creates the objects of a manifest of the example, after change, if not nil, has changed
+// them.
+func (c *cluster) apply(t *testing.T, manifest string, change func(*unstructured.Unstructured)) {
 	t.Helper()
 	text := testserver.Must(os.ReadFile(filepath.Join(example, manifest)))(t)
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.Core.Discovery()))
@@ -99,8 +98,8 @@ func (c *cluster) apply(t *testing.T, manifest string, change func(*unstructured
 		if err := yaml.UnmarshalStrict([]byte(document), &object.Object); err != nil {
 			t.Fatalf("%s: %v", manifest, err)
 		}
-		if change != nil && !change(object) {
-			continue
+		if change != nil {
+			change(object)
 		}
 		kind := object.GroupVersionKind()
 		mapping := testserver.Must(mapper.RESTMapping(kind.GroupKind(), kind.Version))(t)

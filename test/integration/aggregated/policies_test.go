@@ -23,19 +23,20 @@ import (
 func TestPolicies(t *testing.T) {
 	for _, command := range []string{celador, kubernetes} {
 		t.Run(command, func(t *testing.T) {
-			c := startCluster(t, command)
+			c := startCluster(t, command, nil, nil)
+			c.apply(t, "policies/delivery.yaml", nil)
+			// The server knows the schemas of its own types, whatever the main server knows.
+			awaitMutated(t, direct(t, c.orders.Admin))
+			c.register(t)
 			limits := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "bakery"}, Data: map[string]string{"loaves": "5"}}
 			testserver.Must(c.Core.CoreV1().ConfigMaps(namespace).Create(t.Context(), limits, metav1.CreateOptions{}))(t)
 			c.apply(t, "policies/limit.yaml", nil)
-			c.apply(t, "policies/delivery.yaml", nil)
 			ordersIn := c.ordersIn(namespace)
 
 			const denied = "ValidatingAdmissionPolicy 'limit.bakery.example.com' with binding 'limit.bakery.example.com' denied request: at most 5 loaves of one bread"
 			awaitDenied(t, ordersIn, 6, denied)
 			testserver.ExpectAdmitted(t, dryRun(t.Context(), ordersIn, 5))
 			testserver.ExpectAdmitted(t, dryRun(t.Context(), c.as(t, "baker").ordersIn(namespace), 6))
-
-			awaitMutated(t, ordersIn)
 
 			begin := time.Now()
 			limits.Data["loaves"] = "4"
@@ -52,6 +53,7 @@ func TestPolicies(t *testing.T) {
 			t.Logf("a changed policy took effect after %v", time.Since(begin))
 
 			testMissingPermissions(t, c)
+			testMissingParamPermissions(t, c)
 		})
 	}
 }
@@ -76,8 +78,36 @@ func testMissingPermissions(t *testing.T, c *cluster) {
 	awaitDenied(t, direct(t, blind.Admin), 5, "denied request: no more bread")
 }
 
-// awaitMutated waits until the policy about deliveries changes an order. The types of orders reach
-// the OpenAPI documents of the main server after their registration.
+// A server whose user may not read the params of a policy says so in its log, in its check of
+// params and in the error of a write, and knows them once it has the permission.
+func testMissingParamPermissions(t *testing.T, c *cluster) {
+	bindings := c.Core.RbacV1().ClusterRoleBindings()
+	binding := testserver.Must(bindings.Get(t.Context(), "orders-apiserver-params", metav1.GetOptions{}))(t)
+	if err := bindings.Delete(t.Context(), binding.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	blind := c.runOrders(t, account)
+	const forbidden = `configmaps is forbidden: User "system:serviceaccount:bakery:orders-apiserver" cannot list resource "configmaps"`
+	awaitDenied(t, direct(t, blind.Admin), 1, forbidden)
+	client := testserver.Must(testserver.NewClients(blind.Admin))(t).Core.Discovery().RESTClient()
+	text, err := client.Get().AbsPath("/readyz/policy-param-sync").Do(t.Context()).Raw()
+	if err == nil || !strings.Contains(string(text), forbidden) {
+		t.Errorf("the readiness check answers %q, error %v, want %q", text, err, forbidden)
+	}
+	log := string(testserver.Must(os.ReadFile(blind.Log()))(t))
+	if !strings.Contains(log, "Params cannot be read: grant the user of this server the permissions") {
+		t.Errorf("the log does not say which permission is missing:\n%s", log)
+	}
+	t.Logf("the readiness check: %s\nthe write: %v", text, dryRun(t.Context(), direct(t, blind.Admin), 1))
+	binding.ObjectMeta = metav1.ObjectMeta{Name: binding.Name}
+	begin := time.Now()
+	testserver.Must(bindings.Create(t.Context(), binding, metav1.CreateOptions{}))(t)
+	awaitDenied(t, direct(t, blind.Admin), 5, "denied request: no more bread")
+	t.Logf("a permission for params took effect after %v", time.Since(begin))
+	blind.AwaitReady(t)
+}
+
+// awaitMutated waits until the policy about deliveries changes an order.
 func awaitMutated(t *testing.T, orders dynamic.ResourceInterface) {
 	t.Helper()
 	want := map[string]any{"customer": "Ada", "delivery": "pickup", "items": []any{

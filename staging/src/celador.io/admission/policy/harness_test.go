@@ -145,11 +145,12 @@ func denials(t *testing.T, s *snapshot) []string {
 	return matched(t.Context(), s)
 }
 
-// Kinds of params. Nothing serves unknown.
+// Kinds of params. Nothing serves unknown, and secret is forbidden.
 var (
 	limits    = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Limit"}
 	allLimits = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "ClusterLimit"}
 	unknown   = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Unknown"}
+	secret    = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Secret"}
 )
 
 // source is a params.Source. Each of its kinds has the cluster-scoped objects "low" and "high". It
@@ -188,6 +189,9 @@ func (k *opened) Close() {
 
 // Lister implements params.Handle.
 func (k *opened) Lister(context.Context) (params.Lister, error) {
+	if k.gvk == secret {
+		return nil, apierrors.NewForbidden(schema.GroupResource{Group: secret.Group, Resource: "secrets"}, "", errors.New("no permission"))
+	}
 	if k.gvk == unknown {
 		return nil, errors.New("no such kind")
 	}

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/klog/v2"
 
@@ -265,8 +266,13 @@ func (b *BindingMatch[Body]) Params() ([]*unstructured.Unstructured, error) {
 
 func (p *boundPolicy[Body]) openLister(ctx context.Context) (params.Lister, error) {
 	if p.params != nil {
-		if lister, err := p.params.Lister(ctx); err == nil {
+		lister, err := p.params.Lister(ctx)
+		if err == nil {
 			return lister, nil
+		}
+		// Kubernetes has no error for this: its requests wait until they time out.
+		if apierrors.IsForbidden(err) {
+			return nil, fmt.Errorf("params of paramKind '%v' cannot be read: %w", p.ParamKind.GroupVersionKind, err)
 		}
 	}
 	return nil, fmt.Errorf("failed to find resource referenced by paramKind: '%v'", p.ParamKind.GroupVersionKind)

@@ -34,6 +34,7 @@ func TestMatches(t *testing.T) {
 		bindingErr = "p/b: failed to configure binding: "
 		notValid   = `Internal error occurred: "Resembles" is not a valid label selector operator`
 		noSource   = "failed to find resource referenced by paramKind: 'example.com/v1, Kind=Limit'"
+		forbidden  = "params of paramKind 'example.com/v1, Kind=Secret' cannot be read: secrets.example.com is forbidden: no permission"
 		notServed  = "failed to find resource referenced by paramKind: 'example.com/v1, Kind=Unknown'"
 	)
 	b := func() *v1.ValidatingAdmissionPolicyBinding { return policytest.Binding("b", "p") }
@@ -52,6 +53,7 @@ func TestMatches(t *testing.T) {
 		"policy for namespaces":          {objects: []any{constrained(inNamespaces), b()}, want: []string{policyErr + `Internal error occurred: namespace "blue" is unknown, because the engine has no Namespaces`}},
 		"policy with a wrong paramKind":  {objects: []any{malformed, b()}, want: []string{policyErr + "failed to parse paramKind APIVersion: unexpected GroupVersion string: a/b/c"}},
 		"policy with an unknown kind":    {objects: []any{limiting(unknown), b()}, want: []string{policyErr + notServed}},
+		"policy with forbidden params":   {objects: []any{limiting(secret), b()}, want: []string{policyErr + forbidden}},
 		"policy without a source":        {objects: []any{limiting(limits), b()}, paramless: true, want: []string{policyErr + noSource}},
 		"binding that selects others":    {objects: []any{denyingWith("p", "no"), narrowed(b(), selecting("db"))}},
 		"binding with a wrong selector":  {objects: []any{denyingWith("p", "no"), narrowed(b(), invalid)}, want: []string{bindingErr + notValid}},

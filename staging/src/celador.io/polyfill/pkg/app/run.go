@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -24,7 +23,6 @@ import (
 
 	"celador.io/admission/compact"
 	"celador.io/admission/review"
-	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
 	policyinformers "celador.io/client-go/informers"
 
 	"celador.io/polyfill/pkg/equivalents"
@@ -99,13 +97,7 @@ func run(ctx context.Context, o *Options) error {
 		}
 		return plugins.PoliciesSynced()
 	}
-	known := sync.OnceValue(time.Now)
-	params := policyinit.AwaitParams(plugins.ParamsSynced, func() (time.Time, error) {
-		if err := ready(); err != nil {
-			return time.Time{}, err
-		}
-		return known(), nil
-	})
+	params := plugins.AwaitParams(ready)
 	// API servers must not call a release of which no replica has ever been ready.
 	register := func(ctx context.Context) {
 		_ = wait.PollUntilContextCancel(ctx, readyInterval, true, func(context.Context) (bool, error) {

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/healthz"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
@@ -20,16 +22,24 @@ import (
 	"celador.io/client-go/informers"
 
 	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
+	"celador.io/apiserver/pkg/features"
 )
 
 // NewInitializers returns an initializer of the plugins for policies. It is for
 // RecommendedOptions.ExtraAdmissionInitializers. It adds the post-start hook and the readiness
-// check of StartPolicyInformers to the server. While the user of the client lacks permissions to
-// read policies, the server is not ready and refuses writes. NewInitializers returns an error if
-// the configuration has no client of a server with policies, which CoreAPIOptions sets.
+// check of StartPolicyInformers to the server, and a check that waits for the params of policies.
+// While the user of the client lacks permissions to read policies, the server is not ready and
+// refuses writes. If feature gate AdmissionPolicyTypeEnforcement is on, the server also checks the
+// types of policies.
+//
+// NewInitializers returns an error if the configuration has no client of a server with policies,
+// which CoreAPIOptions sets, or no client of the server itself, which SecureServingOptions sets.
 func NewInitializers(config *genericapiserver.RecommendedConfig) ([]admission.PluginInitializer, error) {
 	if config.ClientConfig == nil {
 		return nil, errors.New("admission policies need a client of the server that stores them: set the CoreAPI options")
+	}
+	if config.LoopbackClientConfig == nil {
+		return nil, errors.New("admission policies need a client of this server for its schemas: set the SecureServing options")
 	}
 	client, err := clientset.NewForConfig(config.ClientConfig)
 	if err != nil {
@@ -39,14 +49,27 @@ func NewInitializers(config *genericapiserver.RecommendedConfig) ([]admission.Pl
 	if err != nil {
 		return nil, fmt.Errorf("creating the client for permissions: %w", err)
 	}
-	if err := checkPermissions(&config.Config, core); err != nil {
-		return nil, err
+	own, err := discovery.NewDiscoveryClientForConfig(config.LoopbackClientConfig)
+	if err != nil {
+		return nil, fmt.Errorf("creating the client for schemas: %w", err)
 	}
 	policies := NewPolicyInformers(client, nil)
-	plugins := policyinit.New(policyinit.Config{Client: client, Informers: policies})
+	plugins := policyinit.New(policyinit.Config{Client: client, Informers: policies, OpenAPI: own.OpenAPIV3()})
+	resources := followed
+	if utilfeature.DefaultFeatureGate.Enabled(features.AdmissionPolicyTypeEnforcement) {
+		resources = slices.Concat(followed, followedForTypes)
+		if err := checkTypes(config, client, policies, plugins); err != nil {
+			return nil, err
+		}
+	}
+	if err := checkPermissions(&config.Config, core, resources); err != nil {
+		return nil, err
+	}
 	if err := StartPolicyInformers(&config.Config, &config.Config, policies, plugins.PoliciesSynced); err != nil {
 		return nil, err
 	}
+	params := plugins.AwaitParams(plugins.PoliciesSynced)
+	config.AddReadyzChecks(healthz.NamedCheck("policy-param-sync", func(*http.Request) error { return params() }))
 	return []admission.PluginInitializer{plugins}, nil
 }
 

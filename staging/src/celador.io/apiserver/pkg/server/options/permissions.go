@@ -40,20 +40,27 @@ var followed = func() []schema.GroupResource {
 	return resources
 }()
 
+// followedForTypes are the resources of the main server that type checks list and watch.
+var followedForTypes = []schema.GroupResource{
+	{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}, {Group: "apiregistration.k8s.io", Resource: "apiservices"},
+}
+
 // permissionsInterval is the time between two checks for missing permissions.
 const permissionsInterval = time.Second
 
 // permissions knows which permissions on the main server are missing. Without it, informers would
 // repeat forbidden requests in silence, and writes would wait for them. Safe for concurrent use.
 type permissions struct {
-	reviews authorizationclient.SelfSubjectAccessReviewInterface
-	missing atomic.Pointer[string]
+	reviews  authorizationclient.SelfSubjectAccessReviewInterface
+	followed []schema.GroupResource
+	missing  atomic.Pointer[string]
 }
 
 // checkPermissions adds a readiness check to the server that fails while client lacks permissions
-// on the main server. Meanwhile the server refuses writes at once.
-func checkPermissions(config *genericapiserver.Config, client kubernetes.Interface) error {
-	p := &permissions{reviews: client.AuthorizationV1().SelfSubjectAccessReviews()}
+// to list and watch the followed resources of the main server. Meanwhile the server refuses writes
+// at once.
+func checkPermissions(config *genericapiserver.Config, client kubernetes.Interface, followed []schema.GroupResource) error {
+	p := &permissions{reviews: client.AuthorizationV1().SelfSubjectAccessReviews(), followed: followed}
 	config.AddReadyzChecks(healthz.NamedCheck("policy-permissions", func(*http.Request) error { return p.err() }))
 	build := config.BuildHandlerChainFunc
 	config.BuildHandlerChainFunc = func(api http.Handler, config *genericapiserver.Config) http.Handler {
@@ -96,7 +103,7 @@ func (p *permissions) run(ctx context.Context) {
 
 // ask asks the main server for the permissions, and returns those that it does not grant.
 func (p *permissions) ask(ctx context.Context) (missing []string, err error) {
-	for _, resource := range followed {
+	for _, resource := range p.followed {
 		for _, verb := range []string{"list", "watch"} {
 			review, err := p.reviews.Create(ctx, &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 				ResourceAttributes: &authorizationv1.ResourceAttributes{Group: resource.Group, Resource: resource.Resource, Verb: verb},

@@ -13,17 +13,25 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	featuregatetesting "k8s.io/component-base/featuregate/testing"
+
+	"celador.io/apiserver/pkg/features"
 )
 
 // A server without a permission on its main server is not ready, refuses writes at once with an
 // error that names the permission, and answers reads. It recovers when the permission is granted.
 func TestMissingPermissions(t *testing.T) {
+	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.AdmissionPolicyTypeEnforcement, true)
 	for missing, lacks := range map[string]func(*authorizationv1.ResourceAttributes) bool{
 		"list namespaces": func(a *authorizationv1.ResourceAttributes) bool {
 			return a.Verb == "list" && a.Resource == "namespaces"
 		},
 		"watch validatingadmissionpolicybindings.admissionregistration.k8s.io": func(a *authorizationv1.ResourceAttributes) bool {
 			return a.Verb == "watch" && a.Resource == "validatingadmissionpolicybindings"
+		},
+		"list apiservices.apiregistration.k8s.io": func(a *authorizationv1.ResourceAttributes) bool {
+			return a.Verb == "list" && a.Resource == "apiservices"
 		},
 		"list mutatingwebhookconfigurations.admissionregistration.k8s.io, watch mutatingwebhookconfigurations.admissionregistration.k8s.io": func(a *authorizationv1.ResourceAttributes) bool {
 			return a.Group == "admissionregistration.k8s.io" && a.Resource == "mutatingwebhookconfigurations"

@@ -30,6 +30,7 @@ import (
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
@@ -205,10 +206,16 @@ func TestRecommendedOptions(t *testing.T) {
 }
 
 func TestInitializersNeedAClient(t *testing.T) {
-	const want = "set the CoreAPI options"
-	if _, err := options.NewInitializers(genericapiserver.NewRecommendedConfig(codecs)); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("got error %v, want one with %q", err, want)
+	config := genericapiserver.NewRecommendedConfig(codecs)
+	expectError := func(want string) {
+		t.Helper()
+		if _, err := options.NewInitializers(config); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got error %v, want one with %q", err, want)
+		}
 	}
+	expectError("set the CoreAPI options")
+	config.ClientConfig = &rest.Config{}
+	expectError("set the SecureServing options")
 }
 
 // The registry has Celador's plugins in the place of Kubernetes', and the plugins that only the

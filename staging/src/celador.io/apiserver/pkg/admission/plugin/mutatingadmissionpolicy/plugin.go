@@ -77,7 +77,7 @@ func New(configFile io.Reader) (*Plugin, error) {
 		ManifestType: manifestmetrics.MAPManifestType,
 		Manifests:    newLoader,
 		NewEngine: func(d *policyplugin.Dependencies) policyplugin.Engine[policy, binding, mutating.Body] {
-			schemas := typeconverters.New(d.Client.Discovery().OpenAPIV3(), d.IsBuiltIn)
+			schemas := typeconverters.New(d.OpenAPI(), d.IsBuiltIn)
 			go schemas.Run(wait.ContextForChannel(d.Stop))
 			p.engine = mutating.NewEngine(mutating.Config{
 				Config:     engine.Config{Features: d.Features, Namespaces: d.Namespaces(), Params: d.Params(), Authorizer: d.Authorizer},

@@ -74,18 +74,18 @@ type watched struct {
 	client   dynamic.Interface
 	// open identifies the watch by the address that it holds. It is nil while there is no watch.
 	open atomic.Pointer[byte]
-	// forbidden holds the error of the last list or watch if the server forbade it, and is nil
-	// otherwise.
+	// forbidden holds the error of the last list or watch, of this informer or of one that it
+	// replaces, if the server forbade it, and is nil otherwise.
 	forbidden atomic.Pointer[error]
 }
 
-// failed is called with the error of a list or watch that has failed.
-func (w *watched) failed(err error) {
+// failed is called with the error of a list or watch that has failed. It reports whether the one
+// before was forbidden.
+func (w *watched) failed(err error) (wasForbidden bool) {
 	if apierrors.IsForbidden(err) {
-		w.forbidden.Store(&err)
-	} else {
-		w.forbidden.Store(nil)
+		return w.forbidden.Swap(&err) != nil
 	}
+	return w.forbidden.Swap(nil) != nil
 }
 
 // opened returns a watch that counts as open until the informer stops it. An informer stops each
@@ -93,6 +93,7 @@ func (w *watched) failed(err error) {
 func (w *watched) opened(events watch.Interface) watch.Interface {
 	id := new(byte)
 	w.open.Store(id)
+	w.forbidden.Store(nil)
 	return &openWatch{events, func() { w.open.CompareAndSwap(id, nil) }}
 }
 

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -87,14 +88,28 @@ func (s *state) read() (params.Lister, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	if forbidden := s.watched.forbidden.Load(); forbidden != nil {
-		select {
-		case <-s.lister.Synced():
-		default:
-			return nil, *forbidden
-		}
+	if err := s.forbidden(); err != nil {
+		return nil, err
 	}
 	return s.lister, nil
+}
+
+// forbidden returns the server's error if it forbids listing the params, and nil if the informer
+// has listed them before.
+func (s *state) forbidden() error {
+	if s == nil || s.watched == nil {
+		return nil
+	}
+	forbidden := s.watched.forbidden.Load()
+	if forbidden == nil {
+		return nil
+	}
+	select {
+	case <-s.lister.Synced():
+		return nil
+	default:
+		return *forbidden
+	}
 }
 
 // Lister implements params.Handle.
@@ -126,6 +141,7 @@ func (k *kind) run(ctx context.Context) {
 		err := r.reconcile(ctx)
 		pause := retryInterval
 		switch {
+		case r.running && k.current.Load().forbidden() != nil:
 		case r.running:
 			pause, retry = verifyInterval, firstRetry
 		case !notServed(err):
@@ -169,14 +185,21 @@ func (k *kind) publish(s *state) {
 	}
 }
 
-// watchFailed is called when a watch of an informer has failed. If the resource may no longer be
-// served, it triggers a discovery. The informer itself tries again.
-func (k *kind) watchFailed(ctx context.Context, r *cache.Reflector, err error) {
-	if !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err) {
+// watchFailed is called when a watch of an informer has failed. The informer itself tries again. If
+// the resource may no longer be served, or is forbidden for the first time, watchFailed triggers a
+// reconciliation.
+func (k *kind) watchFailed(ctx context.Context, r *cache.Reflector, err error, wasForbidden bool) {
+	switch {
+	case apierrors.IsForbidden(err) && wasForbidden:
+		return // logged before
+	case apierrors.IsForbidden(err):
+		utilruntime.HandleErrorWithContext(ctx, err, "Params cannot be read: grant the user of this server the permissions to get, list and watch them")
+	case apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err):
+		klog.FromContext(ctx).V(2).Info("Params cannot be watched, looking whether their kind is still served", "err", err)
+	default:
 		cache.DefaultWatchErrorHandler(ctx, r, err)
 		return
 	}
-	klog.FromContext(ctx).V(2).Info("Params cannot be watched, looking whether their kind is still served", "err", err)
 	select {
 	case k.recheck <- struct{}{}:
 	default:
@@ -199,10 +222,11 @@ type reconciler struct {
 }
 
 // reconcile discovers the kind, and starts, replaces or stops the informer. It returns the error of
-// the discovery.
+// the discovery. A forbidden informer is replaced, because the delay before it tries again grows to
+// a minute.
 func (r *reconciler) reconcile(ctx context.Context) error {
 	served, err := resolve(ctx, r.discovery, r.gvk)
-	if err == nil && (!r.running || served != r.resource) {
+	if err == nil && (!r.running || served != r.resource || r.current.Load().forbidden() != nil) {
 		err = r.startInformer(ctx, served)
 	}
 	// While discovery itself fails, the kind may still be served, so the informer keeps running.
@@ -223,9 +247,11 @@ func (r *reconciler) reconcile(ctx context.Context) error {
 func (r *reconciler) startInformer(ctx context.Context, served resource) error {
 	ctx, cancel := context.WithCancel(ctx)
 	open := &watched{resource: served, client: r.client}
+	if err := r.current.Load().forbidden(); err != nil {
+		open.forbidden.Store(&err)
+	}
 	informer, err := newInformer(open, r.gvk, func(ctx context.Context, reflector *cache.Reflector, err error) {
-		open.failed(err)
-		r.watchFailed(ctx, reflector, err)
+		r.watchFailed(ctx, reflector, err, open.failed(err))
 	})
 	if err != nil {
 		cancel()

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	kubeinformers "k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/openapi"
 	"k8s.io/component-base/featuregate"
 
 	"celador.io/admission/matching"
@@ -119,6 +120,14 @@ func (d *Dependencies) Params() *paramsource.Source {
 		d.params = paramsource.New(singleRequests(d.Client.Discovery()), d.dynamic, d.config.Freshness.Limit, d.config.Installed, d.Stop)
 	}
 	return d.params
+}
+
+// OpenAPI returns a client of the server that publishes the schemas of objects.
+func (d *Dependencies) OpenAPI() openapi.Client {
+	if d.config.OpenAPI != nil {
+		return d.config.OpenAPI
+	}
+	return d.Client.Discovery().OpenAPIV3()
 }
 
 // Namespaces returns a getter of namespaces.

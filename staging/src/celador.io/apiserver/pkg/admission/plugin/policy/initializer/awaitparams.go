@@ -5,6 +5,7 @@ package initializer
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -38,4 +39,16 @@ func AwaitParams(synced func() error, since func() (time.Time, error)) func() er
 		}
 		return nil
 	}
+}
+
+// AwaitParams returns the readiness check AwaitParams for the params of all plugins. It begins when
+// ready first returns nil, in a call of the check.
+func (i *Initializer) AwaitParams(ready func() error) func() error {
+	begin := sync.OnceValue(time.Now)
+	return AwaitParams(i.ParamsSynced, func() (time.Time, error) {
+		if err := ready(); err != nil {
+			return time.Time{}, err
+		}
+		return begin(), nil
+	})
 }

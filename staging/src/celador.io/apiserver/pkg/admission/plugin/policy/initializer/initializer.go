@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/client-go/openapi"
 
 	"celador.io/admission/policy"
 	"celador.io/admission/typecheck"
@@ -63,6 +64,9 @@ type Config struct {
 	Installed <-chan struct{}
 	// Freshness bounds the age of the plugins' objects.
 	Freshness FreshnessBound
+	// OpenAPI reads the schemas of the objects that requests change. Nil means that the server of
+	// the Kubernetes client publishes them.
+	OpenAPI openapi.Client
 	// BuiltIn reports whether the kinds of a group version are compiled into the server whose
 	// schemas the plugins read. No kinds are added to such a group version while the server runs.
 	// Nil means that there are none.
