@@ -58,7 +58,7 @@ type cluster struct {
 // the Service names the address of the balancer.
 func install(t *testing.T, flags ...string) *cluster {
 	t.Helper()
-	server := serverprocess.StartAPIServer(t, kubernetes, flags...)
+	server := serverprocess.StartAPIServer(t, *apiServer, flags...)
 	c := &cluster{Clients: testserver.Must(testserver.NewClients(server.Admin))(t), server: server, service: startBalancer(t)}
 	h := testserver.Must(rest.HTTPClientFor(server.Admin))(t)
 	c.polyfill = testserver.Must(policyapi.NewForConfigAndClient(server.Admin, h))(t)

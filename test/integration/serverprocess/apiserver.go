@@ -17,8 +17,8 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// StartAPIServer starts a kube-apiserver that authorizes by RBAC and authenticates itself to
-// aggregated servers, and returns once it is ready.
+// StartAPIServer starts a kube-apiserver as Start does, which authorizes by RBAC and authenticates
+// itself to aggregated servers, and returns once it is ready.
 func StartAPIServer(t testing.TB, command string, flags ...string) *Server {
 	t.Helper()
 	dir, token := t.TempDir(), rand.Text()
