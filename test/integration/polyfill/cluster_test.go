@@ -68,7 +68,7 @@ func install(t *testing.T, flags ...string) *cluster {
 	serverprocess.AggregateRoles(t, c.Core)
 	token := testserver.Must(c.Core.CoreV1().ServiceAccounts(system).CreateToken(t.Context(), service, &authenticationv1.TokenRequest{}, metav1.CreateOptions{}))(t)
 	config := clientcmdapi.NewConfig()
-	config.Clusters["main"] = &clientcmdapi.Cluster{Server: "https://" + server.Admin.Host, InsecureSkipTLSVerify: true}
+	config.Clusters["main"] = &clientcmdapi.Cluster{Server: server.Admin.Host, InsecureSkipTLSVerify: true}
 	config.AuthInfos["replica"] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
 	config.Contexts["main"] = &clientcmdapi.Context{Cluster: "main", AuthInfo: "replica"}
 	config.CurrentContext = "main"

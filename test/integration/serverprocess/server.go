@@ -55,7 +55,7 @@ func Start(t testing.TB, command, token string, flags ...string) *Server {
 	}, flags)...))(t)
 	StopAtEnd(t, s.Process, name)
 	s.Admin = &rest.Config{
-		Host:        net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port)),
+		Host:        "https://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port)),
 		BearerToken: token,
 		QPS:         -1,
 		// The server signs its certificate itself.
