@@ -74,7 +74,7 @@ func (c *cluster) runOrders(t *testing.T, account string, flags ...string) *serv
 	t.Helper()
 	token := testserver.Must(c.Core.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{}))(t)
 	config := clientcmdapi.NewConfig()
-	config.Clusters["main"] = &clientcmdapi.Cluster{Server: "https://" + c.main.Admin.Host, InsecureSkipTLSVerify: true}
+	config.Clusters["main"] = &clientcmdapi.Cluster{Server: c.main.Admin.Host, InsecureSkipTLSVerify: true}
 	config.AuthInfos["server"] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
 	config.Contexts["main"] = &clientcmdapi.Context{Cluster: "main", AuthInfo: "server"}
 	config.CurrentContext = "main"

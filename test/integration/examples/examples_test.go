@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 
+	"celador.io/celador/test/integration/livesuite"
 	"celador.io/celador/test/integration/testserver"
 )
 
@@ -37,8 +38,8 @@ func TestWithGates(t *testing.T) {
 	t.Run("apply across versions", func(t *testing.T) { testApply(t, admin) })
 	t.Run("default expressions", func(t *testing.T) { testDefaultExpressions(t, admin) })
 	t.Run("validation rules", func(t *testing.T) { testValidationRules(t, admin) })
-	t.Run("suites", func(t *testing.T) { testSuites(t, &live{admin: admin, log: log}) })
-	t.Run("monitoring", func(t *testing.T) { testMonitoring(t, &live{admin: admin, log: log}, files) })
+	t.Run("suites", func(t *testing.T) { testSuites(t, &livesuite.Server{Clients: admin, AuditLog: log}) })
+	t.Run("monitoring", func(t *testing.T) { testMonitoring(t, &livesuite.Server{Clients: admin, AuditLog: log}, files) })
 }
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}

@@ -18,9 +18,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/component-base/metrics/testutil"
 
 	"celador.io/celador/deploy"
+	"celador.io/celador/test/integration/livesuite"
 	"celador.io/celador/test/integration/testserver"
 )
 
@@ -63,14 +65,14 @@ func writeFile(t *testing.T, path, content string) {
 // testMonitoring causes what the dashboard and the rules of deploy/ watch, and checks that the
 // server then has all series that their queries read. files is the directory of the policies in
 // files.
-func testMonitoring(t *testing.T, l *live, files string) {
+func testMonitoring(t *testing.T, server *livesuite.Server, files string) {
 	writeFile(t, filepath.Join(files, "invalid.yaml"), "kind: Nothing")
 	text := testserver.Must(os.ReadFile("testdata/monitoring.yaml"))(t)
 	var objects []*unstructured.Unstructured
 	for _, document := range bytes.Split(text, []byte("\n---\n")) {
 		objects = append(objects, &unstructured.Unstructured{Object: testserver.Parse[map[string]any](t, string(document))})
 	}
-	l.install(t, objects...)
+	server.Install(t, objects...)
 
 	gadget := func(name, text string, spec map[string]any) *unstructured.Unstructured {
 		spec["text"] = text
@@ -79,17 +81,17 @@ func testMonitoring(t *testing.T, l *live, files string) {
 		}}
 	}
 	good, bad := gadget("good", "007", map[string]any{"divisor": int64(1)}), gadget("bad", "seven", map[string]any{"divisor": int64(1)})
-	for _, object := range []*unstructured.Unstructured{good, bad} {
-		l.create(t, object)
+	server.Install(t, good, bad)
+	gadgets := func(version string) dynamic.ResourceInterface {
+		return server.Objects.Resource(schema.GroupVersionResource{Group: "monitored.example.com", Version: version, Resource: "gadgets"}).Namespace("default")
 	}
-	client := l.client(t, good)
-	if _, err := client.Create(t.Context(), gadget("undefaulted", "7", map[string]any{}), metav1.CreateOptions{}); !apierrors.IsInvalid(err) {
+	if _, err := gadgets("v1").Create(t.Context(), gadget("undefaulted", "7", map[string]any{}), metav1.CreateOptions{}); !apierrors.IsInvalid(err) {
 		t.Errorf("got error %v, want the gadget without a divisor denied", err)
 	}
-	converted := l.admin.Objects.Resource(schema.GroupVersionResource{Group: "monitored.example.com", Version: "v2", Resource: "gadgets"}).Namespace("default")
+	converted := gadgets("v2")
 	// The objects are older than the rule that does not convert one of them.
 	patch := []byte(`[{"op": "replace", "path": "/spec/conversion/converters/0/rules/0/rule", "value": "string(int(self.spec.text))"}]`)
-	testserver.Must(l.admin.Objects.Resource(definitions).Patch(t.Context(), "gadgets.monitored.example.com", types.JSONPatchType, patch, metav1.PatchOptions{}))(t)
+	testserver.Must(server.Objects.Resource(definitions).Patch(t.Context(), "gadgets.monitored.example.com", types.JSONPatchType, patch, metav1.PatchOptions{}))(t)
 	testserver.Eventually(t, func(ctx context.Context) error {
 		if _, err := converted.Get(ctx, "bad", metav1.GetOptions{}); !apierrors.IsInternalError(err) {
 			return fmt.Errorf("got error %w, want one of the conversion", err)
@@ -103,12 +105,12 @@ func testMonitoring(t *testing.T, l *live, files string) {
 		// The webhook takes effect some time after its creation.
 		for _, name := range []string{"monitored", "excluded", "unreachable"} {
 			sent := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
-			_, err := l.admin.Core.CoreV1().ConfigMaps("default").Create(ctx, sent, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+			_, err := server.Core.CoreV1().ConfigMaps("default").Create(ctx, sent, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 			if apierrors.IsInvalid(err) != (name == "monitored") {
 				return fmt.Errorf("creation of config map %s: %w", name, err)
 			}
 		}
-		text, err := l.admin.Core.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+		text, err := server.Core.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
 		if err != nil {
 			return err
 		}

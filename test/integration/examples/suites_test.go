@@ -6,7 +6,6 @@ package examples
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,11 +15,12 @@ import (
 	"celador.io/offline/suite"
 
 	"celador.io/celador/pkg/offlinebackend"
+	"celador.io/celador/test/integration/livesuite"
 	"celador.io/celador/test/integration/testserver"
 )
 
 // testSuites sends the requests of suites to the server, whose answers are those of celador test.
-func testSuites(t *testing.T, server *live) {
+func testSuites(t *testing.T, server *livesuite.Server) {
 	var tests []*suite.Test
 	files, err := new(suite.Loader).Find("../../../examples", "testdata")
 	if err != nil {
@@ -41,35 +41,21 @@ func testSuites(t *testing.T, server *live) {
 					t.Errorf("%s: error %v, mismatches %+v", c.Position, c.Err, c.Mismatches)
 				}
 				if c.Err == nil {
-					server.expect(t, c.Manifests, c.Request, c.Response)
+					expect(t, server, c.Manifests, c.Request, c.Response)
 				}
 			})
 		}
 	}
 }
 
-// expect compares the answer of the server to a request with a response of the cluster.
-func (l *live) expect(t *testing.T, objects []*unstructured.Unstructured, request *cluster.Request, response *cluster.Response) {
+// expect compares the answer of a server to a request with a response of the cluster.
+func expect(t *testing.T, server *livesuite.Server, objects []*unstructured.Unstructured, request *cluster.Request, response *cluster.Response) {
 	t.Helper()
-	var policies, others []*unstructured.Unstructured
-	for _, object := range objects {
-		switch old := request.OldObject; {
-		case strings.HasSuffix(object.GetKind(), "WebhookConfiguration"): // whose webhooks do not exist
-		case isPolicy(object):
-			policies = append(policies, object)
-		case old == nil || object.GroupVersionKind().GroupKind() != old.GroupVersionKind().GroupKind() || object.GetNamespace() != old.GetNamespace() || object.GetName() != old.GetName():
-			others = append(others, object)
-		}
-	}
-	l.install(t, others...)
-	if request.OldObject != nil {
-		l.install(t, request.OldObject)
-	}
-	l.install(t, policies...)
-	e := l.newExchange(t, request)
-	want := answerOf(response)
+	server.Setup(t, objects, request)
+	e := server.NewExchange(t, request)
+	want := livesuite.AnswerOf(response)
 	testserver.Eventually(t, func(ctx context.Context) error {
-		got, err := e.send(ctx)
+		got, err := e.Send(ctx)
 		if diff := cmp.Diff(want, got); err == nil && diff != "" {
 			err = errors.New("celador test and the server differ (-celador test +server):\n" + diff)
 		}

@@ -29,6 +29,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/yaml"
 
+	"celador.io/admission/policyspec"
+	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/client-go/clientset"
 	"celador.io/polyfill/pkg/policyapi"
 
@@ -58,17 +60,26 @@ type cluster struct {
 // the Service names the address of the balancer.
 func install(t *testing.T, flags ...string) *cluster {
 	t.Helper()
-	server := serverprocess.StartAPIServer(t, kubernetes, flags...)
+	server := serverprocess.StartAPIServer(t, *apiServer, flags...)
 	c := &cluster{Clients: testserver.Must(testserver.NewClients(server.Admin))(t), server: server, service: startBalancer(t)}
 	h := testserver.Must(rest.HTTPClientFor(server.Admin))(t)
 	c.polyfill = testserver.Must(policyapi.NewForConfigAndClient(server.Admin, h))(t)
 	for _, file := range append(testserver.Must(filepath.Glob(filepath.Join(manifests, "chart/crds/*.yaml")))(t), filepath.Join(manifests, "manifests/webhook.yaml")) {
 		c.apply(t, file)
 	}
+	// The server serves the kinds of the polyfill some time after it has their definitions.
+	testserver.Eventually(t, func(ctx context.Context) error {
+		var errs []error
+		for _, resource := range policyspec.Resources() {
+			_, err := c.Objects.Resource(v1.PolyfillGroupVersion.WithResource(resource)).List(ctx, metav1.ListOptions{})
+			errs = append(errs, err)
+		}
+		return errors.Join(errs...)
+	})
 	serverprocess.AggregateRoles(t, c.Core)
 	token := testserver.Must(c.Core.CoreV1().ServiceAccounts(system).CreateToken(t.Context(), service, &authenticationv1.TokenRequest{}, metav1.CreateOptions{}))(t)
 	config := clientcmdapi.NewConfig()
-	config.Clusters["main"] = &clientcmdapi.Cluster{Server: "https://" + server.Admin.Host, InsecureSkipTLSVerify: true}
+	config.Clusters["main"] = &clientcmdapi.Cluster{Server: server.Admin.Host, InsecureSkipTLSVerify: true}
 	config.AuthInfos["replica"] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
 	config.Contexts["main"] = &clientcmdapi.Context{Cluster: "main", AuthInfo: "replica"}
 	config.CurrentContext = "main"

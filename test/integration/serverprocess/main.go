@@ -3,7 +3,7 @@
 
 // Package serverprocess runs servers in processes of their own. Feature gates and logs are
 // process-wide, so tests that run several servers need a process for each: the test binary with the
-// name of a server as its first argument.
+// name of a server as its first argument, or another program, such as a server of another release.
 package serverprocess
 
 import (
@@ -19,12 +19,17 @@ import (
 	"celador.io/celador/test/etcd"
 )
 
-// store is the etcd that all servers share, each with its own key prefix.
-var store *etcd.Server
+var (
+	// store is the etcd that all servers share, each with its own key prefix.
+	store *etcd.Server
+	// commands are the servers in the test binary, by name.
+	commands map[string]func() *cobra.Command
+)
 
-// Main returns the exit code of a test binary whose servers are the commands, by name: it runs the
-// command that the first argument names, or else the tests, which can Start the commands.
-func Main(m *testing.M, commands map[string]func() *cobra.Command) int {
+// Main returns the exit code of a test binary whose servers are the given commands, by name: it runs
+// the command that the first argument names, or else the tests, which can Start the commands.
+func Main(m *testing.M, servers map[string]func() *cobra.Command) int {
+	commands = servers
 	if len(os.Args) > 1 && commands[os.Args[1]] != nil {
 		command := commands[os.Args[1]]()
 		os.Args = os.Args[1:]

@@ -34,27 +34,36 @@ type Server struct {
 // EtcdURL returns the URL of the etcd that all servers share.
 func EtcdURL() string { return store.URL() }
 
-// Start starts a command that stores objects in etcd, with additional flags, and stops it at the
-// end of the test. token is what clients with the configuration of the result present. Start does
-// not wait until the server is ready.
+// Start starts a server that stores objects in etcd, with additional flags, and stops it at the end
+// of the test. command is the name of a command of the test binary, or the absolute path of another
+// program. token is what clients with the configuration of the result present. Start does not wait
+// until the server is ready.
 func Start(t testing.TB, command, token string, flags ...string) *Server {
 	t.Helper()
-	binary := testserver.Must(os.Executable())(t)
+	name := filepath.Base(command)
+	binary, args := command, []string(nil)
+	if !filepath.IsAbs(command) {
+		// The test binary would run its tests instead, which would start it again.
+		if commands[command] == nil {
+			t.Fatalf("%q is neither a command of the test binary nor an absolute path", command)
+		}
+		binary, args = testserver.Must(os.Executable())(t), []string{command}
+	}
 	dir := t.TempDir()
-	s := &Server{Prefix: "/" + testserver.UniqueName(command)}
+	s := &Server{Prefix: "/" + testserver.UniqueName(name)}
 	s.Port = ReservePort(t)
 	if !slices.ContainsFunc(flags, func(flag string) bool { return strings.HasPrefix(flag, "--etcd-servers=") }) {
 		flags = append([]string{"--etcd-servers=" + EtcdURL()}, flags...)
 	}
-	s.Process = testserver.Must(process.Start(command, binary, dir, filepath.Join(dir, "log"), append([]string{command,
+	s.Process = testserver.Must(process.Start(name, binary, dir, filepath.Join(dir, "log"), slices.Concat(args, []string{
 		"--etcd-prefix=" + s.Prefix,
 		"--bind-address=127.0.0.1",
 		"--secure-port=" + strconv.Itoa(s.Port), process.SharePort,
 		"--cert-dir=" + dir,
-	}, flags...)...))(t)
-	StopAtEnd(t, s.Process, command)
+	}, flags)...))(t)
+	StopAtEnd(t, s.Process, name)
 	s.Admin = &rest.Config{
-		Host:        net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port)),
+		Host:        "https://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port)),
 		BearerToken: token,
 		QPS:         -1,
 		// The server signs its certificate itself.

@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package examples
+package livesuite
 
 import (
 	"bufio"
@@ -35,18 +35,20 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// An answer is what a client and the audit log see of the answer to a request.
-type answer struct {
+// An Answer is what a client and the audit log see of the answer to a request.
+type Answer struct {
 	// Status has the fields that depend on the request. It is nil if the request is allowed.
 	Status           *metav1.Status
 	Warnings         []string
 	AuditAnnotations map[string]string
-	Object           map[string]any
+	// Object is the object after admission, without values that a server chooses anew for each
+	// request. Nil if the answer has none.
+	Object map[string]any
 }
 
-// answerOf returns the answer in a response.
-func answerOf(response *cluster.Response) answer {
-	a := answer{Warnings: response.Warnings, AuditAnnotations: response.AuditAnnotations}
+// AnswerOf returns the answer in a response.
+func AnswerOf(response *cluster.Response) Answer {
+	a := Answer{Warnings: response.Warnings, AuditAnnotations: response.AuditAnnotations}
 	if response.Status != nil {
 		a.Status = &response.Status.ErrStatus
 	}
@@ -81,9 +83,9 @@ func deterministic(object *unstructured.Unstructured) map[string]any {
 // administrator is the user of requests without one.
 var administrator = &user.DefaultInfo{Name: "kubernetes-admin", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}}
 
-// exchange sends one request to a server, as a dry run.
-type exchange struct {
-	live   *live
+// An Exchange sends one request to a server, as a dry run.
+type Exchange struct {
+	server *Server
 	client *http.Client
 	method string
 	url    string
@@ -91,9 +93,11 @@ type exchange struct {
 	header http.Header
 }
 
-func (l *live) newExchange(t testing.TB, request *cluster.Request) *exchange {
+// NewExchange returns the exchange of a request, whose namespace exists afterwards. The test fails
+// for a request to connect.
+func (s *Server) NewExchange(t testing.TB, request *cluster.Request) *Exchange {
 	t.Helper()
-	e := &exchange{live: l, client: testserver.Must(rest.HTTPClientFor(l.admin.Config))(t), header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}}
+	e := &Exchange{server: s, client: testserver.Must(rest.HTTPClientFor(s.Config))(t), header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}}
 	e.impersonate(request.UserInfo)
 	e.locate(t, request)
 	query := url.Values{"dryRun": {metav1.DryRunAll}}
@@ -102,7 +106,7 @@ func (l *live) newExchange(t testing.TB, request *cluster.Request) *exchange {
 	case admission.Create:
 		e.method, body = http.MethodPost, request.Object.Object
 	case admission.Update:
-		e.method, body = http.MethodPut, l.read(t, request).Object
+		e.method, body = http.MethodPut, s.read(t, request).Object
 	case admission.Delete:
 		e.method, body = http.MethodDelete, map[string]any{"apiVersion": "v1", "kind": "DeleteOptions", "dryRun": []any{metav1.DryRunAll}}
 	default:
@@ -122,18 +126,18 @@ func (l *live) newExchange(t testing.TB, request *cluster.Request) *exchange {
 
 // read returns the object of an update with the resource version of the stored object, which
 // clients read before.
-func (l *live) read(t testing.TB, request *cluster.Request) *unstructured.Unstructured {
+func (s *Server) read(t testing.TB, request *cluster.Request) *unstructured.Unstructured {
 	t.Helper()
 	object := request.Object.DeepCopy()
 	if old := request.OldObject; old != nil && object.GetResourceVersion() == "" {
-		stored := testserver.Must(l.client(t, old).Get(l.context(t), old.GetName(), metav1.GetOptions{}))(t)
+		stored := testserver.Must(s.client(t, old).Get(s.context(t), old.GetName(), metav1.GetOptions{}))(t)
 		object.SetResourceVersion(stored.GetResourceVersion())
 	}
 	return object
 }
 
 // impersonate sets the headers by which the request is one of a user.
-func (e *exchange) impersonate(u user.Info) {
+func (e *Exchange) impersonate(u user.Info) {
 	if u == nil {
 		u = administrator
 	}
@@ -148,7 +152,7 @@ func (e *exchange) impersonate(u user.Info) {
 }
 
 // locate sets the URL of the request. Its namespace exists afterwards.
-func (e *exchange) locate(t testing.TB, request *cluster.Request) {
+func (e *Exchange) locate(t testing.TB, request *cluster.Request) {
 	t.Helper()
 	namespace, name := request.Namespace, request.Name
 	var kind schema.GroupVersionKind
@@ -163,7 +167,7 @@ func (e *exchange) locate(t testing.TB, request *cluster.Request) {
 	}
 	resource, namespaced := request.Resource, request.Namespace != ""
 	if resource.Empty() {
-		mapping := e.live.resource(t, kind)
+		mapping := e.server.resource(t, kind)
 		resource, namespaced = mapping.Resource, mapping.Scope.Name() == "namespace"
 	}
 	elements := []string{"apis", resource.Group, resource.Version}
@@ -172,19 +176,19 @@ func (e *exchange) locate(t testing.TB, request *cluster.Request) {
 	}
 	if namespaced {
 		namespace = cmp.Or(namespace, corev1.NamespaceDefault)
-		e.live.ensure(t, namespace)
+		e.server.ensure(t, namespace)
 		elements = append(elements, "namespaces", namespace)
 	}
 	elements = append(elements, resource.Resource)
 	if request.Operation != admission.Create || request.Subresource != "" {
 		elements = append(elements, name, request.Subresource)
 	}
-	e.url = e.live.admin.Config.Host + "/" + path.Join(elements...)
+	e.url = e.server.Config.Host + "/" + path.Join(elements...)
 }
 
-// send sends the request and returns the answer.
-func (e *exchange) send(ctx context.Context) (answer, error) {
-	var a answer
+// Send sends the request and returns the answer.
+func (e *Exchange) Send(ctx context.Context) (Answer, error) {
+	var a Answer
 	r, err := http.NewRequestWithContext(ctx, e.method, e.url, bytes.NewReader(e.body))
 	if err != nil {
 		return a, err
@@ -220,13 +224,15 @@ func (e *exchange) send(ctx context.Context) (answer, error) {
 		}
 		a.Status = status
 	}
-	a.AuditAnnotations, err = e.live.audit(ctx, id)
+	if e.server.AuditLog != "" {
+		a.AuditAnnotations, err = e.server.audit(id)
+	}
 	return a, err
 }
 
 // audit returns the annotations of the audit event of a request.
-func (l *live) audit(ctx context.Context, id string) (map[string]string, error) {
-	log, err := os.Open(l.log)
+func (s *Server) audit(id string) (map[string]string, error) {
+	log, err := os.Open(s.AuditLog)
 	if err != nil {
 		return nil, err
 	}
