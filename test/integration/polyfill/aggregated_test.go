@@ -70,7 +70,7 @@ func TestGroupWithoutSchemas(t *testing.T) {
 	policies := c.polyfill.AdmissionregistrationV1().ValidatingAdmissionPolicies()
 	testserver.Must(policies.Create(t.Context(), things, metav1.CreateOptions{}))(t)
 	for name, want := range map[string]metav1.Condition{
-		things.Name:         {Status: metav1.ConditionUnknown, Reason: v1.PolicyReasonTypesNotFound, Message: "things.example.com/v1, Kind=Thing"},
+		things.Name:         {Status: metav1.ConditionUnknown, Reason: v1.PolicyReasonTypesNotFound, Message: `cannot resolve group version "things.example.com/v1"`},
 		"limit.example.com": {Status: metav1.ConditionTrue, Reason: v1.PolicyReasonNoTypeErrors},
 	} {
 		testserver.Eventually(t, func(ctx context.Context) error {

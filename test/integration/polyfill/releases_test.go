@@ -41,7 +41,7 @@ func TestReleases(t *testing.T) {
 		testserver.Eventually(t, func(ctx context.Context) error { return r.isOnlyUnreadyFor(ctx, "webhook-configurations") })
 	}
 
-	for _, owner := range []string{other + "/other", other + "/" + service, "edited/by-hand", ""} {
+	for _, owner := range []string{other + "/other", "edited/by-hand", ""} {
 		c.setOwner(t, owner)
 		testserver.Eventually(t, func(ctx context.Context) error { return c.hasOwner(ctx, system+"/"+service) })
 		if err := first.ready(t.Context()); err != nil {
