@@ -99,8 +99,8 @@ func (w warned) HandleWarningHeader(_ int, _, text string) {
 	}
 }
 
-// Policies and bindings match the versions of a resource as native ones do, and see the object in the
-// same version.
+// Policies and bindings match the versions of a resource as native ones do, and see the object in
+// the same version.
 func TestEquivalentVersions(t *testing.T) {
 	c := install(t)
 	c.start(t).awaitReady(t)

@@ -58,8 +58,8 @@ func NewRequest(ctx context.Context, a admission.Attributes, objects admission.O
 	return &Request{Attributes: a, ctx: ctx, done: ctx.Done(), objects: objects, namespaces: namespaces}
 }
 
-// original returns the resource and kind of the client's request. They differ from those of r if the
-// Attributes are Converted.
+// original returns the resource and kind of the client's request. They differ from those of r if
+// the Attributes are Converted.
 func (r *Request) original() Target {
 	a := Original(r.Attributes)
 	return Target{a.GetResource(), a.GetKind()}

@@ -17,8 +17,8 @@ var objects = NewObjects(noEquivalents{})
 
 // NewObjects returns the interfaces for the objects of Requests, with the equivalent resources that
 // the API server serves. They convert between no versions: the API server has converted the objects
-// to a version that the webhook's rules name, and a policy that reads another one fails. They set no
-// defaults: the API server does so after each webhook.
+// to a version that the webhook's rules name, and a policy that reads another one fails. They set
+// no defaults: the API server does so after each webhook.
 func NewObjects(equivalents runtime.EquivalentResourceMapper) admission.ObjectInterfaces {
 	return &admission.RuntimeObjectInterfaces{
 		ObjectCreater:            unstructuredscheme.NewUnstructuredCreator(),

@@ -35,8 +35,8 @@ func converted(t *testing.T, text string) *review.Request {
 	return r
 }
 
-// The API server sends an Event of events.k8s.io as one of core/v1, because the webhook's rules name
-// that. Policies match the converted object, and answers name the resource of the client.
+// The API server sends an Event of events.k8s.io as one of core/v1, because the webhook's rules
+// name that. Policies match the converted object, and answers name the resource of the client.
 func TestReview(t *testing.T) {
 	p := policytest.Validating("reasons.example.com", v1.ValidatingAdmissionPolicySpec{
 		MatchConstraints: policytest.Match(v1.Equivalent, policytest.Rule("", "v1", "events")),

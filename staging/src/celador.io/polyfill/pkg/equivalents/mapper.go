@@ -40,8 +40,8 @@ type Mapper struct {
 }
 
 // New returns a mapper that has read the discovery of the cluster. crd returns the
-// CustomResourceDefinition of a name, or nil, and is safe for concurrent use. New returns an error if
-// discovery fails.
+// CustomResourceDefinition of a name, or nil, and is safe for concurrent use. New returns an error
+// if discovery fails.
 func New(client discovery.DiscoveryInterface, crd func(name string) *apiextensionsv1.CustomResourceDefinition) (*Mapper, error) {
 	m := &Mapper{client: client, crd: crd}
 	return m, m.read()
@@ -63,8 +63,8 @@ func (m *Mapper) Run(ctx context.Context) {
 	}
 }
 
-// read reads the discovery of the cluster. It keeps the resources of group versions whose server does
-// not answer.
+// read reads the discovery of the cluster. It keeps the resources of group versions whose server
+// does not answer.
 func (m *Mapper) read() error {
 	_, lists, err := m.client.ServerGroupsAndResources()
 	var failed *discovery.ErrGroupDiscoveryFailed

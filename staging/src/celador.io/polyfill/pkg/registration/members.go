@@ -27,9 +27,9 @@ func recorded(o metav1.Object) (members routing.Members) {
 	return members
 }
 
-// FollowMembers calls set with the policies of the registered webhooks of a kind, at first and after
-// each change. configurations are informers that NewInformers returned. It fails if an informer has
-// already stopped.
+// FollowMembers calls set with the policies of the registered webhooks of a kind, at first and
+// after each change. configurations are informers that NewInformers returned. It fails if an
+// informer has already stopped.
 func FollowMembers(configurations informers.SharedInformerFactory, set func(routing.Kind, routing.Members)) error {
 	follow := func(kind routing.Kind, informer cache.SharedIndexInformer) error {
 		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{

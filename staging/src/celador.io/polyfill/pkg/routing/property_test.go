@@ -38,10 +38,10 @@ import (
 	"celador.io/polyfill/pkg/routing"
 )
 
-// The API server calls, for each request that a policy matches, one webhook at whose path the policy
-// decides, and sends the object in the version in which the policy would see it in the API server.
-// It calls at most one for any policy, and this holds for a configuration that is older than what
-// the replica knows, too. What matches the request in the API server matches the review.
+// The API server calls, for each request that a policy matches, one webhook at whose path the
+// policy decides, and sends the object in the version in which the policy would see it in the API
+// server. It calls at most one for any policy, and this holds for a configuration that is older
+// than what the replica knows, too. What matches the request in the API server matches the review.
 func TestRequestsReachPolicies(t *testing.T) {
 	for seed := range uint64(30) {
 		checkRoutes(t, seed)

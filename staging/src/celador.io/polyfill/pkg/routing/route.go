@@ -34,8 +34,8 @@ type Route struct {
 	Name string
 }
 
-// Path returns the URL path at which the webhook of the route is called while it serves the policies
-// with the given names, in any order. It differs for other policies.
+// Path returns the URL path at which the webhook of the route is called while it serves the
+// policies with the given names, in any order. It differs for other policies.
 func (r Route) Path(policies ...string) string {
 	return "/" + string(r.Kind) + "/" + r.Name + "/" + hash(slices.Sorted(slices.Values(policies)))
 }
@@ -54,7 +54,8 @@ type member struct {
 	namespaceSelector, objectSelector *metav1.LabelSelector
 	// rules are normalized.
 	rules []v1.NamedRuleWithOperations
-	// conditions are empty if the policy may fail a request that does not meet its match conditions.
+	// conditions are empty if the policy may fail a request that does not meet its match
+	// conditions.
 	conditions []v1.MatchCondition
 }
 
@@ -67,7 +68,8 @@ type key struct {
 	ReinvocationPolicy v1.ReinvocationPolicyType
 	// NamespaceSelector and ObjectSelector are in the canonical form of labels.Selector.
 	NamespaceSelector, ObjectSelector string
-	// Versions are set for matchPolicy Equivalent if all rules have the same ones, and Rules if not.
+	// Versions are set for matchPolicy Equivalent if all rules have the same ones, and Rules if
+	// not.
 	Versions []string
 	Rules    []v1.NamedRuleWithOperations
 }
@@ -109,8 +111,8 @@ func newMember(name string, k key, constraints *v1.MatchResources, conditions []
 	var namespacesValid, objectsValid bool
 	m.key.NamespaceSelector, m.namespaceSelector, namespacesValid = canonical(match.NamespaceSelector)
 	m.key.ObjectSelector, m.objectSelector, objectsValid = canonical(match.ObjectSelector)
-	// Missing constraints and params, invalid selectors and missing verdicts fail requests before the
-	// match conditions are evaluated.
+	// Missing constraints and params, invalid selectors and missing verdicts fail requests before
+	// the match conditions are evaluated.
 	if constraints != nil && namespacesValid && objectsValid && params == nil && !policyspec.IsEnforced(typeChecking) {
 		m.conditions = conditions
 	}

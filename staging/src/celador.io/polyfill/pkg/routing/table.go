@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// Retention is how long a path is at least known after it has left the webhook configuration: API
-	// servers call it until they have seen the new one.
+	// Retention is how long a path is at least known after it has left the webhook configuration:
+	// API servers call it until they have seen the new one.
 	Retention = time.Minute
 	// maxWait is how long a request waits for the configuration that its path is from.
 	maxWait = time.Second
@@ -91,8 +91,8 @@ func (t *Table) Set(latest Members) {
 
 // Selection returns the policies that decide about the requests at a URL path. It returns the same
 // pointer until they change. For a path that the table does not know, it waits for the next
-// configurations, up to a second, and then returns an error: the API server has seen a configuration
-// that this replica has not, and does not learn what its policies decide.
+// configurations, up to a second, and then returns an error: the API server has seen a
+// configuration that this replica has not, and does not learn what its policies decide.
 func (t *Table) Selection(ctx context.Context, path string) (*policy.Selection, error) {
 	current := t.current.Load()
 	if p, ok := current.paths[path]; ok {

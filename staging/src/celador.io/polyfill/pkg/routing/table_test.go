@@ -25,8 +25,8 @@ func selection(t *testing.T, table *routing.Table, path string) *policy.Selectio
 	return s
 }
 
-// API servers may call a path for a while after it has left the configuration, and mean the policies
-// that it had.
+// API servers may call a path for a while after it has left the configuration, and mean the
+// policies that it had.
 func TestTable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := routing.NewTable()

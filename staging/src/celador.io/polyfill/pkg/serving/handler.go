@@ -17,14 +17,14 @@ import (
 // A Decider returns the response to a review.
 type Decider func(ctx context.Context, request *review.Request) *admissionv1.AdmissionResponse
 
-// Prepare returns the context in which a Decider decides about a review that was sent to a URL path,
-// or an error while this replica cannot decide about it.
+// Prepare returns the context in which a Decider decides about a review that was sent to a URL
+// path, or an error while this replica cannot decide about it.
 type Prepare func(ctx context.Context, path string) (context.Context, error)
 
-// NewHandler returns a handler that answers reviews by a decider. webhook is the label of metrics. If
-// prepare returns an error, for an invalid review, and if time is over, the answer has an error's
-// status code: the API server then applies the failurePolicy of the webhook. Safe for concurrent
-// use.
+// NewHandler returns a handler that answers reviews by a decider. webhook is the label of metrics.
+// If prepare returns an error, for an invalid review, and if time is over, the answer has an
+// error's status code: the API server then applies the failurePolicy of the webhook. Safe for
+// concurrent use.
 func NewHandler(webhook string, prepare Prepare, decide Decider) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()

@@ -151,7 +151,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A path of which the replica knows no policies gets no answer, because policies may deny the request.
+// A path of which the replica knows no policies gets no answer, because policies may deny the
+// request.
 func TestUnknownPath(t *testing.T) {
 	never := validator(func(context.Context, admission.Attributes) error { t.Error("the plugin was asked"); return nil })
 	if code, body := post(t, serve(t, never, nil)+"x?timeout=20ms", create); code != http.StatusServiceUnavailable || !strings.Contains(body, limitPath+"x") {

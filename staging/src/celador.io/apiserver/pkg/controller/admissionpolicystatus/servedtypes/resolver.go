@@ -105,8 +105,8 @@ func (s *Resolver) Same(seen CustomResource) bool {
 	return d.resource(seen.Version) == seen
 }
 
-// CRD returns the CustomResourceDefinition of a name, or nil. It is shared, must not be changed, and
-// lacks what CompactCRD removes if that is the transformation of the informer.
+// CRD returns the CustomResourceDefinition of a name, or nil. It is shared, must not be changed,
+// and lacks what CompactCRD removes if that is the transformation of the informer.
 func (s *Resolver) CRD(name string) *apiextensionsv1.CustomResourceDefinition {
 	return s.crds.get(name)
 }
