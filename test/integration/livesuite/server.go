@@ -147,7 +147,7 @@ func (s *Server) define(t testing.TB, client dynamic.ResourceInterface, definiti
 	if err != nil {
 		t.Fatal(err)
 	}
-	kind := cluster.DefinedKind(definition)
+	kind := cluster.CustomKind(definition)
 	versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
 	for _, version := range versions {
 		if fields := version.(map[string]any); fields["served"] == true {

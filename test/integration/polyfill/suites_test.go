@@ -150,7 +150,7 @@ func (r *comparison) define(t *testing.T, results []suite.Result) {
 				continue
 			}
 			for _, object := range result.Cases[i].Manifests {
-				if offline.IsDefinition(object) && !apierrors.IsInvalid(r.native.Accepts(t, object)) {
+				if offline.IsCRD(object) && !apierrors.IsInvalid(r.native.Accepts(t, object)) {
 					r.native.Install(t, object)
 				}
 			}
@@ -207,7 +207,7 @@ func (r *comparison) refused(t *testing.T, c *suite.CaseResult) (objects []strin
 			continue
 		}
 		accepted := r.native.Serves(t, object.GroupVersionKind())
-		if accepted && (livesuite.IsPolicy(object) || offline.IsDefinition(object) || object == c.Request.OldObject) {
+		if accepted && (livesuite.IsPolicy(object) || offline.IsCRD(object) || object == c.Request.OldObject) {
 			err := r.native.Accepts(t, object)
 			accepted = !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err)
 		}
