@@ -11,21 +11,15 @@ import (
 	"strings"
 	"testing"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apiserver/pkg/server/options"
-	"k8s.io/apiserver/pkg/storage/storagebackend"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
-	"k8s.io/kubernetes/pkg/kubeapiserver"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/client-go/clientset"
-	"celador.io/polyfill/pkg/equivalents"
 
-	"celador.io/celador/test/integration/serverprocess"
 	"celador.io/celador/test/integration/testserver"
 )
 
@@ -156,46 +150,5 @@ func TestEquivalentVersions(t *testing.T) {
 			}
 			return nil
 		})
-	}
-}
-
-// Built-in resources that the API server stores in one place are equivalent, and no others.
-func TestBuiltInEquivalents(t *testing.T) {
-	server := serverprocess.StartAPIServer(t, kubernetes, "--runtime-config=api/all=true")
-	c := testserver.Must(testserver.NewClients(server.Admin))(t)
-	storage := testserver.Must(kubeapiserver.NewStorageFactoryConfig().Complete(options.NewEtcdOptions(storagebackend.NewDefaultConfig("", nil))).New())(t)
-	mapper := testserver.Must(equivalents.New(c.Core.Discovery(), func(string) *apiextensionsv1.CustomResourceDefinition { return nil }))(t)
-	_, lists, err := c.Core.Discovery().ServerGroupsAndResources()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// want holds the resources by their place in the storage and their subresource.
-	want, place := map[string][]string{}, func(resource schema.GroupVersionResource, subresource string) string {
-		return storage.ResourcePrefix(resource.GroupResource()) + "/" + subresource
-	}
-	each := func(do func(resource schema.GroupVersionResource, subresource string)) {
-		for _, list := range lists {
-			version := testserver.Must(schema.ParseGroupVersion(list.GroupVersion))(t)
-			for _, r := range list.APIResources {
-				resource, subresource, _ := strings.Cut(r.Name, "/")
-				do(version.WithResource(resource), subresource)
-			}
-		}
-	}
-	each(func(resource schema.GroupVersionResource, subresource string) {
-		key := place(resource, subresource)
-		want[key] = append(want[key], resource.String())
-	})
-	each(func(resource schema.GroupVersionResource, subresource string) {
-		var got []string
-		for _, r := range mapper.EquivalentResourcesFor(resource, subresource) {
-			got = append(got, r.String())
-		}
-		if want := want[place(resource, subresource)]; !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
-			t.Errorf("%v %s is equivalent to %q, want %q", resource, subresource, got, want)
-		}
-	})
-	if len(want["events/"]) != 2 {
-		t.Errorf("events are served as %q", want["events/"])
 	}
 }

@@ -263,7 +263,7 @@ func TestMovingMutatingPolicy(t *testing.T) {
 	role := testserver.Must(c.Core.RbacV1().ClusterRoles().Get(t.Context(), service, metav1.GetOptions{}))(t)
 	for i, r := range role.Rules {
 		if r.APIGroups[0] == "admissionregistration.k8s.io" {
-			role.Rules[i].Verbs = slices.DeleteFunc(r.Verbs, func(verb string) bool { return verb == "update" || verb == "create" })
+			role.Rules[i].Verbs = slices.DeleteFunc(r.Verbs, func(verb string) bool { return verb == "update" })
 		}
 	}
 	testserver.Must(c.Core.RbacV1().ClusterRoles().Update(t.Context(), role, metav1.UpdateOptions{}))(t)
