@@ -23,7 +23,7 @@ func TestPlayground(t *testing.T) {
 	}
 	evaluator := playground.NewEvaluator(offlinebackend.KubeAPIServer)
 	for _, example := range examples {
-		answer, err := evaluator.Evaluate(t.Context(), &example.Input)
+		answer, err := evaluator.Evaluate(t.Context(), &example.PageState)
 		if err != nil || len(answer.Problems) > 0 {
 			t.Errorf("%s: %v, problems %v", example.Name, err, answer.Problems)
 			continue

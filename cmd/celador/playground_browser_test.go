@@ -204,7 +204,7 @@ func testPlaygroundLongPanes(t *testing.T, page *browser, address string) {
 // fragment returns the fragment of a link to panes, with a feature gate.
 func fragment(t *testing.T, panes playground.Panes) string {
 	t.Helper()
-	text, err := json.Marshal(playground.Input{Panes: panes, FeatureGates: map[string]bool{"AdmissionPolicyTypeEnforcement": false}})
+	text, err := json.Marshal(playground.PageState{Panes: panes, FeatureGates: map[string]bool{"AdmissionPolicyTypeEnforcement": false}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func TestPlayground(t *testing.T) {
 	if len(examples) < 2 || examples[0].Name != "files" || examples[1].Name != "replica-limit" {
 		t.Fatalf("examples %+v", examples)
 	}
-	input, err := json.Marshal(examples[0].Input)
+	input, err := json.Marshal(examples[0].PageState)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestPlaygroundManyPolicies(t *testing.T) {
 		policy := strings.NewReplacer("owner.example.com", name, "has(object.metadata.labels)", "object.absent").Replace(typedPolicy)
 		policies, bindings = append(policies, policy), append(bindings, strings.ReplaceAll(typedBinding, "owner.example.com", name))
 	}
-	input, err := json.Marshal(playground.Input{Panes: playground.Panes{
+	input, err := json.Marshal(playground.PageState{Panes: playground.Panes{
 		Policy: strings.Join(policies, "---\n"), Binding: strings.Join(bindings, "---\n"), Object: typedObject,
 	}})
 	if err != nil {

@@ -87,7 +87,7 @@ func TestPlayground(t *testing.T) {
 	evaluator := playground.NewEvaluator(offlinebackend.KubeAPIServer)
 	for _, test := range []struct {
 		name  string
-		input playground.Input
+		input playground.PageState
 		want  []string // lines of describeAnswer that the answer has, among others
 		all   bool     // want has all lines
 	}{
@@ -96,7 +96,7 @@ func TestPlayground(t *testing.T) {
 		},
 		{
 			name:  "denied",
-			input: playground.Input{Panes: playground.Panes{Policy: policy, Binding: binding, Object: replicasOf("9")}},
+			input: playground.PageState{Panes: playground.Panes{Policy: policy, Binding: binding, Object: replicasOf("9")}},
 			want: []string{
 				"Denied allowed=false",
 				`status 422 Invalid: deployments.apps "web" is forbidden: ValidatingAdmissionPolicy 'replicas.example.com' with binding 'everywhere' denied request: at most 5 replicas, not 9`,
@@ -112,27 +112,27 @@ func TestPlayground(t *testing.T) {
 		},
 		{
 			name:  "update",
-			input: playground.Input{Panes: playground.Panes{Policy: policy, Binding: binding, OldObject: replicasOf("9"), Object: replicasOf("5")}},
+			input: playground.PageState{Panes: playground.Panes{Policy: policy, Binding: binding, OldObject: replicasOf("9"), Object: replicasOf("5")}},
 			want:  []string{"Allowed allowed=true", "policy replicas.example.com/everywhere Admitted "},
 		},
 		{
 			name:  "deletion",
-			input: playground.Input{Panes: playground.Panes{Policy: policy, Binding: binding, OldObject: replicasOf("9"), Request: "operation: DELETE"}},
+			input: playground.PageState{Panes: playground.Panes{Policy: policy, Binding: binding, OldObject: replicasOf("9"), Request: "operation: DELETE"}},
 			want:  []string{"NoMatch allowed=true"},
 		},
 		{
 			name:  "no request",
-			input: playground.Input{Panes: playground.Panes{Policy: policy}},
+			input: playground.PageState{Panes: playground.Panes{Policy: policy}},
 			want:  []string{" allowed=false", "expression replicas.example.com policy:13 spec.validations[0].expression: object.spec.replicas <= 5 (0/3)"},
 		},
 		{
 			name:  "all in one pane",
-			input: playground.Input{Panes: playground.Panes{Manifests: "apiVersion: v1\nkind: List\nitems:\n- " + indentItem(policy) + "- " + indentItem(binding), Object: replicasOf("9")}},
+			input: playground.PageState{Panes: playground.Panes{Manifests: "apiVersion: v1\nkind: List\nitems:\n- " + indentItem(policy) + "- " + indentItem(binding), Object: replicasOf("9")}},
 			want:  []string{"Denied allowed=false", "expression replicas.example.com manifests:16 spec.validations[0].expression: object.spec.replicas <= 5 (0/3)"},
 		},
 		{
 			name: "mutated",
-			input: playground.Input{Panes: playground.Panes{
+			input: playground.PageState{Panes: playground.Panes{
 				Policy:  playPolicy(mutatingKind, "color", "  reinvocationPolicy: Never\n  mutations:\n  - patchType: ApplyConfiguration\n    applyConfiguration:\n      expression: |-\n        Object{data: {'color': 'blue'}}\n"),
 				Binding: playBinding(mutatingKind, "color", ""), Object: configMap,
 			}},
@@ -144,7 +144,7 @@ func TestPlayground(t *testing.T) {
 		},
 		{
 			name: "params",
-			input: playground.Input{Panes: playground.Panes{
+			input: playground.PageState{Panes: playground.Panes{
 				Policy:  playPolicy(validatingKind, "p", "  paramKind: {apiVersion: v1, kind: ConfigMap}\n  validations: [{expression: \"object.data.a in params.data.allowed.split(',')\"}]\n"),
 				Binding: playBinding(validatingKind, "p", denies+", paramRef: {selector: {}, namespace: default, parameterNotFoundAction: Deny}"),
 				Params:  strings.ReplaceAll(configMap, "{a: b}", "{allowed: 'b,c'}") + "---\n" + strings.NewReplacer("x}", "w}", "{a: b}", "{allowed: c}").Replace(configMap), Object: strings.ReplaceAll(configMap, "x}", "z}"),
@@ -157,7 +157,7 @@ func TestPlayground(t *testing.T) {
 		},
 		{
 			name: "authorizer",
-			input: playground.Input{Panes: playground.Panes{
+			input: playground.PageState{Panes: playground.Panes{
 				Policy:  playPolicy(validatingKind, "p", "  validations: [{expression: \"authorizer.group('').resource('secrets').namespace('default').check('get').allowed()\"}]\n"),
 				Binding: playBinding(validatingKind, "p", denies), Object: configMap, Request: "userInfo: {username: jane}",
 				RBAC: "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: reader}\nrules: [{apiGroups: [''], resources: [secrets], verbs: [get]}]\n---\n" +
@@ -167,7 +167,7 @@ func TestPlayground(t *testing.T) {
 		},
 		{
 			name: "custom resource",
-			input: playground.Input{Panes: playground.Panes{
+			input: playground.PageState{Panes: playground.Panes{
 				Policy:    strings.ReplaceAll(playPolicy(validatingKind, "p", "  validations: [{expression: object.spec.size > 1}]\n"), `[""], apiVersions: [v1], operations: ["*"], resources: [configmaps]`, `[example.com], apiVersions: [v1], operations: ["*"], resources: [widgets]`),
 				Binding:   playBinding(validatingKind, "p", denies),
 				Manifests: clustertest.Widgets, Object: "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: x}\nspec: {size: 1}\n",
@@ -176,17 +176,17 @@ func TestPlayground(t *testing.T) {
 		},
 		{
 			name:  "invalid object",
-			input: playground.Input{Panes: playground.Panes{Policy: policy, Binding: binding, Object: replicasOf("-1")}},
+			input: playground.PageState{Panes: playground.Panes{Policy: policy, Binding: binding, Object: replicasOf("-1")}},
 			want:  []string{"Rejected allowed=false"},
 		},
 		{
 			name:  "policy that does not match",
-			input: playground.Input{Panes: playground.Panes{Policy: policy, Object: replicasOf("9")}},
+			input: playground.PageState{Panes: playground.Panes{Policy: policy, Object: replicasOf("9")}},
 			want:  []string{"NoMatch allowed=true", "policy replicas.example.com/ NotMatched the policy has no binding"},
 		},
 		{
 			name: "warnings of type checks",
-			input: playground.Input{Panes: playground.Panes{
+			input: playground.PageState{Panes: playground.Panes{
 				Policy: playPolicy(validatingKind, "p", "  validations:\n  - expression: object.dta.a == 'b'\n"), Binding: playBinding(validatingKind, "p", ", validationActions: [Warn]"), Object: configMap,
 			}},
 			want: []string{
@@ -197,7 +197,7 @@ func TestPlayground(t *testing.T) {
 		},
 		{
 			name: "feature gate",
-			input: playground.Input{
+			input: playground.PageState{
 				Panes:        playground.Panes{Policy: playPolicy(validatingKind, "p", "  policyType: Singleton\n  validations: [{expression: 'false', message: never}]\n"), Object: configMap},
 				FeatureGates: map[string]bool{"ValidatingAdmissionPolicySingleton": true},
 			},
@@ -205,39 +205,39 @@ func TestPlayground(t *testing.T) {
 		},
 		{
 			name:  "unknown feature gate",
-			input: playground.Input{FeatureGates: map[string]bool{"Nonsense": true}},
+			input: playground.PageState{FeatureGates: map[string]bool{"Nonsense": true}},
 			want:  []string{" allowed=false", "problem featureGates:0 : unrecognized feature gate: Nonsense"}, all: true,
 		},
 		{
 			name:  "syntax",
-			input: playground.Input{Panes: playground.Panes{Policy: policy, Binding: "a: b\nc: [\n", Object: "\ta"}},
+			input: playground.PageState{Panes: playground.Panes{Policy: policy, Binding: "a: b\nc: [\n", Object: "\ta"}},
 			want:  []string{" allowed=false", "problem binding:2 : not valid YAML", "problem object:1 : not valid YAML: found character that cannot start any token"}, all: true,
 		},
 		{
 			name:  "expression that does not compile",
-			input: playground.Input{Panes: playground.Panes{Policy: strings.ReplaceAll(policy, "<= 5", "<="), Object: replicasOf("1")}},
+			input: playground.PageState{Panes: playground.Panes{Policy: strings.ReplaceAll(policy, "<= 5", "<="), Object: replicasOf("1")}},
 			want:  []string{" allowed=false", "problem policy:13 spec.validations[0].expression: Invalid value: compilation failed: ERROR: <input>:1:24: Syntax error"}, all: true,
 		},
 		{
 			name:  "unknown fields",
-			input: playground.Input{Panes: playground.Panes{Policy: strings.ReplaceAll(policy, "validations:", "validation:"), Object: configMap}},
+			input: playground.PageState{Panes: playground.Panes{Policy: strings.ReplaceAll(policy, "validations:", "validation:"), Object: configMap}},
 			want:  []string{" allowed=false", "problem policy:12 spec.validation: unknown field"}, all: true,
 		},
 		{
 			name:  "unknown field of the object",
-			input: playground.Input{Panes: playground.Panes{Object: configMap + "date: {}\n"}},
+			input: playground.PageState{Panes: playground.Panes{Object: configMap + "date: {}\n"}},
 			want:  []string{" allowed=false", "problem object:5 date: unknown field"}, all: true,
 		},
 		{
 			name:  "many invalid fields",
-			input: playground.Input{Panes: playground.Panes{Manifests: "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  containers:\n" + manyContainers(150)}},
+			input: playground.PageState{Panes: playground.Panes{Manifests: "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  containers:\n" + manyContainers(150)}},
 			want: []string{
 				" allowed=false", "problem manifests:6 spec.containers[0].name: Invalid value: ", "problem manifests:105 spec.containers[99].name: Invalid value: ", "problem manifests:1 : 50 more fields are invalid",
 			},
 		},
 		{
 			name: "match condition of a webhook",
-			input: playground.Input{Panes: playground.Panes{Object: configMap, Manifests: `apiVersion: admissionregistration.k8s.io/v1
+			input: playground.PageState{Panes: playground.Panes{Object: configMap, Manifests: `apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingWebhookConfiguration
 metadata: {name: w}
 webhooks:
@@ -256,22 +256,22 @@ webhooks:
 		},
 		{
 			name:  "unknown kind",
-			input: playground.Input{Panes: playground.Panes{Object: "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: x}\n"}},
+			input: playground.PageState{Panes: playground.Panes{Object: "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: x}\n"}},
 			want:  []string{" allowed=false", `problem object:1 : kind Widget: API group "example.com" is not served: custom resources need their CustomResourceDefinition among the objects`}, all: true,
 		},
 		{
 			name:  "fields of the request",
-			input: playground.Input{Panes: playground.Panes{Object: configMap, Request: "operation: CREATE\nuser: jane\nobject: /etc/passwd\n"}},
+			input: playground.PageState{Panes: playground.Panes{Object: configMap, Request: "operation: CREATE\nuser: jane\nobject: /etc/passwd\n"}},
 			want:  []string{" allowed=false", "problem request:3 object: has a pane of its own"}, all: true,
 		},
 		{
 			name:  "unknown field of the request",
-			input: playground.Input{Panes: playground.Panes{Object: configMap, Request: "operation: CREATE\nuser: jane\n"}},
+			input: playground.PageState{Panes: playground.Panes{Object: configMap, Request: "operation: CREATE\nuser: jane\n"}},
 			want:  []string{" allowed=false", "problem request:2 user: unknown field"}, all: true,
 		},
 		{
 			name:  "path of a file",
-			input: playground.Input{Panes: playground.Panes{Policy: "/etc/passwd", Params: "[/etc/passwd]", Object: "/etc/passwd"}},
+			input: playground.PageState{Panes: playground.Panes{Policy: "/etc/passwd", Params: "[/etc/passwd]", Object: "/etc/passwd"}},
 			want: []string{
 				" allowed=false", "problem policy:1 : a value of type string is not allowed here, want object", "problem params:1 : a value of type array is not allowed here, want object",
 				"problem object:1 : a value of type string is not allowed here, want object",
@@ -280,17 +280,17 @@ webhooks:
 		},
 		{
 			name:  "two objects",
-			input: playground.Input{Panes: playground.Panes{Object: configMap + "---\n" + configMap}},
+			input: playground.PageState{Panes: playground.Panes{Object: configMap + "---\n" + configMap}},
 			want:  []string{" allowed=false", "problem object:6 : the pane has 2 documents, want 1"}, all: true,
 		},
 		{
 			name:  "the same object twice",
-			input: playground.Input{Panes: playground.Panes{Policy: policy, Manifests: policy, Object: configMap}},
+			input: playground.PageState{Panes: playground.Panes{Policy: policy, Manifests: policy, Object: configMap}},
 			want:  []string{" allowed=false", `problem manifests:4 metadata.name: ValidatingAdmissionPolicy "replicas.example.com" is already in policy:1`}, all: true,
 		},
 		{
 			name: "expensive expression",
-			input: playground.Input{Panes: playground.Panes{
+			input: playground.PageState{Panes: playground.Panes{
 				Policy:  playPolicy(validatingKind, "p", "  validations:\n  - expression: \"[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, [1,2,3,4,5,6,7,8,9,10].all(c, [1,2,3,4,5,6,7,8,9,10].all(d, [1,2,3,4,5,6,7,8,9,10].all(e, [1,2,3,4,5,6,7,8,9,10].all(f, a + b + c + d + e + f < 100 && object.data.size() > 0))))))\"\n"),
 				Binding: playBinding(validatingKind, "p", denies), Object: configMap,
 			}},
@@ -298,7 +298,7 @@ webhooks:
 		},
 		{
 			name:  "aliases",
-			input: playground.Input{Panes: playground.Panes{Manifests: "a: &a " + strings.Repeat("x", 1000) + "\nb: [" + strings.Repeat("*a, ", 4000) + "]\n"}},
+			input: playground.PageState{Panes: playground.Panes{Manifests: "a: &a " + strings.Repeat("x", 1000) + "\nb: [" + strings.Repeat("*a, ", 4000) + "]\n"}},
 			want:  []string{" allowed=false", "problem manifests:1 : the aliases stand for more than 3145728 bytes"}, all: true,
 		},
 	} {
@@ -350,7 +350,7 @@ func FuzzPlayground(f *testing.F) {
 	f.Add(policy+"  matchConditions: [{name: a, expression: \"object.x.all(y, y)\"}]", binding, configMap, "", "options: {a: b}\nsubResource: status\ndryRun: true", clustertest.Widgets)
 	evaluator := playground.NewEvaluator(offlinebackend.KubeAPIServer)
 	f.Fuzz(func(t *testing.T, policy, binding, object, oldObject, request, manifests string) {
-		input := &playground.Input{Panes: playground.Panes{Policy: policy, Binding: binding, Object: object, OldObject: oldObject, Request: request, Manifests: manifests}}
+		input := &playground.PageState{Panes: playground.Panes{Policy: policy, Binding: binding, Object: object, OldObject: oldObject, Request: request, Manifests: manifests}}
 		answer, err := evaluator.Evaluate(t.Context(), input)
 		if err != nil {
 			t.Fatal(err)

@@ -52,7 +52,7 @@ func namesIn[T Object](ctx context.Context, resource ListerGetter, version strin
 type BoundPolicies[Policy Object] struct {
 	// takesEffectAlone reports whether a policy takes effect without a binding.
 	takesEffectAlone func(Policy) bool
-	bound            policyvalidation.BoundPolicies
+	bound            policyvalidation.BoundPolicyNames
 }
 
 // PoliciesBoundBy returns the policies to which the objects of bindings refer.

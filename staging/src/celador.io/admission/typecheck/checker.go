@@ -25,7 +25,7 @@ type Checker struct {
 	// patchEnv extends env with the types of mutations.
 	patchEnv *cel.Env
 	// sizes infers type sizes for expressions in both environments.
-	sizes *typesize.Functions
+	sizes *typesize.Overloads
 	types Types
 	// maxCost limits the cost of checking a policy.
 	maxCost int
@@ -48,7 +48,7 @@ func New(base *environment.EnvSet, types Types) (*Checker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bounding the copies of macros: %w", err)
 	}
-	return &Checker{env: set.StoredExpressionsEnv(), parser: parser.New(bounded), patchEnv: patchEnv, sizes: typesize.NewFunctions(patchEnv), types: types, maxCost: maxCost}, nil
+	return &Checker{env: set.StoredExpressionsEnv(), parser: parser.New(bounded), patchEnv: patchEnv, sizes: typesize.NewOverloads(patchEnv), types: types, maxCost: maxCost}, nil
 }
 
 // With returns a checker that finds types in types. It shares the environments of c and is cheap

@@ -46,7 +46,7 @@ func (o operand) value(latest values) ref.Val {
 }
 
 // compare adds the results of a comparison.
-func (p *Plan) compare(e ast.Expr) {
+func (p *BranchIndex) compare(e ast.Expr) {
 	call := e.AsCall()
 	left, right := call.Args()[0], call.Args()[1]
 	c := &comparison{left: newOperand(left), right: newOperand(right), next: Less, branches: map[BranchResult]int{}}
@@ -65,12 +65,12 @@ func (p *Plan) compare(e ast.Expr) {
 }
 
 // isSize reports whether a node is a call of size().
-func (p *Plan) isSize(e ast.Expr) bool {
+func (p *BranchIndex) isSize(e ast.Expr) bool {
 	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "size"
 }
 
 // missing says which values would reach a result of a comparison.
-func (p *Plan) missing(left, right ast.Expr, result, next BranchResult) string {
+func (p *BranchIndex) missing(left, right ast.Expr, result, next BranchResult) string {
 	subject, bound := left, right
 	flipped := map[BranchResult]BranchResult{Less: Greater, Equal: Equal, Greater: Less}
 	if left.Kind() == ast.LiteralKind {

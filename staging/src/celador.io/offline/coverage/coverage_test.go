@@ -36,7 +36,7 @@ func (r *recorder) Evaluated(_ context.Context, _ *expression.Program, steps []e
 
 // evaluate evaluates an expression for each object, and returns its plan and the steps of each
 // evaluation.
-func evaluate(t *testing.T, source string, objects ...string) (*coverage.Plan, [][]expression.Step) {
+func evaluate(t *testing.T, source string, objects ...string) (*coverage.BranchIndex, [][]expression.Step) {
 	t.Helper()
 	r := &recorder{}
 	program, compileErr := expression.Default().Traced(r).Bare().Compile(source, expression.Declarations{}, environment.StoredExpressions, cel.AnyType)
@@ -52,7 +52,7 @@ func evaluate(t *testing.T, source string, objects ...string) (*coverage.Plan, [
 		_, _ = program.Evaluate(expression.NewSeries(t.Context(), activation, nil, expression.NewBudget(1e6)))
 		all = append(all, r.steps)
 	}
-	return coverage.NewPlan(program.Traced()), all
+	return coverage.NewBranchIndex(program.Traced()), all
 }
 
 // parse returns an object. It keeps integers.

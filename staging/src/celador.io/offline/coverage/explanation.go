@@ -38,12 +38,12 @@ type Value struct {
 const maxValues = 10
 
 // Result returns the value of the expression in an evaluation, or nil if it has none.
-func (p *Plan) Result(steps []expression.Step) ref.Val {
+func (p *BranchIndex) Result(steps []expression.Step) ref.Val {
 	return latestOf(steps)[p.checked.Expr().ID()]
 }
 
 // Explain explains the result of an evaluation.
-func (p *Plan) Explain(steps []expression.Step) Explanation {
+func (p *BranchIndex) Explain(steps []expression.Step) Explanation {
 	x := explainer{source: p.source, latest: latestOf(steps), seen: map[string]bool{}}
 	root := p.checked.Expr()
 	part := x.culprit(root)

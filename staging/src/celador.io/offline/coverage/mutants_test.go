@@ -64,7 +64,7 @@ func (r *ruleRecorder) Evaluated(_ context.Context, _ *schemaexpression.Program,
 
 // evaluateRule is evaluate for the rule of a CustomResourceDefinition with the fields a, b, used
 // and list, which reads self instead of object.
-func evaluateRule(t *testing.T, source string, objects ...string) (*coverage.Plan, [][]expression.Step) {
+func evaluateRule(t *testing.T, source string, objects ...string) (*coverage.BranchIndex, [][]expression.Step) {
 	t.Helper()
 	value := func(kind string) structuralschema.Structural {
 		return structuralschema.Structural{Generic: structuralschema.Generic{Type: kind}}
@@ -84,7 +84,7 @@ func evaluateRule(t *testing.T, source string, objects ...string) (*coverage.Pla
 		rules.Validate(t.Context(), parse(t, text).Object, nil)
 		all = append(all, r.steps)
 	}
-	return coverage.NewPlan(r.program.Traced()), all
+	return coverage.NewBranchIndex(r.program.Traced()), all
 }
 
 // TestMutants checks that objects that cover all branches of an expression tell it from its
@@ -94,7 +94,7 @@ func TestMutants(t *testing.T) {
 	t.Run("rules", func(t *testing.T) { testMutants(t, evaluateRule) })
 }
 
-func testMutants(t *testing.T, evaluate func(t *testing.T, source string, objects ...string) (*coverage.Plan, [][]expression.Step)) {
+func testMutants(t *testing.T, evaluate func(t *testing.T, source string, objects ...string) (*coverage.BranchIndex, [][]expression.Step)) {
 	for _, test := range []struct {
 		expression string
 		// base is an object. Each case changes one of its fields, so that it violates one condition

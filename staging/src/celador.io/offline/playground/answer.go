@@ -88,8 +88,8 @@ type Expression struct {
 	Policy string `json:"policy"`
 	Place
 	// Text is the expression, in one line.
-	Text        string             `json:"text"`
-	Evaluations []suite.Evaluation `json:"evaluations,omitempty"`
+	Text        string                      `json:"text"`
+	Evaluations []suite.ExplainedEvaluation `json:"evaluations,omitempty"`
 	// Omitted is the number of further evaluations.
 	Omitted int `json:"omitted,omitempty"`
 	coverage.Summary

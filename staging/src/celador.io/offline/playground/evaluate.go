@@ -58,7 +58,7 @@ func NewEvaluator(backend cluster.Backend) *Evaluator {
 // When the time of an evaluation is over, or ctx is done, the evaluation ends with its next
 // expression. Kubernetes' own code cannot be ended earlier, and until it ends, no other evaluation
 // starts.
-func (e *Evaluator) Evaluate(ctx context.Context, input *Input) (*Answer, error) {
+func (e *Evaluator) Evaluate(ctx context.Context, input *PageState) (*Answer, error) {
 	if e.overdue.Load() {
 		return nil, errOverdue
 	}
@@ -120,7 +120,7 @@ type evaluationEnd struct {
 }
 
 // explain returns the answer to the request of an input.
-func (e *Evaluator) explain(ctx context.Context, input *Input) (*suite.ExplainedResponse, error) {
+func (e *Evaluator) explain(ctx context.Context, input *PageState) (*suite.ExplainedResponse, error) {
 	test, err := input.Panes.test()
 	if err != nil {
 		return nil, err

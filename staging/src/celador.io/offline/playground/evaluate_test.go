@@ -35,7 +35,7 @@ func TestQueue(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	first := make(chan *playground.Answer, 1)
 	go func() {
-		answer, err := evaluator.Evaluate(t.Context(), &playground.Input{})
+		answer, err := evaluator.Evaluate(t.Context(), &playground.PageState{})
 		if err != nil {
 			t.Error(err)
 		}
@@ -46,7 +46,7 @@ func TestQueue(t *testing.T) {
 	const more = 20
 	for range more {
 		go func() {
-			_, err := evaluator.Evaluate(ctx, &playground.Input{})
+			_, err := evaluator.Evaluate(ctx, &playground.PageState{})
 			errs <- err
 		}()
 	}
@@ -74,7 +74,7 @@ func TestQueue(t *testing.T) {
 // TestManyProblems evaluates more unusable documents than a page can show.
 func TestManyProblems(t *testing.T) {
 	evaluator := playground.NewEvaluator(blocking{})
-	answer, err := evaluator.Evaluate(t.Context(), &playground.Input{Panes: playground.Panes{Manifests: strings.Repeat("a: 1\n---\n", 2000)}})
+	answer, err := evaluator.Evaluate(t.Context(), &playground.PageState{Panes: playground.Panes{Manifests: strings.Repeat("a: 1\n---\n", 2000)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestOverdue(t *testing.T) {
 		types := blocking{entered: make(chan struct{}, 2), release: make(chan struct{})}
 		evaluator := playground.NewEvaluator(types)
 		evaluate := func() (string, error) {
-			answer, err := evaluator.Evaluate(t.Context(), &playground.Input{})
+			answer, err := evaluator.Evaluate(t.Context(), &playground.PageState{})
 			if err != nil {
 				return "", err
 			}
@@ -129,7 +129,7 @@ func TestManyEntries(t *testing.T) {
 		for i := range 10_001 {
 			test.object = strings.Replace(test.object, "%", fmt.Sprint(i), 1)
 		}
-		answer, err := evaluator.Evaluate(t.Context(), &playground.Input{Panes: playground.Panes{Object: test.object}})
+		answer, err := evaluator.Evaluate(t.Context(), &playground.PageState{Panes: playground.Panes{Object: test.object}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ import (
 type Example struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`
-	Input
+	PageState
 }
 
 // Examples returns an example for each directory of a file system that has a policy and a

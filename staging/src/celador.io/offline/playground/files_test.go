@@ -25,7 +25,7 @@ func TestFromFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &playground.Example{Name: "files", Title: "a.yaml, b.yaml", Input: playground.Input{Panes: playground.Panes{
+	want := &playground.Example{Name: "files", Title: "a.yaml, b.yaml", PageState: playground.PageState{Panes: playground.Panes{
 		Policy: policy, Binding: bound, Params: params, RBAC: role, Manifests: space + "---\n" + pod, Object: pod,
 	}}}
 	if diff := cmp.Diff(want, example); diff != "" {

@@ -40,7 +40,7 @@ const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 
 //
 // Pages of other sites cannot use the handler. It answers 403 to requests for other hosts, which
 // DNS rebinding could cause, and to posts from other origins.
-func NewHandler(address string, examples []Example, evaluate func(context.Context, *Input) (*Answer, error)) http.Handler {
+func NewHandler(address string, examples []Example, evaluate func(context.Context, *PageState) (*Answer, error)) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, "assets/index.html") })
 	mux.Handle("GET /assets/", http.FileServerFS(assets))
@@ -94,13 +94,13 @@ func guard(address string, next http.Handler) http.Handler {
 }
 
 // decode returns the input in the body of a request.
-func decode(w http.ResponseWriter, r *http.Request) (*Input, error) {
+func decode(w http.ResponseWriter, r *http.Request) (*PageState, error) {
 	if mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); mediaType != "application/json" {
 		return nil, &requestError{http.StatusUnsupportedMediaType, "the Content-Type must be application/json"}
 	}
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, MaxBody))
 	decoder.DisallowUnknownFields()
-	input := &Input{}
+	input := &PageState{}
 	err := decoder.Decode(input)
 	if err == nil {
 		if _, err = decoder.Token(); errors.Is(err, io.EOF) {

@@ -18,7 +18,7 @@ const address = "127.0.0.1:10270"
 
 // evaluate answers with the policy of the input. It panics if the policy is "panic", and is busy if
 // it is "busy".
-func evaluate(_ context.Context, input *playground.Input) (*playground.Answer, error) {
+func evaluate(_ context.Context, input *playground.PageState) (*playground.Answer, error) {
 	switch input.Panes.Policy {
 	case "panic":
 		panic("no luck")

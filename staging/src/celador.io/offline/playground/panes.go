@@ -11,8 +11,8 @@ import (
 	"celador.io/offline/suite"
 )
 
-// An Input is the state of the page.
-type Input struct {
+// A PageState is the state of the page.
+type PageState struct {
 	Panes Panes `json:"panes"`
 	// FeatureGates holds the values of feature gates by name. Gates that are not in it have their
 	// defaults.

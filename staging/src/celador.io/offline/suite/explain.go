@@ -42,7 +42,7 @@ type EvaluatedExpression struct {
 	coverage.Expression
 	// Evaluations are the first evaluations, at most maxEvaluations. A policy with several params
 	// evaluates an expression for each of them.
-	Evaluations []Evaluation
+	Evaluations []ExplainedEvaluation
 	// Omitted is the number of further evaluations.
 	Omitted int
 }
@@ -50,8 +50,8 @@ type EvaluatedExpression struct {
 // maxEvaluations bounds the memory of an ExplainedResponse.
 const maxEvaluations = 20
 
-// An Evaluation is one evaluation of an expression.
-type Evaluation struct {
+// An ExplainedEvaluation is one evaluation of an expression.
+type ExplainedEvaluation struct {
 	coverage.Explanation
 	// Failed is set if the value is an error.
 	Failed bool `json:"error"`
@@ -145,7 +145,7 @@ func (x *explainer) visit(evaluation cluster.Evaluation) {
 		e.Omitted++
 		return
 	}
-	e.Evaluations = append(e.Evaluations, Evaluation{plan.Explain(evaluation.Steps), types.IsError(plan.Result(evaluation.Steps)), evaluation.Cost})
+	e.Evaluations = append(e.Evaluations, ExplainedEvaluation{plan.Explain(evaluation.Steps), types.IsError(plan.Result(evaluation.Steps)), evaluation.Cost})
 }
 
 // sorted returns the expressions in order.

@@ -24,7 +24,7 @@ type tracing struct {
 // A tracedExpression is an expression with its place in the manifests.
 type tracedExpression struct {
 	coverage.Expression
-	plan *coverage.Plan
+	plan *coverage.BranchIndex
 }
 
 // newTracing returns the tracing of a cluster with the given objects.
@@ -35,7 +35,7 @@ func newTracing(ctx context.Context, c *cluster.Cluster, objects []object) (*tra
 	}
 	t := &tracing{traced, map[*cluster.Expression]tracedExpression{}}
 	for _, e := range traced.Expressions {
-		plan := coverage.NewPlan(e.Checked)
+		plan := coverage.NewBranchIndex(e.Checked)
 		found := coverage.Expression{Kind: e.Kind, Name: e.Name, Field: e.Field, Text: plan.Text(), Branches: plan.Branches()}
 		if i := slices.IndexFunc(objects, func(o object) bool { return o.content.GetKind() == e.Kind && o.content.GetName() == e.Name }); i >= 0 {
 			found.Position = objects[i].document.Position(e.Field)

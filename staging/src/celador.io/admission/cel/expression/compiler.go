@@ -33,7 +33,7 @@ type Compiler struct {
 	// cache and functions are shared with compositions. The scope of a composition is part of
 	// its cache keys.
 	cache     *programs.Cache[Program]
-	functions programs.Functions
+	functions programs.BaseFunctions
 	scope     programs.Digest
 	// positions maps the names of the policy's variables in scope to their positions.
 	positions map[string]int
@@ -58,7 +58,7 @@ var Default = sync.OnceValue(func() *Compiler {
 // returns an internal error.
 func NewCompiler(base *environment.EnvSet) *Compiler {
 	c := newCompiler(func() (*environment.EnvSet, error) { return base, nil })
-	c.cache, c.functions = &programs.Cache[Program]{}, programs.NewFunctions(base)
+	c.cache, c.functions = &programs.Cache[Program]{}, programs.NewBaseFunctions(base)
 	return c
 }
 

@@ -28,7 +28,7 @@ var Default = sync.OnceValue(func() *Compiler {
 // A Compiler compiles expressions. It is safe for concurrent use.
 type Compiler struct {
 	base      *environment.EnvSet
-	functions programs.Functions
+	functions programs.BaseFunctions
 	programs  programs.Cache[Program]
 	// tracer is nil unless programs are traced.
 	tracer Tracer
@@ -40,7 +40,7 @@ type Compiler struct {
 // Expressions of scopes with equal types and without constructors share programs while these are in
 // use, so that the versions of a resource and resources with equal schemas do.
 func NewCompiler(base *environment.EnvSet) *Compiler {
-	return &Compiler{base: base, functions: programs.NewFunctions(base)}
+	return &Compiler{base: base, functions: programs.NewBaseFunctions(base)}
 }
 
 // CheckNodes returns an error if the macros of an expression copy so much that cel-go would take

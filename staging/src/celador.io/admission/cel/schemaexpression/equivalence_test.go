@@ -190,7 +190,7 @@ func compile(t testing.TB, r *resource, source string, oldSelf schemaexpression.
 
 // differ describes how an evaluation differs from cel-go's, or returns an empty string. plain
 // returns the part of a value that is compared.
-func differ(got schemaexpression.Evaluation, want ref.Val, cost uint64, err error, plain func(ref.Val) any) string {
+func differ(got schemaexpression.EvaluationResult, want ref.Val, cost uint64, err error, plain func(ref.Val) any) string {
 	switch {
 	case !got.HasCost || got.Cost != cost:
 		return fmt.Sprintf("costs %d, want %d (value %v, error %v)", got.Cost, cost, want, err)

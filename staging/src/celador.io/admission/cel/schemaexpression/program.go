@@ -26,8 +26,8 @@ type Program struct {
 	err error
 }
 
-// An Evaluation is the outcome of evaluating a program.
-type Evaluation struct {
+// An EvaluationResult is the outcome of evaluating a program.
+type EvaluationResult struct {
 	// Value is the result. Nil if Err is set.
 	Value ref.Val
 	// Cost is the CEL cost. It is valid if HasCost is set, also if Err is.
@@ -47,9 +47,9 @@ var memories = sync.Pool{New: func() any { return &evaluator.Memory{} }}
 // Evaluate evaluates the program with the variables of in. Cancelling ctx interrupts it. An
 // evaluation that costs more than Scope.CostLimit ends with an error, and so does one that exceeds
 // the limits of package limits together with earlier evaluations of the same Activation.
-func (p *Program) Evaluate(ctx context.Context, in *Activation) Evaluation {
+func (p *Program) Evaluate(ctx context.Context, in *Activation) EvaluationResult {
 	if err := in.meter.Err(); err != nil {
-		return Evaluation{HasCost: true, Err: err}
+		return EvaluationResult{HasCost: true, Err: err}
 	}
 	in.meter.Done, in.meter.CostLimit = ctx.Done(), p.CostLimit
 	memory := memories.Get().(*evaluator.Memory)
@@ -58,12 +58,12 @@ func (p *Program) Evaluate(ctx context.Context, in *Activation) Evaluation {
 	if err != nil {
 		value = nil
 	}
-	return Evaluation{value, charge.Cost, charge.Known, err}
+	return EvaluationResult{value, charge.Cost, charge.Known, err}
 }
 
 // EvaluateShared evaluates the program of a shared variable, as Evaluate does. It may be called
 // during another evaluation with the same Activation, for the expression that reads the variable.
-func (p *Program) EvaluateShared(ctx context.Context, in *Activation) Evaluation {
+func (p *Program) EvaluateShared(ctx context.Context, in *Activation) EvaluationResult {
 	before := in.meter.Mark()
 	evaluation := p.Evaluate(ctx, in)
 	in.meter.Keep(before)

@@ -27,7 +27,7 @@ const (
 // Check returns an issue if a type in the parsed expression may be too large for the checker, or if
 // the checker would panic, and nil otherwise. f must hold the functions of env. Check ignores type
 // errors, which the checker reports. It is safe for concurrent use.
-func (f *Functions) Check(env *cel.Env, parsed *cel.Ast) *cel.Issues {
+func (f *Overloads) Check(env *cel.Env, parsed *cel.Ast) *cel.Issues {
 	i := f.newInference(env)
 	i.visit(parsed.NativeRep().Expr())
 	if i.steps > maxSteps {

@@ -8,7 +8,7 @@ import "github.com/google/cel-go/cel"
 // Sizes returns the inferred size of the type of each subexpression, by expression ID. It leaves
 // out subexpressions of scalar type. In a well-typed expression, the checker infers no larger type
 // for any subexpression.
-func (f *Functions) Sizes(env *cel.Env, parsed *cel.Ast) map[int64]Size {
+func (f *Overloads) Sizes(env *cel.Env, parsed *cel.Ast) map[int64]Size {
 	i := f.newInference(env)
 	i.visit(parsed.NativeRep().Expr())
 	sizes := map[int64]Size{}

@@ -19,7 +19,7 @@ import (
 // sizes follow.
 type inference struct {
 	unifier
-	functions *Functions
+	functions *Overloads
 	provider  types.Provider
 	variables map[string]*types.Type
 	// declared caches the shapes of declared types.
@@ -43,7 +43,7 @@ type subexpression struct {
 	*shape
 }
 
-func (f *Functions) newInference(env *cel.Env) *inference {
+func (f *Overloads) newInference(env *cel.Env) *inference {
 	i := &inference{
 		unifier:   unifier{joined: map[[2]*shape]*shape{}},
 		functions: f,

@@ -41,7 +41,7 @@ var language = sync.OnceValue(func() *cel.Env {
 	return env
 })
 
-var functions = sync.OnceValue(func() *typesize.Functions { return typesize.NewFunctions(language()) })
+var functions = sync.OnceValue(func() *typesize.Overloads { return typesize.NewOverloads(language()) })
 
 // compare checks an expression if it is small enough, and compares the inferred sizes of all types
 // with cel-go's. It reports whether the expression is well-typed.

@@ -156,7 +156,7 @@ func validate[P metav1.Object](validator policyvalidation.Validator[P], obj, sto
 
 // boundPolicies returns the policies that bindings bind, by the cache of an informer or by a list of
 // the API server.
-func boundPolicies[B runtime.Object, List runtime.Object](cached func(labels.Selector) ([]B, error), latest func(context.Context, metav1.ListOptions) (List, error), policyName func(B) string) policyvalidation.BoundPolicies {
+func boundPolicies[B runtime.Object, List runtime.Object](cached func(labels.Selector) ([]B, error), latest func(context.Context, metav1.ListOptions) (List, error), policyName func(B) string) policyvalidation.BoundPolicyNames {
 	return func(ctx context.Context, version string) (sets.Set[string], error) {
 		names := sets.New[string]()
 		if version == "0" {

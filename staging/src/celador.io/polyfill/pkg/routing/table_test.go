@@ -11,19 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"celador.io/admission/policy"
 	"celador.io/polyfill/pkg/routing"
 )
-
-// selection returns the policies at a path that the table knows.
-func selection(t *testing.T, table *routing.Table, path string) *policy.Selection {
-	t.Helper()
-	s, err := table.Selection(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
 
 // API servers may call a path for a while after it has left the configuration, and mean the
 // policies that it had.

@@ -21,8 +21,8 @@ type Closures struct {
 	plans []*sharedPlan
 }
 
-// An Input resolves the names that an expression reads. Evaluate calls it from one goroutine.
-type Input interface {
+// A Resolver resolves the names that an expression reads. Evaluate calls it from one goroutine.
+type Resolver interface {
 	interpreter.Activation
 	// Variable returns the value of the policy's variable at a position of Scope.Positions. The
 	// first read evaluates the variable.
@@ -87,7 +87,7 @@ func (m *Memory) end(f *frame) {
 // cost so far, which is at least what cel-go charges up to there. An evaluation that costs more
 // than limit declines. Closing done interrupts loops; done may be nil. Evaluate recovers a panic
 // and declines. The caller reads it with memory.Panicked.
-func (p *Closures) Evaluate(memory *Memory, done <-chan struct{}, limit uint64, input Input) (value ref.Val, cost uint64, ok bool) {
+func (p *Closures) Evaluate(memory *Memory, done <-chan struct{}, limit uint64, input Resolver) (value ref.Val, cost uint64, ok bool) {
 	if p.eval == nil {
 		return nil, 0, false
 	}
@@ -120,7 +120,7 @@ type closure func(*frame) ref.Val
 
 // frame is the state of one evaluation.
 type frame struct {
-	input Input
+	input Resolver
 	cost  uint64
 	// limit is the highest cost of an evaluation.
 	limit uint64

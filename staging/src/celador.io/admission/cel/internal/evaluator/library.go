@@ -53,7 +53,7 @@ func NewLibrary(env *cel.Env) (*Library, error) {
 	return library, nil
 }
 
-// Find implements limits.Functions. It returns the implementation of the named overload of a
+// Find implements limits.FunctionFinder. It returns the implementation of the named overload of a
 // function, which changes no argument. If overload is empty or unknown, it returns the
 // implementation that selects the overload itself. It returns nil if there is none.
 func (l *Library) Find(function, overload string) *functions.Overload {

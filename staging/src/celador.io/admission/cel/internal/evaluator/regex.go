@@ -46,7 +46,7 @@ func (l *Library) compiled(function string, args []node, implementation *functio
 	return limits.Compiled(interpreter.NewCall(0, function, "", nil, nil), len(args), pattern, string(text))
 }
 
-// Pattern implements limits.Functions: it returns the optimization that compiles a constant
+// Pattern implements limits.FunctionFinder: it returns the optimization that compiles a constant
 // pattern of a function at planning time, or nil for functions without patterns. For 'matches',
 // it shares the compiled patterns with the programs that were planned with the library.
 func (l *Library) Pattern(function string) *interpreter.RegexOptimization {

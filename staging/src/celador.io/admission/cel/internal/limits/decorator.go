@@ -19,9 +19,9 @@ import (
 	"celador.io/admission/cel/internal/immutable"
 )
 
-// Functions looks up the functions of an environment. Implementations are safe for concurrent
+// FunctionFinder looks up the functions of an environment. Implementations are safe for concurrent
 // use.
-type Functions interface {
+type FunctionFinder interface {
 	// Find returns the implementation of the named overload of a function. If overload is
 	// empty, it returns the implementation that selects the overload itself. It returns nil if
 	// there is none.
@@ -35,14 +35,14 @@ type Functions interface {
 // guards the calls and literals that can exceed a limit, replaces the functions that would change
 // an argument (package immutable), and leaves all other nodes alone, so most programs do not grow.
 // It is safe for concurrent use if functions is.
-func Decorator(checked *ast.AST, functions Functions) interpreter.InterpretableDecoratorV2 {
+func Decorator(checked *ast.AST, functions FunctionFinder) interpreter.InterpretableDecoratorV2 {
 	d := &decorator{checked, functions, immutable.Appends(checked.Expr())}
 	return d.decorate
 }
 
 type decorator struct {
 	*ast.AST
-	Functions
+	FunctionFinder
 	// appends holds the IDs of the calls that append to accumulators.
 	appends sets.Set[int64]
 }

@@ -14,23 +14,23 @@ import (
 	"celador.io/admission/cel/typesize"
 )
 
-// Functions indexes the functions of a base environment, for stored and for new expressions, on
+// BaseFunctions indexes the functions of a base environment, for stored and for new expressions, on
 // first use. It is safe for concurrent use.
-type Functions map[environment.Type]func() (*Builtins, error)
+type BaseFunctions map[environment.Type]func() (*Builtins, error)
 
 // Builtins holds the function implementations and overloads, and a parser, of an environment. It is
 // safe for concurrent use.
 type Builtins struct {
 	*evaluator.Library
 	*parser.Parser
-	sizes *typesize.Functions
+	sizes *typesize.Overloads
 	// tracking returns the environment whose parser keeps the calls of macros.
 	tracking func() (*cel.Env, error)
 }
 
-// NewFunctions returns the functions of a base environment.
-func NewFunctions(base *environment.EnvSet) Functions {
-	f := Functions{}
+// NewBaseFunctions returns the functions of a base environment.
+func NewBaseFunctions(base *environment.EnvSet) BaseFunctions {
+	f := BaseFunctions{}
 	for _, origin := range []environment.Type{environment.StoredExpressions, environment.NewExpressions} {
 		f[origin] = sync.OnceValues(func() (*Builtins, error) {
 			env, err := base.Env(origin)
@@ -45,11 +45,11 @@ func NewFunctions(base *environment.EnvSet) Functions {
 				return nil, err
 			}
 			tracking := func() (*cel.Env, error) { return env.Extend(cel.EnableMacroCallTracking()) }
-			return &Builtins{implementations, parser.New(env), typesize.NewFunctions(env), sync.OnceValues(tracking)}, nil
+			return &Builtins{implementations, parser.New(env), typesize.NewOverloads(env), sync.OnceValues(tracking)}, nil
 		})
 	}
 	return f
 }
 
 // Of returns the functions that are available to expressions of the given origin.
-func (f Functions) Of(origin environment.Type) (*Builtins, error) { return f[origin]() }
+func (f BaseFunctions) Of(origin environment.Type) (*Builtins, error) { return f[origin]() }

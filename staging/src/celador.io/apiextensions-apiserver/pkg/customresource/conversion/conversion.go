@@ -137,7 +137,7 @@ var errObjectCost = fmt.Errorf("the rules exceed the cost that the conversion of
 
 // charge subtracts the cost of an evaluation from the budget. It returns false if the budget is
 // smaller.
-func (c *conversion) charge(evaluation schemaexpression.Evaluation) bool {
+func (c *conversion) charge(evaluation schemaexpression.EvaluationResult) bool {
 	cost := max(evaluation.Cost, rulelimit.MinEvaluationCost)
 	if cost > c.budget {
 		return false
@@ -147,7 +147,7 @@ func (c *conversion) charge(evaluation schemaexpression.Evaluation) bool {
 }
 
 // causeOf returns why the evaluation of a rule or variable failed.
-func causeOf(evaluation schemaexpression.Evaluation, readsTable bool) (Reason, error) {
+func causeOf(evaluation schemaexpression.EvaluationResult, readsTable bool) (Reason, error) {
 	var variable *variableError
 	switch {
 	case errors.As(evaluation.Err, &variable):
@@ -205,7 +205,7 @@ func (c *conversion) activation(v *scopeValues, match int) *schemaexpression.Act
 
 // assign sets the rule's field in the target to the result of an evaluation. at is the path of the
 // value that the rule was evaluated for.
-func (c *conversion) assign(rule *plannedRule, at rulepath.Path, evaluation schemaexpression.Evaluation) error {
+func (c *conversion) assign(rule *plannedRule, at rulepath.Path, evaluation schemaexpression.EvaluationResult) error {
 	if entry := at[:rule.existing]; rule.existing > 0 {
 		_, found, err := entry.Get(c.target)
 		if err != nil {

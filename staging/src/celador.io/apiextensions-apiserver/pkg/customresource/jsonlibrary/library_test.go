@@ -56,7 +56,7 @@ func evaluate(t *testing.T, expression string, self map[string]any) (types.Strin
 	return text, nil
 }
 
-func run(t *testing.T, expression string, self map[string]any) schemaexpression.Evaluation {
+func run(t *testing.T, expression string, self map[string]any) schemaexpression.EvaluationResult {
 	t.Helper()
 	x := compile(t, expression)
 	program, err := x.Program()

@@ -59,7 +59,7 @@ var env = sync.OnceValue(func() *schemaexpression.Environment {
 	return env
 })
 
-func run(t *testing.T, source string, self map[string]any) schemaexpression.Evaluation {
+func run(t *testing.T, source string, self map[string]any) schemaexpression.EvaluationResult {
 	t.Helper()
 	expression, invalid := env().Compile(source)
 	if invalid != nil {

@@ -37,7 +37,7 @@ func (e *evaluation) message(n *node, program *schemaexpression.Program, path *f
 
 // usable returns the text to which a messageExpression evaluated, or an error with the reason why
 // it cannot be used.
-func usable(result schemaexpression.Evaluation) (string, error) {
+func usable(result schemaexpression.EvaluationResult) (string, error) {
 	if result.Err != nil {
 		return "", fmt.Errorf("messageExpression evaluation failed due to: %w", result.Err)
 	}

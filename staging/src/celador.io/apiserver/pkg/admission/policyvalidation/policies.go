@@ -68,15 +68,15 @@ type TypeCheck[Policy metav1.Object] func(policy Policy) field.ErrorList
 // must answer quickly, and must be safe for concurrent use.
 type TypeWarnings[Policy metav1.Object] func(ctx context.Context, policy Policy) []string
 
-// BoundPolicies returns the names of the policies that bindings bind: with version "0" from a
+// BoundPolicyNames returns the names of the policies that bindings bind: with version "0" from a
 // cache, with "" as recent as etcd.
-type BoundPolicies func(ctx context.Context, version string) (sets.Set[string], error)
+type BoundPolicyNames func(ctx context.Context, version string) (sets.Set[string], error)
 
 // Validator returns the Validator of the policies. The user must be allowed by params to read all
 // objects of a new paramKind. types runs only while feature gate AdmissionPolicyTypeEnforcement is
 // on; it may be nil. So may warnings. The Validator warns about an updated policy that is not
 // bound.
-func (k PolicyDescriptor[Policy, Spec]) Validator(params paramaccess.Checker, types TypeCheck[Policy], warnings TypeWarnings[Policy], bound BoundPolicies) Validator[Policy] {
+func (k PolicyDescriptor[Policy, Spec]) Validator(params paramaccess.Checker, types TypeCheck[Policy], warnings TypeWarnings[Policy], bound BoundPolicyNames) Validator[Policy] {
 	return Validator[Policy]{
 		validate: k.validate, validateUpdate: k.validateUpdate,
 		check: func(ctx context.Context, policy, stored Policy) field.ErrorList {
@@ -119,7 +119,7 @@ func (k PolicyDescriptor[Policy, Spec]) typeErrors(types TypeCheck[Policy], poli
 
 // warnUnbound returns a warning if no binding binds the policy, and the policy needs one. It
 // returns nil if the bindings cannot be listed.
-func (k PolicyDescriptor[Policy, Spec]) warnUnbound(ctx context.Context, policy Policy, bound BoundPolicies) []string {
+func (k PolicyDescriptor[Policy, Spec]) warnUnbound(ctx context.Context, policy Policy, bound BoundPolicyNames) []string {
 	if k.TakesEffectAlone(policy) {
 		return nil
 	}

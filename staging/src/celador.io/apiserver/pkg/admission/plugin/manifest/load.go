@@ -26,14 +26,14 @@ type Loader[Policy, Binding Object] struct {
 	IsSingleton func(Policy) bool
 }
 
-// A Set holds the objects of all manifests of a directory. Both slices are sorted by name.
-type Set[Policy, Binding Object] struct {
+// Contents are the objects of all manifests of a directory. Both slices are sorted by name.
+type Contents[Policy, Binding Object] struct {
 	Policies []Policy
 	Bindings []Binding
 }
 
 // All returns the policies and then the bindings.
-func (s Set[Policy, Binding]) All() []runtime.Object {
+func (s Contents[Policy, Binding]) All() []runtime.Object {
 	var all []runtime.Object
 	for _, p := range s.Policies {
 		all = append(all, p)
@@ -47,7 +47,7 @@ func (s Set[Policy, Binding]) All() []runtime.Object {
 // Load returns the objects of the documents, with defaults. It returns an error that names the file
 // of the first invalid document, and an error for a binding whose policy is in none of the
 // documents, or is a Singleton.
-func (l *Loader[Policy, Binding]) Load(documents []manifest.FileDoc) (Set[Policy, Binding], error) {
+func (l *Loader[Policy, Binding]) Load(documents []manifest.FileDoc) (Contents[Policy, Binding], error) {
 	policies, bindings := newCollection(l.Policies, l.checkPolicy), newCollection(l.Bindings, l.checkBinding)
 	for _, document := range documents {
 		err := decode(document.Doc, func(object runtime.Object) error {
@@ -61,13 +61,13 @@ func (l *Loader[Policy, Binding]) Load(documents []manifest.FileDoc) (Set[Policy
 			return err
 		})
 		if err != nil {
-			return Set[Policy, Binding]{}, fmt.Errorf("error loading %s: %w", document.FilePath, err)
+			return Contents[Policy, Binding]{}, fmt.Errorf("error loading %s: %w", document.FilePath, err)
 		}
 	}
 	if err := l.checkReferences(policies.objects, bindings.objects); err != nil {
-		return Set[Policy, Binding]{}, err
+		return Contents[Policy, Binding]{}, err
 	}
-	return Set[Policy, Binding]{policies.sorted(), bindings.sorted()}, nil
+	return Contents[Policy, Binding]{policies.sorted(), bindings.sorted()}, nil
 }
 
 // A collection holds the objects of one kind.

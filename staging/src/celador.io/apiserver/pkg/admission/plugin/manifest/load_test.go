@@ -90,7 +90,7 @@ items:
 			TypeMeta: meta, ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1.ValidatingAdmissionPolicyBindingSpec{PolicyName: policy},
 		}
 	}
-	want := manifest.Set[*v1.ValidatingAdmissionPolicy, *v1.ValidatingAdmissionPolicyBinding]{
+	want := manifest.Contents[*v1.ValidatingAdmissionPolicy, *v1.ValidatingAdmissionPolicyBinding]{
 		Policies: []*v1.ValidatingAdmissionPolicy{policy("a.static.k8s.io"), policy("b.static.k8s.io")},
 		Bindings: []*v1.ValidatingAdmissionPolicyBinding{
 			binding("x.static.k8s.io", "b.static.k8s.io", metav1.TypeMeta{}),

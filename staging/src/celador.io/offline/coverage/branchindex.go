@@ -17,8 +17,8 @@ import (
 	"celador.io/admission/cel/expression"
 )
 
-// A Plan knows the branches of an expression. It is immutable.
-type Plan struct {
+// A BranchIndex knows the branches of an expression. It is immutable.
+type BranchIndex struct {
 	source
 	branches []Branch
 	// first holds the index of the first branch of each node that has branches, by the node's ID.
@@ -32,9 +32,10 @@ type Plan struct {
 	loops map[int64]int64
 }
 
-// NewPlan returns the plan of a checked expression. Its source info must have the calls of macros.
-func NewPlan(checked *ast.AST) *Plan {
-	p := &Plan{source: source{checked}, first: map[int64]int{}, comparisons: map[int64]*comparison{}, decisions: map[int64]ast.Expr{}, loops: map[int64]int64{}}
+// NewBranchIndex returns the index of a checked expression, whose source info must have the calls of
+// macros.
+func NewBranchIndex(checked *ast.AST) *BranchIndex {
+	p := &BranchIndex{source: source{checked}, first: map[int64]int{}, comparisons: map[int64]*comparison{}, decisions: map[int64]ast.Expr{}, loops: map[int64]int64{}}
 	root := checked.Expr()
 	switch {
 	case p.isConstant(root):
@@ -48,14 +49,14 @@ func NewPlan(checked *ast.AST) *Plan {
 }
 
 // Text returns the expression, in one line.
-func (p *Plan) Text() string { return p.text(p.checked.Expr()) }
+func (p *BranchIndex) Text() string { return p.text(p.checked.Expr()) }
 
 // Branches returns the branches of the expression, none of which is covered. The caller owns the
 // result.
-func (p *Plan) Branches() []Branch { return append([]Branch(nil), p.branches...) }
+func (p *BranchIndex) Branches() []Branch { return append([]Branch(nil), p.branches...) }
 
 // Cover sets Covered of the branches that an evaluation reached. branches are those of the plan.
-func (p *Plan) Cover(branches []Branch, steps []expression.Step) {
+func (p *BranchIndex) Cover(branches []Branch, steps []expression.Step) {
 	latest := values{}
 	// iterations holds, by the call of all() or exists(), what its body has reached, until the
 	// result of the call is known.
@@ -101,7 +102,7 @@ func merge(branches, others []Branch) {
 // cover sets Covered of the results that decide the value of e. In a && b, for example, a decides
 // only if it has the result of the whole: if a && b is false because of b, the value of a has no
 // influence.
-func (p *Plan) cover(branches []Branch, latest values, e ast.Expr) {
+func (p *BranchIndex) cover(branches []Branch, latest values, e ast.Expr) {
 	value, isBool := latest[e.ID()].(types.Bool)
 	if !isBool {
 		return
@@ -135,7 +136,7 @@ func (p *Plan) cover(branches []Branch, latest values, e ast.Expr) {
 
 // forget removes the values of a decision, so that the next iteration of a macro does not find
 // them.
-func (p *Plan) forget(latest values, e ast.Expr) {
+func (p *BranchIndex) forget(latest values, e ast.Expr) {
 	delete(latest, e.ID())
 	for _, part := range p.parts(e) {
 		p.forget(latest, part)
@@ -170,7 +171,7 @@ func index(first bool) int {
 type values map[int64]ref.Val
 
 // add adds branches of a node, unless it has some.
-func (p *Plan) add(e ast.Expr, results ...BranchResult) {
+func (p *BranchIndex) add(e ast.Expr, results ...BranchResult) {
 	if _, found := p.first[e.ID()]; found {
 		return
 	}
@@ -186,7 +187,7 @@ func (p *Plan) add(e ast.Expr, results ...BranchResult) {
 
 // decisive returns a suffix for Branch.Missing. A condition whose result a logical operator can
 // hide must not only have the result, but also decide the result of the operator.
-func (p *Plan) decisive(e ast.Expr) string {
+func (p *BranchIndex) decisive(e ast.Expr) string {
 	if _, decides := p.decisions[e.ID()]; decides {
 		return ""
 	}
@@ -194,21 +195,21 @@ func (p *Plan) decisive(e ast.Expr) string {
 }
 
 // condition adds both results of a condition.
-func (p *Plan) condition(e ast.Expr) {
+func (p *BranchIndex) condition(e ast.Expr) {
 	if !p.isConstant(e) {
 		p.add(e, True, False)
 	}
 }
 
 // decide adds the branches of a node that is a decision; see decisions.
-func (p *Plan) decide(e ast.Expr) {
+func (p *BranchIndex) decide(e ast.Expr) {
 	p.decisions[e.ID()] = e
 	p.walk(e, true)
 }
 
 // walk adds the branches of a node and of its parts. logical is set if the node is a condition, or
 // an operand of a logical operator in one.
-func (p *Plan) walk(e ast.Expr, logical bool) {
+func (p *BranchIndex) walk(e ast.Expr, logical bool) {
 	if macro, ok := p.macro(e); ok {
 		if !logical && p.isBool(e) {
 			p.decisions[e.ID()] = e
@@ -264,14 +265,14 @@ func (p *Plan) walk(e ast.Expr, logical bool) {
 }
 
 // walkParts adds the branches of the parts of a node that is no logical operator.
-func (p *Plan) walkParts(e ast.Expr) {
+func (p *BranchIndex) walkParts(e ast.Expr) {
 	for _, part := range p.parts(e) {
 		p.walk(part, false)
 	}
 }
 
 // walkMacro adds the branches of the call of a macro. e is its expansion.
-func (p *Plan) walkMacro(e ast.Expr, macro ast.CallExpr) {
+func (p *BranchIndex) walkMacro(e ast.Expr, macro ast.CallExpr) {
 	args := macro.Args()
 	last := len(args) - 1
 	if p.isBool(e) {

@@ -11,9 +11,9 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// Functions holds the overloads of an environment's functions. It is immutable and safe for
+// Overloads holds the overloads of an environment's functions. It is immutable and safe for
 // concurrent use.
-type Functions struct {
+type Overloads struct {
 	overloads map[string][]overload
 }
 
@@ -23,10 +23,10 @@ type overload struct {
 	generic bool
 }
 
-// NewFunctions returns the functions of env and of all environments that extend env with variables
+// NewOverloads returns the functions of env and of all environments that extend env with variables
 // and types only.
-func NewFunctions(env *cel.Env) *Functions {
-	f := &Functions{overloads: map[string][]overload{}}
+func NewOverloads(env *cel.Env) *Overloads {
+	f := &Overloads{overloads: map[string][]overload{}}
 	for name, function := range env.Functions() {
 		for _, o := range function.OverloadDecls() {
 			f.overloads[name] = append(f.overloads[name], overload{o, len(o.TypeParams()) > 0})
