@@ -15,8 +15,13 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// maxExclusions limits the warnings of exclusionWarnings.
-const maxExclusions = 4
+const (
+	// maxExclusions limits the warnings about one policy.
+	maxExclusions = 4
+	// maxExclusionLookups limits how many resources are looked up for one policy: a short list of
+	// names in each field of a rule makes millions of resources.
+	maxExclusionLookups = 500
+)
 
 // usualVersions are the versions that a "*" stands for: Kubernetes' names of the first versions of
 // an API. The server cannot list the versions of a resource without requests.
@@ -33,18 +38,34 @@ var usualVersions = func() (names []string) {
 // exclusionWarnings returns a warning for each resource of which an exclude rule names one version
 // and a resource rule matches another. With matchPolicy Equivalent, the exclude rule also excludes
 // the requests in the other version, since they are for the same objects. Both versions must be
-// served.
+// served. Of a policy with very many resources it looks at the first ones only.
 func exclusionWarnings(match *v1.MatchResources, types typecheck.Types) []string {
 	if match == nil || match.MatchPolicy != nil && *match.MatchPolicy == v1.Exact {
 		return nil
 	}
+	lookups := 0
+	served := func(resource schema.GroupVersionResource) bool {
+		if lookups >= maxExclusionLookups {
+			return false
+		}
+		lookups++
+		kinds, err := types.KindsFor(resource)
+		return err == nil && len(kinds) > 0
+	}
 	var warnings []string
 	for i := range match.ExcludeResourceRules {
 		excluded := &match.ExcludeResourceRules[i]
+		versions := literal(excluded.APIVersions)
+		if len(versions) == 0 {
+			continue
+		}
+		groups := literal(excluded.APIGroups)
 		for _, resource := range literal(excluded.Resources) {
-			for _, group := range literal(excluded.APIGroups) {
-				text := exclusionWarning(match, i, schema.GroupResource{Group: group, Resource: resource}, types)
-				if text != "" && len(warnings) < maxExclusions {
+			for _, group := range groups {
+				if lookups >= maxExclusionLookups || len(warnings) >= maxExclusions {
+					return warnings
+				}
+				if text := exclusionWarning(match, i, versions, schema.GroupResource{Group: group, Resource: resource}, served); text != "" {
 					warnings = append(warnings, text)
 				}
 			}
@@ -53,15 +74,11 @@ func exclusionWarnings(match *v1.MatchResources, types typecheck.Types) []string
 	return warnings
 }
 
-// exclusionWarning returns the warning about one resource of an exclude rule, or "" if there is
-// none.
-func exclusionWarning(match *v1.MatchResources, exclude int, resource schema.GroupResource, types typecheck.Types) string {
+// exclusionWarning returns the warning about one resource of an exclude rule, which names the given
+// versions, or "" if there is none.
+func exclusionWarning(match *v1.MatchResources, exclude int, versions []string, resource schema.GroupResource, served func(schema.GroupVersionResource) bool) string {
 	excluded := &match.ExcludeResourceRules[exclude]
-	served := func(version string) bool {
-		kinds, err := types.KindsFor(resource.WithVersion(version))
-		return err == nil && len(kinds) > 0
-	}
-	versions := slices.DeleteFunc(literal(excluded.APIVersions), func(version string) bool { return !served(version) })
+	versions = slices.DeleteFunc(slices.Clone(versions), func(version string) bool { return !served(resource.WithVersion(version)) })
 	if len(versions) == 0 {
 		return ""
 	}
@@ -76,7 +93,7 @@ func exclusionWarning(match *v1.MatchResources, exclude int, resource schema.Gro
 			candidates = usualVersions
 		}
 		for _, version := range candidates {
-			if slices.Contains(excluded.APIVersions, version) || !served(version) {
+			if slices.Contains(excluded.APIVersions, version) || !served(resource.WithVersion(version)) {
 				continue
 			}
 			path := field.NewPath("spec", "matchConstraints")

@@ -4,6 +4,7 @@
 package typechecks_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,6 +22,17 @@ import (
 
 // types are types without schemas.
 type types struct{ meta.RESTMapper }
+
+// countingTypes count how often a resource is looked up.
+type countingTypes struct {
+	types
+	lookups *int
+}
+
+func (c countingTypes) KindsFor(resource schema.GroupVersionResource) ([]schema.GroupVersionKind, error) {
+	*c.lookups++
+	return c.types.KindsFor(resource)
+}
 
 func (types) ResolveSchema(schema.GroupVersionKind) (*spec.Schema, error) {
 	return nil, resolver.ErrSchemaNotFound
@@ -85,5 +97,28 @@ func TestExclusions(t *testing.T) {
 				t.Errorf("warnings of a mutating policy (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Short lists of names stand for millions of resources, which are not looked up while a client waits.
+func TestManyExclusions(t *testing.T) {
+	names := make([]string, 400)
+	for i := range names {
+		names[i] = fmt.Sprint("n", i)
+	}
+	checker, err := typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lookups := 0
+	warner := typechecks.New(checker)
+	warner.Use(func() typecheck.Types { return countingTypes{types{meta.NewDefaultRESTMapper(nil)}, &lookups} })
+	match := policytest.Match(v1.Equivalent, policytest.Rule("*", "*", "*"))
+	rule := policytest.Rule("", "", "")
+	rule.APIGroups, rule.APIVersions, rule.Resources = names, names, names
+	match.ExcludeResourceRules = []v1.NamedRuleWithOperations{rule, rule}
+	policy := policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{MatchConstraints: match, Validations: policytest.Validations("true")})
+	if warnings := warner.Validating(t.Context(), policy); len(warnings) > 0 || lookups == 0 || lookups > 2000 {
+		t.Errorf("got %d lookups and the warnings %q", lookups, warnings)
 	}
 }
