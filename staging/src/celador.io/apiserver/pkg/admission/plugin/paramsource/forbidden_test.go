@@ -4,6 +4,7 @@
 package paramsource_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // Requests do not wait for params that the server may not list, and work soon after it may, however
@@ -43,4 +45,23 @@ func TestForbiddenParams(t *testing.T) {
 			t.Errorf("got %v for params that are listed", err)
 		}
 	})
+}
+
+// A list may take longer than the time after which a refused informer is replaced.
+func TestSlowListOfPermittedParams(t *testing.T) {
+	s, source := started(t, limit("blue", "first"))
+	s.serve(limits.GroupVersion(), namespacedLimits)
+	forbidden := apierrors.NewForbidden(limits.GroupResource(), "", errors.New("the user cannot list it"))
+	s.set(func() { s.errs["list"], s.errs["watch"] = forbidden, forbidden })
+	k := source.Open(limitKind)
+	defer k.Close()
+	await := func(what string, done func() bool) {
+		t.Helper()
+		if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) { return done(), nil }); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	await("forbidden", func() bool { return strings.Contains(describe(t, k), forbidden.Error()) })
+	s.set(func() { clear(s.errs); s.listTime = 1500 * time.Millisecond })
+	await("permitted", func() bool { return describe(t, k) == "namespaced" })
 }

@@ -77,12 +77,16 @@ type watched struct {
 	// forbidden holds the error of the last list or watch, of this informer or of one that it
 	// replaces, if the server forbade it, and is nil otherwise.
 	forbidden atomic.Pointer[error]
+	// refused is set once the server has forbidden a list or watch of this informer, which then
+	// tries again after a delay that grows.
+	refused atomic.Bool
 }
 
 // failed is called with the error of a list or watch that has failed. It reports whether the one
 // before was forbidden.
 func (w *watched) failed(err error) (wasForbidden bool) {
 	if apierrors.IsForbidden(err) {
+		w.refused.Store(true)
 		return w.forbidden.Swap(&err) != nil
 	}
 	return w.forbidden.Swap(nil) != nil

@@ -112,6 +112,10 @@ func (s *state) forbidden() error {
 	}
 }
 
+// refused reports whether the informer waits, because the server has forbidden it to list the
+// params. An informer that has replaced such a one is not refused while its own first list runs.
+func (s *state) refused() bool { return s.forbidden() != nil && s.watched.refused.Load() }
+
 // Lister implements params.Handle.
 func (k *kind) Lister(ctx context.Context) (params.Lister, error) {
 	if s := k.current.Load(); s != nil {
@@ -226,7 +230,7 @@ type reconciler struct {
 // a minute.
 func (r *reconciler) reconcile(ctx context.Context) error {
 	served, err := resolve(ctx, r.discovery, r.gvk)
-	if err == nil && (!r.running || served != r.resource || r.current.Load().forbidden() != nil) {
+	if err == nil && (!r.running || served != r.resource || r.current.Load().refused()) {
 		err = r.startInformer(ctx, served)
 	}
 	// While discovery itself fails, the kind may still be served, so the informer keeps running.

@@ -51,9 +51,11 @@ type server struct {
 	discoveryErr error
 	answer       chan struct{}
 	// errs holds errors by verb, or by verb and resource.
-	errs    map[string]error
-	watches map[*watched]bool
-	counts  map[string]int
+	errs map[string]error
+	// listTime is how long a list takes.
+	listTime time.Duration
+	watches  map[*watched]bool
+	counts   map[string]int
 }
 
 func newServer(objects ...runtime.Object) *server {
@@ -146,6 +148,11 @@ func (s *server) set(change func()) {
 
 func (s *server) refusal(action clienttesting.Action) error {
 	s.mu.Lock()
+	if slow := s.listTime; slow > 0 && action.GetVerb() == "list" {
+		s.mu.Unlock()
+		time.Sleep(slow)
+		s.mu.Lock()
+	}
 	defer s.mu.Unlock()
 	s.counts[action.GetVerb()]++
 	for _, key := range []string{action.GetVerb(), action.GetVerb() + " " + action.GetResource().Resource} {
