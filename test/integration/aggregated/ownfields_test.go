@@ -53,11 +53,11 @@ var ownFields = map[string]struct {
 		celador: "admitted", kubernetes: "denied request",
 	},
 	"enforced": {
-		validating: []v1.ValidatingAdmissionPolicySpec{{TypeChecking: ptr.To(v1.EnforcedTypeChecking), Validations: policytest.Validations("!has(object.spec.price) || object.spec.price > 1")}},
+		validating: []v1.ValidatingAdmissionPolicySpec{{TypeChecking: ptr.To(v1.EnforcedTypeChecking), Validations: policytest.Validations("object.spec.?price.orValue(2) > 1")}},
 		celador:    "undefined field 'price'", kubernetes: "admitted",
 	},
 	"enforced-mutation": {
-		mutating: []v1.MutatingAdmissionPolicySpec{{TypeChecking: ptr.To(v1.EnforcedTypeChecking), Mutations: []v1.Mutation{deliver("has(object.spec.price) ? 'courier' : 'pickup'")}}},
+		mutating: []v1.MutatingAdmissionPolicySpec{{TypeChecking: ptr.To(v1.EnforcedTypeChecking), Mutations: []v1.Mutation{deliver("object.spec.?price.hasValue() ? 'courier' : 'pickup'")}}},
 		celador:  "undefined field 'price'", kubernetes: "admitted, pickup",
 	},
 	"condition": {
