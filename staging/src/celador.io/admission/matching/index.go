@@ -25,7 +25,10 @@ type Index struct {
 // shape holds the attributes of a request that resource rules compare, except the name of the
 // object.
 type shape struct {
-	resource    schema.GroupVersionResource
+	resource schema.GroupVersionResource
+	// original is the resource of the client's request, which differs if the API server has
+	// converted the objects.
+	original    schema.GroupVersionResource
 	subresource string
 	operation   admission.Operation
 	namespaced  bool
@@ -59,7 +62,7 @@ func NewIndex(count int, at func(int) *Criteria) *Index {
 // Candidates returns the criteria that the request may meet, in the order of positions. The request
 // does not meet the other criteria. The result must not be changed.
 func (x *Index) Candidates(r *Request) []Candidate {
-	of := shape{r.GetResource(), r.GetSubresource(), r.GetOperation(), r.GetNamespace() != ""}
+	of := shape{r.GetResource(), r.original().Resource, r.GetSubresource(), r.GetOperation(), r.GetNamespace() != ""}
 	equivalents := r.equivalentResources()
 	for _, list := range (*x.known.Load())[of.resource.Resource] {
 		if list.shape == of && slices.Equal(list.equivalents, equivalents) {
