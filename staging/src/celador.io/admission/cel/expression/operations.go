@@ -18,8 +18,8 @@ import (
 var operations = []string{"add", "copy", "move", "remove", "replace", "test"}
 
 // checkOperations returns an issue for each JSONPatch whose op is a constant that is no operation,
-// also as a branch of a conditional. Applying such a patch always fails. It returns nil if there
-// are none.
+// also as a branch of a conditional. Applying such an operation fails. It returns nil if there are
+// none.
 func checkOperations(checked *cel.Ast) *cel.Issues {
 	issues := syntax.NewIssues(checked)
 	var check func(op ast.Expr)

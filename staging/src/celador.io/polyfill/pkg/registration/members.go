@@ -15,14 +15,17 @@ import (
 	"celador.io/polyfill/pkg/routing"
 )
 
-// recorded returns the policies of the webhooks of a configuration, which the leader recorded.
-func recorded(o metav1.Object) (members routing.Members) {
+// recorded returns the policies of the webhooks of a configuration, which the leader recorded, or
+// nothing if there is no record that can be read.
+func recorded(o metav1.Object) routing.Members {
 	encoded, ok := o.GetAnnotations()[routesAnnotation]
 	if !ok {
 		return nil
 	}
+	var members routing.Members
 	if err := json.Unmarshal([]byte(encoded), &members); err != nil {
 		klog.Background().Error(err, "The policies of webhooks cannot be read", "kind", kindOf(o), "name", Name, "annotation", routesAnnotation)
+		return nil
 	}
 	return members
 }

@@ -40,6 +40,11 @@ func (r Route) Path(policies ...string) string {
 	return "/" + string(r.Kind) + "/" + r.Name + "/" + hash(slices.Sorted(slices.Values(policies)))
 }
 
+// standsFor reports whether the path is one of the policies with the given names.
+func standsFor(path string, policies []string) bool {
+	return strings.HasSuffix(path, "/"+hash(slices.Sorted(slices.Values(policies))))
+}
+
 // ValidatingRoute returns the route of a policy. It does not change the policy.
 func ValidatingRoute(p *v1.ValidatingAdmissionPolicy) Route { return validatingMember(p).route() }
 

@@ -6,7 +6,7 @@ package routing
 import (
 	"context"
 	"fmt"
-	"slices"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,32 +59,55 @@ func NewTable() *Table {
 }
 
 // Set adds the paths of the latest webhook configuration. Paths that it lacks are forgotten after
-// Retention.
+// Retention. It ignores a path that does not stand for its members, because somebody has edited the
+// configuration: API servers that call the path mean those that it stands for.
 func (t *Table) Set(latest Members) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	before, now := t.current.Load(), time.Now()
 	after := &state{map[string]selected{}, make(chan struct{})}
 	for path, members := range latest {
+		if !standsFor(path, members) {
+			continue
+		}
 		p := before.paths[path]
 		p.left = time.Time{}
-		// A selection caches what it selected. Members that differ were edited by hand.
-		if p.selection == nil || !slices.Equal(p.members, members) {
+		if p.selection == nil { // a selection caches what it selected
 			p.members, p.selection = members, policy.NewSelection(members...)
 		}
 		after.paths[path] = p
 	}
+	leaving := false
 	for path, p := range before.paths {
-		if _, ok := latest[path]; ok {
+		if _, ok := after.paths[path]; ok {
 			continue
 		}
 		if p.left.IsZero() {
-			p.left = now
+			leaving = true
+			// The cache of the selection refers to all policies of a moment.
+			p.left, p.selection = now, policy.NewSelection(p.members...)
 		}
 		if now.Sub(p.left) < Retention {
 			after.paths[path] = p
 		}
 	}
+	if leaving {
+		time.AfterFunc(Retention, t.forget)
+	}
+	t.replace(before, after)
+}
+
+// forget removes the paths that left at least Retention ago.
+func (t *Table) forget() {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	before, now := t.current.Load(), time.Now()
+	after := &state{maps.Clone(before.paths), make(chan struct{})}
+	maps.DeleteFunc(after.paths, func(_ string, p selected) bool { return !p.left.IsZero() && now.Sub(p.left) >= Retention })
+	t.replace(before, after)
+}
+
+func (t *Table) replace(before, after *state) {
 	t.current.Store(after)
 	close(before.replaced)
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"celador.io/admission/review"
 )
@@ -22,10 +24,12 @@ type Decider func(ctx context.Context, request *review.Request) *admissionv1.Adm
 type Prepare func(ctx context.Context, path string) (context.Context, error)
 
 // NewHandler returns a handler that answers reviews by a decider. webhook is the label of metrics.
-// If prepare returns an error, for an invalid review, and if time is over, the answer has an
-// error's status code: the API server then applies the failurePolicy of the webhook. Safe for
+// If prepare returns an error, if no slot is free, for an invalid review, and if time is over, the
+// answer has an error's status code. API servers repeat the call in the first two cases, perhaps to
+// another replica, until the timeout of the webhook, and then apply its failurePolicy. A request
+// takes a slot once it is prepared, so that those that wait do not keep others out. Safe for
 // concurrent use.
-func NewHandler(webhook string, prepare Prepare, decide Decider) http.Handler {
+func NewHandler(webhook string, slots Slots, prepare Prepare, decide Decider) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
 		outcome := "failed"
@@ -34,9 +38,17 @@ func NewHandler(webhook string, prepare Prepare, decide Decider) http.Handler {
 		defer cancel()
 		ctx, err := prepare(ctx, r.URL.Path)
 		if err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			unavailable := apierrors.NewServiceUnavailable(err.Error())
+			unavailable.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: retryAfterSeconds}
+			review.WriteError(w, unavailable)
 			return
 		}
+		if !slots.take() {
+			outcome = "rejected"
+			reject(w, r, tooMany, apierrors.NewTooManyRequests("the webhook answers as many reviews as --max-requests-inflight allows", retryAfterSeconds))
+			return
+		}
+		defer slots.free()
 		review.Handler(func(ctx context.Context, request *review.Request) *admissionv1.AdmissionResponse {
 			response := decide(ctx, request)
 			if ctx.Err() != nil {

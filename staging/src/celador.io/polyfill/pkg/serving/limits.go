@@ -24,23 +24,36 @@ const (
 	unauthenticated = "unauthenticated"
 )
 
-// WithMaxInFlight returns a handler that passes at most limit requests at a time to h, and answers
-// others with status 429. API servers repeat those until the timeout of the webhook, and then apply
-// its failurePolicy. Zero is no limit. Safe for concurrent use.
-func WithMaxInFlight(h http.Handler, limit int) http.Handler {
-	if limit == 0 {
-		return h
+// Slots bound how many reviews are answered at a time. Nil Slots have no bound. Safe for concurrent
+// use.
+type Slots chan struct{}
+
+// NewSlots returns Slots for the given number of reviews, or without a bound for 0.
+func NewSlots(number int) Slots {
+	if number == 0 {
+		return nil
 	}
-	inFlight := make(chan struct{}, limit)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case inFlight <- struct{}{}:
-			defer func() { <-inFlight }()
-			h.ServeHTTP(w, r)
-		default:
-			reject(w, r, tooMany, apierrors.NewTooManyRequests("the webhook answers as many reviews as --max-requests-inflight allows", retryAfterSeconds))
-		}
-	})
+	return make(Slots, number)
+}
+
+// take reports whether there is a free slot, which it takes.
+func (s Slots) take() bool {
+	if s == nil {
+		return true
+	}
+	select {
+	case s <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+// free frees a slot that take has taken.
+func (s Slots) free() {
+	if s != nil {
+		<-s
+	}
 }
 
 // WithClientCertificate returns a handler that passes requests to h whose client has a certificate

@@ -4,6 +4,7 @@
 package serving_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -18,8 +19,10 @@ import (
 	"testing"
 	"time"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/component-base/metrics/legacyregistry"
 
+	"celador.io/admission/review"
 	"celador.io/polyfill/pkg/serving"
 )
 
@@ -42,14 +45,23 @@ func rejections(t *testing.T, reason string) float64 {
 
 func TestMaxInFlight(t *testing.T) {
 	begun, end := make(chan struct{}), make(chan struct{})
-	slow := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // a server notices afterwards that a client is gone
+	slow := func(ctx context.Context, request *review.Request) *admissionv1.AdmissionResponse {
 		select {
 		case begun <- struct{}{}:
 			<-end
-		case <-r.Context().Done(): // nobody waits for it
+		case <-ctx.Done(): // nobody waits for it
 		}
-	})
+		return request.Response(nil)
+	}
+	waiting := make(chan struct{})
+	prepare := func(ctx context.Context, path string) (context.Context, error) {
+		if path == "/unknown" {
+			waiting <- struct{}{}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return ctx, nil
+	}
 	client := &http.Client{Timeout: 10 * time.Second}
 	for name, test := range map[string]struct {
 		limit, requests int
@@ -60,8 +72,24 @@ func TestMaxInFlight(t *testing.T) {
 		"no limit": {0, 20, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := httptest.NewServer(serving.WithMaxInFlight(slow, test.limit))
+			server := httptest.NewServer(serving.NewHandler("validate", serving.NewSlots(test.limit), prepare, slow))
 			defer server.Close()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			// Requests that wait for the configuration of their path take no slot.
+			for range 5 {
+				go func() {
+					request, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/unknown", strings.NewReader(""))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if response, err := client.Do(request); err == nil {
+						response.Body.Close()
+					}
+				}()
+				<-waiting
+			}
 			before := rejections(t, "too_many_in_flight")
 			answers := make(chan int, test.requests+1)
 			request := func() *http.Response {

@@ -15,7 +15,7 @@ var duration = metrics.NewHistogramVec(&metrics.HistogramOpts{
 	Namespace:      "celador",
 	Subsystem:      "webhook",
 	Name:           "review_duration_seconds",
-	Help:           "Time to answer an admission review, by webhook (validate, mutate or policies) and outcome (allowed, denied or failed).",
+	Help:           "Time to answer an admission review, by webhook (validate, mutate or policies) and outcome (allowed, denied, rejected or failed).",
 	Buckets:        []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 10},
 	StabilityLevel: metrics.ALPHA,
 }, []string{"webhook", "outcome"})
