@@ -25,13 +25,13 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/discovery"
 )
 
-// controllers are upstream's controllers of CustomResourceDefinitions and Celador's of their
-// discovery.
+// controllers holds the controllers that the server runs: upstream's controllers of
+// CustomResourceDefinitions, and Celador's for discovery and for the condition ObjectsReadable.
 type controllers struct {
 	generic *genericapiserver.GenericAPIServer
 	crds    crdinformers.CustomResourceDefinitionInformer
-	// described is the informer crds whose CustomResourceDefinitions have their default rules in
-	// the descriptions of fields.
+	// described is the informer for the controllers of OpenAPI documents. It is crds with sentences
+	// about default rules in the descriptions of fields.
 	described described
 	discovery *discovery.Controller
 	run       []func(context.Context)
@@ -95,8 +95,10 @@ func (c *controllers) publishOpenAPI(ctx context.Context) {
 	}
 }
 
-// GetCustomResourceListerCollectionDeleter implements finalizer.CRClientGetter. It returns
-// errDeleted if the CustomResourceDefinition has been deleted or replaced.
+// GetCustomResourceListerCollectionDeleter implements finalizer.CRClientGetter. Upstream's
+// finalizer deletes with the result the custom resources of a CustomResourceDefinition that is
+// being deleted. The error is errDeleted if the CustomResourceDefinition no longer exists, or
+// another one has its name.
 func (r *resources) GetCustomResourceListerCollectionDeleter(crd *apiextensionsv1.CustomResourceDefinition) (finalizer.ListerCollectionDeleter, error) {
 	// crd is a copy that the controller changes. Use the object in the informer's cache instead,
 	// because the Resource may keep a reference to it.

@@ -55,7 +55,7 @@ func (l describedLister) Get(name string) (*apiextensionsv1.CustomResourceDefini
 }
 
 // describe returns the CustomResourceDefinition itself or, if it has default rules, a copy with
-// descriptions of them.
+// sentences about the rules in the descriptions of their fields.
 func (l describedLister) describe(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
 	expressions := l.expressions.Of(crd)
 	if !expressions.HasDefaults() {

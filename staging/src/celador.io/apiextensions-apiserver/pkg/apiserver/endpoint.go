@@ -29,9 +29,10 @@ import (
 // was just created.
 const establishingGrace = 2 * time.Second
 
-// endpoint returns the handler of the request's verb. For create, it blocks as awaitEstablished
-// does. It returns a NotFound error for a subresource that the version does not declare, and a
-// MethodNotSupported error for a verb that custom resources or their subresources do not support.
+// endpoint returns the handler of the request's verb. For create, it first waits if the
+// CustomResourceDefinition was established only a moment ago; see awaitEstablished. It returns a
+// NotFound error for a subresource that the version does not declare, and a MethodNotSupported
+// error for a verb that custom resources or their subresources do not support.
 func (h *handler) endpoint(ctx context.Context, version *serving.Version, info *request.RequestInfo, crd *apiextensionsv1.CustomResourceDefinition) (http.HandlerFunc, error) {
 	resource := schema.GroupResource{Group: info.APIGroup, Resource: info.Resource}
 	var serve http.HandlerFunc
@@ -56,7 +57,8 @@ func (h *handler) endpoint(ctx context.Context, version *serving.Version, info *
 }
 
 // patch returns the handler of a patch request. A server-side apply uses the storage and the scope
-// that apply returns.
+// that apply returns for this request alone, because field managers remember the objects that a
+// request has converted.
 func patch(storage rest.Patcher, scope *handlers.RequestScope, admit admission.Interface, apply func() (rest.Patcher, *handlers.RequestScope, error), info *request.RequestInfo) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		if isApply(req) {
@@ -117,8 +119,8 @@ func (h *handler) subresource(storage rest.Patcher, scope *handlers.RequestScope
 	return nil
 }
 
-// admissionOf returns the admission chain for verbs that may create objects. It forbids creation
-// while the CustomResourceDefinition is terminating.
+// admissionOf returns the admission chain for verbs that may create objects, which are create and
+// patch. It forbids creation while the CustomResourceDefinition is terminating.
 func (h *handler) admissionOf(crd *apiextensionsv1.CustomResourceDefinition) admission.Interface {
 	if crd.DeletionTimestamp != nil || apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Terminating) {
 		return admission.NewChainHandler(noCreation{}, h.admission)

@@ -21,8 +21,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/versionedstorage"
 )
 
-// markMetadataOnly returns a handler that marks requests for PartialObjectMetadata, so that objects
-// are read without the fields that the response does not have.
+// markMetadataOnly returns a handler that marks requests for PartialObjectMetadata. With conversion
+// rules, objects are then read without the fields that the response does not have, and only the
+// rules that write metadata are evaluated.
 func markMetadataOnly(scope *handlers.RequestScope, serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		if wantsMetadata(req, scope) {
@@ -41,7 +42,10 @@ func wantsMetadata(req *http.Request, scope *handlers.RequestScope) bool {
 		(mediaType.Convert.Kind == "PartialObjectMetadata" || mediaType.Convert.Kind == "PartialObjectMetadataList")
 }
 
-// patchMain returns the handler of a patch without a subresource.
+// patchMain returns the handler of a patch without a subresource. If the response is
+// PartialObjectMetadata, as for the garbage collector, a patch of metadata alone succeeds even if
+// the object does not convert to the version of the request. That does not apply to server-side
+// apply.
 func patchMain(version *serving.Version, admit admission.Interface, info *request.RequestInfo) http.HandlerFunc {
 	serve := patch(version.Storage.CustomResource, version.Scope, admit, version.Apply, info)
 	return func(w http.ResponseWriter, req *http.Request) {
@@ -57,7 +61,8 @@ func patchMain(version *serving.Version, admit admission.Interface, info *reques
 	}
 }
 
-// recordedBody is a request body that keeps what has been read of it.
+// recordedBody is a request body that keeps what has been read of it, so that patchesOnlyMetadata
+// can examine the patch after the handler has read it.
 type recordedBody struct {
 	io.ReadCloser
 	read bytes.Buffer

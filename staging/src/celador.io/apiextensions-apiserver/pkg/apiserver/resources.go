@@ -29,9 +29,10 @@ var (
 	errStopped = errors.New("the storage of custom resources is closed, because the server has stopped")
 )
 
-// resources holds the serving.Resource of each CustomResourceDefinition. The first request builds
-// it, under the lock of this CustomResourceDefinition, and so does the first request after the spec
-// or the accepted names have changed.
+// resources holds, for each CustomResourceDefinition, the serving.Resource that handles the
+// requests for its custom resources. The first request builds it, under the lock of this
+// CustomResourceDefinition, and so does the first request after the spec or the accepted names have
+// changed.
 type resources struct {
 	lister      listers.CustomResourceDefinitionLister
 	expressions expressionsOf

@@ -11,8 +11,9 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 )
 
-// noCreation is an admission plugin that forbids the operation Create, which patch and apply
-// requests may have as well, while a CustomResourceDefinition is terminating.
+// noCreation is an admission plugin that forbids the operation Create. It is in the admission chain
+// while a CustomResourceDefinition is terminating. Patch and apply requests have the operation,
+// too, if they create the object.
 type noCreation struct{}
 
 func (noCreation) Handles(operation admission.Operation) bool { return operation == admission.Create }

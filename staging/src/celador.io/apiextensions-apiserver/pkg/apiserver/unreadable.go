@@ -28,8 +28,8 @@ import (
 // CustomResourceDefinition that never had such objects does not have it.
 const objectsReadable apiextensionsv1.CustomResourceDefinitionConditionType = "ObjectsReadable"
 
-// unreadable shows how many objects of each CustomResourceDefinition do not convert, in a metric
-// and in a condition.
+// unreadable publishes how many stored objects of each CustomResourceDefinition do not convert to
+// other versions, in a metric and in the condition ObjectsReadable.
 type unreadable struct {
 	lister listers.CustomResourceDefinitionLister
 	client clientv1.CustomResourceDefinitionInterface
@@ -41,6 +41,8 @@ type unreadable struct {
 	latest map[string]unreadableCounts
 }
 
+// unreadableCounts holds the number of objects that do not convert, by the version to which they do
+// not, for one generation of a CustomResourceDefinition.
 type unreadableCounts struct {
 	uid        types.UID
 	generation int64
@@ -56,8 +58,8 @@ func newUnreadable(lister listers.CustomResourceDefinitionLister, client clientv
 	}
 }
 
-// report records the counts for a generation of a CustomResourceDefinition. It ignores counts of an
-// earlier generation.
+// report records the numbers of objects that do not convert to each version, for a generation of a
+// CustomResourceDefinition. It ignores numbers for an earlier generation.
 func (u *unreadable) report(crd *apiextensionsv1.CustomResourceDefinition, versions map[string]int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -95,7 +97,7 @@ func (u *unreadable) run(ctx context.Context) {
 	}
 }
 
-// update makes the condition show the latest counts.
+// update writes the condition with the latest counts to the status, if it differs.
 func (u *unreadable) update(ctx context.Context, name string) error {
 	crd, err := u.lister.Get(name)
 	if apierrors.IsNotFound(err) {
@@ -134,8 +136,9 @@ func (u *unreadable) forget(name string) {
 	delete(u.latest, name)
 }
 
-// conditionOf returns the condition. It names no objects, because whoever may read the
-// CustomResourceDefinition need not be allowed to read these.
+// conditionOf returns the condition for the numbers of objects that do not convert to each version.
+// It names no objects, because whoever may read the CustomResourceDefinition need not be allowed to
+// read these.
 func conditionOf(counts map[string]int) apiextensionsv1.CustomResourceDefinitionCondition {
 	if len(counts) == 0 {
 		return apiextensionsv1.CustomResourceDefinitionCondition{

@@ -33,9 +33,9 @@ type revision struct {
 	generation int64
 }
 
-// An entry holds the expressions of a revision. crds counts the objects that the informer has
-// delivered for the revision and that are still reachable: there is one for each change of metadata
-// or status.
+// An entry holds the expressions of a revision. crds counts the objects of the revision that the
+// informer has delivered and that are still reachable: each change of metadata or status delivers
+// another one.
 type entry struct {
 	expressions *apiextensions.ExpressionFields
 	crds        int
@@ -81,8 +81,8 @@ func (e *ExpressionCache) record(crd *upstreamv1.CustomResourceDefinition, expre
 	runtime.AddCleanup(crd, func(recorded *entry) { e.release(at, recorded) }, current)
 }
 
-// release is called when a CustomResourceDefinition has become unreachable. It removes the entry
-// with the last one.
+// release is called when a CustomResourceDefinition has become unreachable. If it was the last one
+// of the entry, release removes the entry.
 func (e *ExpressionCache) release(at revision, recorded *entry) {
 	e.lock.Lock()
 	defer e.lock.Unlock()

@@ -53,7 +53,8 @@ func newInformer(client Client, expressions *ExpressionCache, resync time.Durati
 		},
 		WatchFuncWithContext: client.Watch,
 	}
-	// The reflector compares the type of events with the example before the transform sees them.
+	// The example object has Celador's type: the reflector compares the type of events with it
+	// before the transform sees them.
 	informer := cache.NewSharedIndexInformerWithOptions(
 		cache.ToListWatcherWithWatchListSemantics(listWatch, client), &v1.CustomResourceDefinition{},
 		cache.SharedIndexInformerOptions{

@@ -32,8 +32,8 @@ func New(versions ...apiextensionsv1.CustomResourceDefinitionVersion) *apiextens
 	return crd
 }
 
-// Version returns a served version whose spec has the given properties, which may be nil. The first
-// version of a CustomResourceDefinition should be made the storage version by Stored.
+// Version returns a served version whose spec has the given properties, which may be nil. It is not
+// the storage version; Stored makes it one.
 func Version(name string, spec map[string]apiextensionsv1.JSONSchemaProps) apiextensionsv1.CustomResourceDefinitionVersion {
 	return apiextensionsv1.CustomResourceDefinitionVersion{
 		Name: name, Served: true,

@@ -20,9 +20,9 @@ var (
 	httpRoute []byte
 )
 
-// HTTPRoute returns an established CustomResourceDefinition with the shape of the Gateway API's
-// HTTPRoute: each version has the same schema, with 72 validation rules on 14 nodes. The first
-// version is the storage version.
+// HTTPRoute returns an established CustomResourceDefinition that is modelled on the Gateway API's
+// HTTPRoute, as a realistic example for tests and benchmarks. Each version has the same schema,
+// with 72 validation rules on 14 of its nodes. The first version is the storage version.
 func HTTPRoute(versions ...string) *apiextensionsv1.CustomResourceDefinition {
 	crd := New()
 	names := apiextensionsv1.CustomResourceDefinitionNames{Plural: "httproutes", Singular: "httproute", Kind: "HTTPRoute", ListKind: "HTTPRouteList"}
@@ -40,8 +40,8 @@ func HTTPRoute(versions ...string) *apiextensionsv1.CustomResourceDefinition {
 	return crd
 }
 
-// HTTPRouteObject returns a valid custom resource of HTTPRoute in a version. It reaches most of the
-// rules: it has three rules with two matches each, and filters of five types.
+// HTTPRouteObject returns a valid custom resource of HTTPRoute in a version. Most of the validation
+// rules are evaluated for it: it has three rules with two matches each, and filters of five types.
 func HTTPRouteObject(version string) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	utilruntime.Must(yaml.Unmarshal(httpRoute, object))

@@ -17,10 +17,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Storage is a RESTOptionsGetter whose storages hold nothing or one object, and that counts them.
-// The storages cannot be written to, but requests with the option dryRun work.
+// Storage is a RESTOptionsGetter for tests. The storages that are opened with its options hold
+// nothing, or one object. They cannot be written to, but requests with the option dryRun work. Open
+// and Opened count them, so that a test can find storages that were not closed.
 type Storage struct {
-	// Object, if set, is the object under every key.
+	// Object, if set, is the object that storages return for every key.
 	Object *unstructured.Unstructured
 
 	// Fail, if set, is the error with which opening a storage fails while Capacity storages are

@@ -15,10 +15,11 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
 
-// AsStored is a RESTOptionsGetter for custom resources in the versions in which they are stored.
-// Its codec does not convert: it coerces and defaults a decoded object in the object's own version,
-// and encodes an object in the version that it has. The objects of watch events, with which the
-// watch cache is filled, share equal texts and managed fields.
+// AsStored is a RESTOptionsGetter for the storage that all versions share if there are conversion
+// rules: it holds custom resources in the versions in which they are stored. Its codec does not
+// convert: it coerces and defaults a decoded object in the object's own version, and encodes an
+// object in the version that it has. The objects of watch events, with which the watch cache is
+// filled, share equal texts and managed fields.
 type AsStored struct {
 	// RESTOptionsGetter provides options with a codec of unstructured objects.
 	generic.RESTOptionsGetter

@@ -12,9 +12,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// checkConstants returns a problem if the rule sets a field to a constant that the target's schema
-// or the API does not accept. The expression may have the constant as its result in some cases
-// only.
+// checkConstants returns a problem if the rule sets a field to a constant that the schema of the
+// converted object or the API does not accept, even if the expression returns the constant in some
+// cases only.
 func (e *edge) checkConstants(r *compiledRule) *problem {
 	if p := e.checkMetadataKeys(r); p != nil {
 		return p
@@ -81,8 +81,8 @@ func (c *checkedRules) replacedMetadata() []string {
 	return warnings
 }
 
-// replacesMetadata reports whether a rule sets metadata.labels or metadata.annotations as a whole,
-// and not from themselves.
+// replacesMetadata reports whether a rule sets metadata.labels or metadata.annotations as a whole
+// without reading them. name is labels or annotations.
 func (c *checkedRules) replacesMetadata(rule *compiledRule, name string) bool {
 	whole := []string{"metadata", name}
 	path := names(rule.path())

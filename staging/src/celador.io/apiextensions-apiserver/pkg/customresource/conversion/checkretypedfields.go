@@ -17,7 +17,7 @@ import (
 )
 
 // checkRetypedFields returns an error for each field that both versions have with types that do not
-// agree, unless a rule sets it.
+// agree, unless a rule sets it. Conversion copies other fields, but not such a value.
 func (c *checkedRules) checkRetypedFields() field.ErrorList {
 	var errs field.ErrorList
 	for _, r := range compareIdentity(c.edge.from.schema, c.edge.to.schema).retypedFields {
@@ -34,9 +34,10 @@ func (c *checkedRules) checkRetypedFields() field.ErrorList {
 	return errs
 }
 
-// determines reports whether the rule sets the retyped field whatever the source is. If the rule
+// determines reports whether the rule sets the retyped field in every object. If the rule
 // constructs an object above the field, the object must name the field: a constructed object is
-// merged into the existing one, and the field could not keep its value there.
+// merged into the existing one, where a field that it does not name keeps its value, but a retyped
+// field has no value to keep.
 func (r *compiledRule) determines(retyped *retypedField) bool {
 	path := r.path()
 	return retyped.covers(path) && (len(path) >= len(retyped.path) || r.expression.SetsField(names(retyped.path[len(path):])))
@@ -52,7 +53,8 @@ func names(path rulepath.Path) []string {
 	return names
 }
 
-// scalarConversions holds expressions that convert v, by the types of the source and the target.
+// scalarConversions holds expressions that convert a scalar v, by its type and the type of the
+// result. Errors suggest them.
 var scalarConversions = map[[2]string]string{
 	{intOrString, "integer"}: "int(v)",
 	{intOrString, "string"}:  "string(v)",
@@ -76,8 +78,8 @@ func scalarType(s *structuralschema.Structural) string {
 	return s.Type
 }
 
-// example returns a rule that converts the field if both types are scalars, or a list and its
-// items.
+// example returns a part of an error text that suggests a rule for the field, if both types are
+// scalars, or if the value becomes the item of a list. Otherwise it returns "".
 func (r *retypedField) example() string {
 	last := lastEach(r.path)
 	scope, name := r.path[:last+1], r.path[last+1:]
@@ -106,7 +108,8 @@ func (r *retypedField) example() string {
 	return fmt.Sprintf(", such as {%s}", strings.Join(fields, ", "))
 }
 
-// optionalRead returns an expression that reads a field of self that may be missing.
+// optionalRead returns an expression that reads a field of self that may be missing. It returns
+// false if an expression cannot spell a name in the path.
 func optionalRead(path rulepath.Path) (string, bool) {
 	text := "self"
 	for _, step := range path {

@@ -21,8 +21,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// checkedRules holds the rules and variables of a converter that have no error by themselves.
-// Further checks compare them with one another.
+// checkedRules holds the rules and variables of a converter that have no error of their own.
+// Further checks need all of them, such as those of total costs and of rules that overwrite one
+// another.
 type checkedRules struct {
 	edge *edge
 	// path is the path of the converter's rules.
@@ -39,15 +40,16 @@ type checkedRules struct {
 // scope together.
 type estimate struct {
 	path *field.Path
-	// what names the cost in errors.
+	// what names the cost in errors, such as "estimated rule cost".
 	what       string
 	cost       rulelimit.Cost
 	scope      rulepath.Path
 	expression *schemaexpression.Expression
 }
 
-// estimate adds the estimated cost of an expression. The limits of the lists and maps on the way to
-// its scope are repetitions.
+// estimate estimates the cost of an expression, and adds it to c.estimates. repetitions holds the
+// limits of the lists and maps on the way to scope: the expression is evaluated for each of their
+// entries.
 func (c *checkedRules) estimate(path *field.Path, what string, scope rulepath.Path, repetitions []int64, expression *schemaexpression.Expression) field.ErrorList {
 	cost, err := rulelimit.Estimate(expression, repetitions)
 	if err != nil {
@@ -57,7 +59,8 @@ func (c *checkedRules) estimate(path *field.Path, what string, scope rulepath.Pa
 	return nil
 }
 
-// check returns the errors that a rule has by itself, and adds it to the rules if it has none.
+// check returns the errors that a rule has whatever the other rules are. If it has none, check adds
+// it to c.rules. i is the index of the rule.
 func (c *checkedRules) check(i int, rule *v1.ConversionRule, origin environment.Type) field.ErrorList {
 	path := c.path.Index(i)
 	errs := slices.Concat(
@@ -104,8 +107,8 @@ func (c *checkedRules) checkCosts() field.ErrorList {
 	return errs
 }
 
-// costWarnings returns warnings about variables and rules that may cost more than an object may
-// cost.
+// costWarnings returns warnings about variables and rules that are accepted, but may exceed the
+// cost limit of an object (maxObjectCost) if its lists are long.
 func (c *checkedRules) costWarnings() []string {
 	var warnings []string
 	for _, e := range c.estimates {
@@ -124,8 +127,9 @@ const (
 	maxWarned = 10
 )
 
-// unlimited names the lists, maps and strings without limits that an expression reads, and those
-// that lead to its scope.
+// unlimited returns the end of an error or warning that asks for limits: it names the lists, maps
+// and strings without limits that an expression reads, and those that lead to its scope. It returns
+// "" if there are none.
 func (c *checkedRules) unlimited(scope rulepath.Path, expression *schemaexpression.Expression) string {
 	var missing []string
 	add := func(limit string, path rulepath.Path) {
@@ -144,7 +148,7 @@ func (c *checkedRules) unlimited(scope rulepath.Path, expression *schemaexpressi
 	return fmt.Sprintf(": the rule reads values without limits; in version %s, set %s", c.edge.from.name, ruleerror.List(missing, maxListed, ", ", ""))
 }
 
-// A sourceRead is a part of the source that an expression reads.
+// A sourceRead is a part of the object to convert that an expression reads.
 type sourceRead struct {
 	path rulepath.Path
 	// whole is set if the expression may depend on everything in the value, or reads a value in it

@@ -54,7 +54,8 @@ type problem struct {
 	detail string
 }
 
-// An edge compiles the rules of one converter. It is not safe for concurrent use.
+// An edge compiles the rules of one converter, which is an edge in the graph of versions. It is not
+// safe for concurrent use.
 type edge struct {
 	from, to *typedVersion
 	tables   *tables
@@ -78,7 +79,8 @@ func newEdge(from, to *typedVersion, tables *tables) *edge {
 	}
 }
 
-// compile checks a rule. Exactly one of the results is set.
+// compile compiles a rule and checks it against the schemas of both versions. Exactly one of the
+// results is set.
 func (e *edge) compile(rule *v1.ConversionRule, origin environment.Type) (*compiledRule, *problem) {
 	compiled := &compiledRule{}
 	if p := e.resolve(rule, compiled); p != nil {
@@ -101,7 +103,8 @@ func (e *edge) compile(rule *v1.ConversionRule, origin environment.Type) (*compi
 	return compiled, nil
 }
 
-// compileAt compiles an expression at the scope of a rule. field is the name of its field.
+// compileAt compiles an expression at the scope of a rule. field is the field of the API that
+// contains the text, for errors.
 func (e *edge) compileAt(r *compiledRule, field, text string, origin environment.Type) (*schemaexpression.Expression, *problem) {
 	env, err := e.environment(r, origin)
 	if err != nil {
@@ -114,7 +117,7 @@ func (e *edge) compileAt(r *compiledRule, field, text string, origin environment
 	return expression, nil
 }
 
-// isList reports whether the target has a list at the path.
+// isList reports whether the schema of the converted object has a list at the path.
 func (e *edge) isList(path rulepath.Path) bool {
 	s, err := path.Resolve(e.to.target().schema)
 	return err == nil && s.Items != nil
@@ -124,7 +127,8 @@ func mayBeUnset(output *types.Type) bool {
 	return output.Kind() == types.NullTypeKind || output != ruleresult.Held(output)
 }
 
-// resolve sets the paths of a compiled rule and the schemas that they lead to in both versions.
+// resolve parses and checks the paths of a rule. It sets them in r, with the schemas that they lead
+// to.
 func (e *edge) resolve(rule *v1.ConversionRule, r *compiledRule) *problem {
 	var err error
 	if r.scope, err = rulepath.ParseScope(rule.Scope); err != nil {
@@ -253,7 +257,7 @@ func (e *edge) declarations(scope rulepath.Path) []schemaexpression.Declaration 
 	return declarations
 }
 
-// explain returns the errors of the type checker with hints.
+// explain returns the errors of the type checker for the text, with hints on what to write instead.
 func (e *edge) explain(celErr *apiservercel.Error, text string, r *compiledRule, origin environment.Type) string {
 	detail := ruleerror.Shorten(celErr.Detail)
 	if origin == environment.NewExpressions {

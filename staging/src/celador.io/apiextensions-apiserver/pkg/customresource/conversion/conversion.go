@@ -22,8 +22,8 @@ import (
 const (
 	// maxObjectCost bounds the cost of converting one object with all converters of a chain.
 	maxObjectCost = rulelimit.MaxObjectCost
-	// maxMatches bounds the values of one object at one scope. It bounds the memory that conversion
-	// takes before rules cost anything.
+	// maxMatches bounds the values of one object to which one scope leads. They are collected
+	// before a rule is evaluated for them, so costs do not bound the memory that they take.
 	maxMatches = 100_000
 )
 
@@ -37,18 +37,21 @@ type conversion struct {
 	apiVersion string
 	// partial is set if the source is a part of an object, which may lack fields that rules read.
 	partial bool
-	// defaults converts the source with its defaults. Nil if the defaults are not known.
+	// defaults is a conversion of the source with its defaults, with which rules that have failed
+	// are evaluated again. Nil if partial is not set, or if the defaults are not known.
 	defaults *conversion
 	// budget is the cost that the remaining rules may have.
 	budget uint64
-	// results converts the results of all rules of the chain.
+	// results converts the results of all rules of the chain, because its limits apply to all of
+	// them together.
 	results *ruleresult.Results
-	// values holds the values of the source to which each scope of the plan leads. The values of a
-	// scope are found when its first rule is evaluated.
+	// values holds the values of the source to which each scope of the plan leads, by the index of
+	// the scope. They are found when the first rule of the scope is evaluated.
 	values []scopeValues
 	shared sharedValues
 }
 
+// scopeValues holds the values of the source to which one scope leads.
 type scopeValues struct {
 	known   bool
 	matches []rulepath.Location
@@ -70,7 +73,8 @@ func newConversion(plan *plan, source map[string]any, apiVersion string, budget 
 	return c
 }
 
-// run returns the converted object. The error lacks the versions and the object.
+// run returns the converted object. An error has no versions and no object yet; the caller sets
+// them.
 func (c *conversion) run(ctx context.Context) (map[string]any, *Error) {
 	c.target = c.plan.edits.copy(c.source).(map[string]any)
 	c.shared.ctx = ctx
@@ -146,7 +150,8 @@ func (c *conversion) charge(evaluation schemaexpression.EvaluationResult) bool {
 	return true
 }
 
-// causeOf returns why the evaluation of a rule or variable failed.
+// causeOf returns the reason and the error for a failed evaluation of a rule or variable. If a rule
+// failed because of a variable, they are those of the variable.
 func causeOf(evaluation schemaexpression.EvaluationResult, readsTable bool) (Reason, error) {
 	var variable *variableError
 	switch {
@@ -159,7 +164,7 @@ func causeOf(evaluation schemaexpression.EvaluationResult, readsTable bool) (Rea
 	}
 }
 
-// valuesAt returns the values of the source at the scope with an index.
+// valuesAt returns the values of the source to which a scope leads. scope is its index in the plan.
 func (c *conversion) valuesAt(scope int) (*scopeValues, error) {
 	if c.values == nil {
 		c.values = make([]scopeValues, len(c.plan.scopes))
@@ -250,8 +255,8 @@ func (p *plan) prune(object map[string]any) map[string]any {
 	return object
 }
 
-// fail returns the error that a conversion ends with when a rule fails. at is the path of the value
-// that the rule was evaluated for.
+// fail returns the error of a conversion in which the rule failed. at is the path of the value that
+// the rule was evaluated for.
 func (r *plannedRule) fail(reason Reason, at rulepath.Path, err error) *Error {
 	id := r.id
 	id.At = at.String()

@@ -22,16 +22,18 @@ import (
 // conversions take no locks.
 type Converter struct {
 	kind schema.GroupKind
-	// chains holds, for each pair of versions, the plans that lead from one to the other.
+	// chains holds, for each pair of versions, the compiled converters that lead from one to the
+	// other.
 	chains map[pair]plannedChain
 	// changes says what the chains may change in metadata.
 	changes map[pair]metadataChanges
-	// metadata converts metadata alone. It has the chains that may change metadata.
+	// metadata converts metadata alone, for ConvertMetadata. It has only the chains that may change
+	// metadata.
 	metadata *Converter
 }
 
-// A lazyPlan returns the plan of an entry of spec.conversion.converters, which it makes on the
-// first call. It is safe for concurrent use.
+// A lazyPlan returns the plan of an entry of spec.conversion.converters, which is its compiled
+// form. It compiles the entry on the first call. It is safe for concurrent use.
 type lazyPlan func() (*plan, *Error)
 
 // A plannedChain holds the plans of the entries of spec.conversion.converters that lead from one

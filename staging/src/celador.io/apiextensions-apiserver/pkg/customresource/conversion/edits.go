@@ -20,7 +20,8 @@ type edits struct {
 	fields map[string]*edits
 	// entries are the edits of all items of a list, or of all values of a map.
 	entries *edits
-	// merged is set if a rule may merge an object into the value, in place.
+	// merged is set if a rule may merge an object into the value, in place, so that all of the
+	// value must be copied.
 	merged bool
 	// discard is set if the value must not be copied, because the target version does not accept
 	// its type.

@@ -45,8 +45,8 @@ type chain []string
 // String joins the versions with arrows.
 func (c chain) String() string { return strings.Join(c, " -> ") }
 
-// chains returns the shortest chains from a version to each version that can be reached. If a
-// version has several, chains returns two of them.
+// chains returns the shortest chains from a version to each version that can be reached. If there
+// are several to a version, chains returns two of them, which errors name.
 func (g *graph) chains(from string) map[string][]chain {
 	found := map[string][]chain{from: {{from}}}
 	level := []string{from}

@@ -21,24 +21,25 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// hints makes suggestions for the errors of the type checker: what to write instead of a name that
-// it does not know.
+// hints suggests what to write instead of the names in an expression that the type checker does not
+// know.
 type hints struct {
 	// scope is the text of the rule's scope, and self the type of the values there.
 	scope string
 	self  *apiservercel.DeclType
 	// root is the type of the object.
 	root *apiservercel.DeclType
-	// target is the schema of the fields that constructors have, in the version to.
+	// target is the schema of the version that is converted to, whose fields constructors have. to
+	// is the name of the version.
 	target *structuralschema.Structural
 	to     string
-	// shared and tables hold the fields of the objects variables, tables and inverted, which the
-	// rule can read.
+	// shared has the variables, and tables the tables, that the rule can read as fields of
+	// variables, tables and inverted.
 	shared *schemaexpression.Shared
 	tables *tables
 }
 
-// of returns suggestions for the errors in detail, which the type checker has about an expression.
+// of returns suggestions for an expression. detail is the text of the type checker's errors.
 func (h hints) of(detail, expression string) []string {
 	names := ruleerror.Names{Variable: h.variable, Field: func(name string) string { return h.field(name, detail) }}
 	if h.scope != "" {
@@ -129,7 +130,7 @@ func (h hints) namespaced(name, detail string) (string, bool) {
 }
 
 // escaped returns a hint for a field whose name has a character that is an operator of CEL, such as
-// x-prop.
+// x-prop, or "". start is the name in the type checker's error, which ends before the character.
 func (h hints) escaped(start string) string {
 	hint := ""
 	for _, field := range ruleerror.FieldNames(h.self) {

@@ -129,7 +129,8 @@ func (r *retypedField) covers(path rulepath.Path) bool {
 
 // discarded returns the path of the values that a conversion must leave out because the target does
 // not accept their type. If a rule sets each item of a list, only the items are left out. Otherwise
-// it is the whole list, because a list cannot lack single items.
+// it is the whole list, because a list cannot lack single items. rules holds the paths that rules
+// set.
 func (r *retypedField) discarded(rules []rulepath.Path) rulepath.Path {
 	path := r.path
 	for len(path) > 0 && path[len(path)-1].Each {

@@ -32,8 +32,8 @@ func (c *checkedRules) overwritten() []string {
 	return warnings
 }
 
-// losses returns a warning that names the fields of the source that the target does not have and
-// that no rule reads.
+// losses returns a warning that names the fields that get lost: the version that is converted to
+// cannot hold them, and no rule reads them.
 func (c *checkedRules) losses() []string {
 	var reads readFields
 	for _, rule := range c.rules {
@@ -80,7 +80,7 @@ func (r *readFields) add(path rulepath.Path, whole bool) {
 	r.read, r.whole = true, r.whole || whole
 }
 
-// at returns the fields that are read below a step. A nil receiver has none.
+// at returns the fields that are read below a segment. A nil receiver has none.
 func (r *readFields) at(step rulepath.Segment) *readFields {
 	if r == nil || r.whole {
 		return r
@@ -134,7 +134,8 @@ func (l *losses) compare(path rulepath.Path, source, target *structuralschema.St
 	}
 }
 
-// missing collects a value that the target does not have, or the parts of it that no rule reads.
+// missing adds a value that the version converted to does not have or, if rules read parts of it,
+// the other parts.
 func (l *losses) missing(path rulepath.Path, source *structuralschema.Structural, reads *readFields) {
 	each := rulepath.Segment{Each: true}
 	switch {

@@ -12,8 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// guardMetadata gives the target the metadata of the source, apart from labels and annotations. It
-// returns an error if the API would refuse these.
+// guardMetadata gives the converted object the metadata of the source, apart from labels and
+// annotations, because rules that set the whole object could change it. It returns an error if the
+// API would refuse the labels or annotations.
 func (c *conversion) guardMetadata() *Error {
 	fail := func(err error) *Error { return &Error{Reason: ReasonMetadata, Err: err} }
 	original, _ := c.source["metadata"].(map[string]any)
@@ -49,7 +50,8 @@ func (c *conversion) guardMetadata() *Error {
 	return nil
 }
 
-// validateEntries returns the errors of the API in labels or annotations, as name says.
+// validateEntries returns the errors that the API has for labels or annotations. name says which of
+// them the entries are.
 func validateEntries(name string, entries map[string]string) field.ErrorList {
 	path := field.NewPath("metadata", name)
 	if name == "labels" {

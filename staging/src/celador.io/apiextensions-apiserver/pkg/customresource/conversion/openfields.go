@@ -14,9 +14,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// An openField is a field whose type the source leaves open and the target declares. The copy of an
-// object keeps its value if it has that type. Otherwise the object cannot be converted, unless a
-// rule sets the field.
+// An openField is a field whose type the version that is converted from leaves open, and the
+// version that is converted to declares. Conversion copies its value if it has the declared type.
+// Otherwise the object cannot be converted, unless a rule sets the field.
 type openField struct {
 	path   rulepath.Path
 	target *structuralschema.Structural
@@ -26,7 +26,7 @@ type openField struct {
 // does not have the type that the target declares. The values that rules set have been checked
 // before.
 func (c *conversion) checkOpenFields() *Error {
-	var results ruleresult.Results // not those of the rules, whose limits must not count copied values
+	var results ruleresult.Results // not c.results, whose limits must not count copied values
 	for _, o := range c.plan.openFields {
 		fail := func(path rulepath.Path, err error) *Error {
 			return &Error{Reason: ReasonType, Err: fmt.Errorf("%s, whose type version %s leaves open, cannot be copied: %w. Correct the object, or add a rule that sets the field",

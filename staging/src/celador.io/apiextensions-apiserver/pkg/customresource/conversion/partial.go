@@ -17,13 +17,15 @@ import (
 
 // ConvertPartial converts a part of an object, such as the fields that a manager of server-side
 // apply owns. It differs from Convert in that a rule that fails leaves its field unset, because
-// what the rule reads may be missing. The caller has to know that the whole object converts:
-// ConvertPartial cannot tell a missing value from a wrong one. Errors other than those of rules,
-// and those of costs, are the same.
+// what the rule reads may be missing. Invalid labels or annotations are no error either: the part
+// keeps its own metadata. The caller has to know that the whole object converts: ConvertPartial
+// cannot tell a missing value from a wrong one. It returns all other errors of Convert, such as
+// those about costs.
 //
 // defaulted is the part with the defaults of its version, or nil. A rule that fails is evaluated
-// again with it, and sets its field if it also reads a value that the part has. Defaults alone set
-// no field: the part lacks it because its owner has given it up.
+// again with it, and sets its field if it also reads a value that the part has. A rule that reads
+// nothing but defaults leaves its field unset: the part lacks the field because its owner has given
+// it up.
 func (c *Converter) ConvertPartial(ctx context.Context, in, defaulted *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
 	part := &part{}
 	if defaulted != nil {
@@ -32,14 +34,14 @@ func (c *Converter) ConvertPartial(ctx context.Context, in, defaulted *unstructu
 	return c.convert(ctx, in, toVersion, part)
 }
 
-// A part is an object that may lack fields that rules read.
+// A part is the state of converting an object that may lack fields that rules read.
 type part struct {
-	// defaulted is the object with its defaults, in the version of the next step of a chain. It is
-	// nil if they are not known.
+	// defaulted is the object with its defaults, in the version that the next converter of the
+	// chain converts from. It is nil if they are not known.
 	defaulted map[string]any
 }
 
-// next converts defaulted with the converter of c, for the next converter of a chain. It sets
+// next converts defaulted with the converter of c, for the next converter of the chain. It sets
 // defaulted to nil if a rule fails for it.
 func (p *part) next(ctx context.Context, c *conversion) {
 	if c.defaults == nil {
@@ -80,8 +82,9 @@ func (r *plannedRule) readsAny(object map[string]any, at rulepath.Path) bool {
 	})
 }
 
-// innermostReads returns the parts of the source that a rule reads. It leaves out an object if the
-// rule reads parts of it, and the type and the name, which every object has.
+// innermostReads returns the parts of the source that a rule reads, to tell whether it reads
+// anything of a partial object. It leaves out an object if the rule reads parts of it, and the type
+// and the name, which every object has.
 func innermostReads(from *typedVersion, rule *compiledRule) []sourceRead {
 	reads := sourceReads(from, rule.scope, rule.expression)
 	return slices.DeleteFunc(slices.Clone(reads), func(read sourceRead) bool {

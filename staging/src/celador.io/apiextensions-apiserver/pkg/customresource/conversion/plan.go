@@ -18,8 +18,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// A plan is a converter that is ready to convert objects. It is immutable and safe for concurrent
-// use.
+// A plan is a converter that has been compiled and is ready to convert objects. It is immutable and
+// safe for concurrent use.
 type plan struct {
 	from, to *typedVersion
 	// converter is the index in spec.conversion.converters.
@@ -28,7 +28,8 @@ type plan struct {
 	rules     []plannedRule
 	// variables are the variables of the converter, in its order.
 	variables []plannedVariable
-	// positions holds the indices of the variables by the names that expressions have for them.
+	// positions holds the indices of the variables by their names in expressions, such as
+	// variables.a.
 	positions map[string]int
 	// root is the schema of the objects in the version that they are converted from.
 	root *schemaexpression.Schema
@@ -67,8 +68,9 @@ type plannedRule struct {
 	readsTable bool
 	// scopeIndex is the index of the rule's scope in the scopes of the plan.
 	scopeIndex int
-	// existing is the length of the beginning of the scope that must exist in the target for the
-	// rule to set its field. It ends with the last [*].
+	// existing is the number of segments at the beginning of the scope, up to the last [*], that
+	// must lead to a value in the converted object, too. If an earlier rule has removed that list
+	// item or map entry, the rule fails, and does not add it again.
 	existing int
 	// reads returns what the rule reads of the source; see innermostReads.
 	reads func() []sourceRead

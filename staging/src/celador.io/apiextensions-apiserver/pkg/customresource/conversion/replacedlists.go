@@ -12,9 +12,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// checkReplacedLists returns an error for a rule that sets items of a list which an earlier rule
+// checkReplacedLists returns an error for each rule that sets items of a list which an earlier rule
 // replaces. The later rule reads an item of the source and sets the item with the same index in the
-// target. If the earlier rule sorts or filters the list, that is another item.
+// converted object. If the earlier rule sorts or filters the list, that is another item.
 func (c *checkedRules) checkReplacedLists() field.ErrorList {
 	var errs field.ErrorList
 	for j, rule := range c.rules {

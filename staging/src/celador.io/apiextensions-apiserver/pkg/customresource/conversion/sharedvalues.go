@@ -27,7 +27,7 @@ type sharedValues struct {
 	variables []ref.Val
 }
 
-// root returns the value of root.
+// root returns the value of the variable root, which is the whole source.
 func (c *conversion) root() ref.Val {
 	if c.shared.root == nil {
 		c.shared.root = schemaexpression.Value(c.source, c.plan.root)
@@ -35,8 +35,8 @@ func (c *conversion) root() ref.Val {
 	return c.shared.root
 }
 
-// ResolveName returns the value of a variable other than self. It serves variables, and rules whose
-// scope contains no [*].
+// ResolveName returns the value of a variable other than self. It serves the expressions of
+// variables, and rules whose scope contains no [*]; entryValues serves the other rules.
 func (c *conversion) ResolveName(name string) (any, bool) {
 	switch name {
 	case schemaexpression.Root:
@@ -111,8 +111,8 @@ func (e *variableError) variable() string {
 // Unwrap returns the cause.
 func (e *variableError) Unwrap() error { return e.err }
 
-// entryValues resolves the variables of a rule whose scope contains [*]. These also read the index
-// or key of the entry.
+// entryValues resolves the names in rules whose scope contains [*]. These rules can read index, the
+// index or key of the entry, in addition to the names that conversion resolves.
 type entryValues struct {
 	*conversion
 	// entry is the list item or map entry that the last [*] stands for.

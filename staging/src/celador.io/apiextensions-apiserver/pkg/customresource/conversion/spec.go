@@ -3,6 +3,9 @@
 
 // Package conversion converts custom resources between versions with the rules of
 // spec.conversion.converters, and checks these rules when a CustomResourceDefinition is written.
+//
+// The source of a converter is an object in its fromVersion, which rules read. The target is the
+// converted object in its toVersion, whose fields rules set.
 package conversion
 
 import (

@@ -21,8 +21,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 )
 
-// Names of the variables whose fields are the tables. In those of inverted, keys and values are
-// exchanged.
+// Names of the variables whose fields are the tables of spec.conversion.tables. In the tables of
+// inverted, keys and values are exchanged.
 const (
 	tablesName   = "tables"
 	invertedName = "inverted"
@@ -73,7 +73,8 @@ func newTables(all []v1.ConversionTable) *tables {
 	return t
 }
 
-// tableType returns the type of a table, which states how long its texts are.
+// tableType returns the type of a table. It states the number of entries and the length of the
+// longest key and value, from which the costs of expressions are estimated.
 func tableType(entries map[string]string) *apiservercel.DeclType {
 	text := func(texts func(yield func(string) bool)) *apiservercel.DeclType {
 		t := *apiservercel.StringType

@@ -80,7 +80,8 @@ func (c *checkedRules) checkVariables(variables []v1.ConversionVariable, isStore
 	return errs
 }
 
-// checkName checks the name of a variable or table. seen holds the names before it.
+// checkName checks the name of a variable or table, and adds a valid one to seen, which holds the
+// names before it. what is "variable" or "table", for errors.
 func checkName(path *field.Path, name string, seen map[string]bool, what string) field.ErrorList {
 	// Expressions would have to escape other names.
 	escaped, ok := apiservercel.Escape(name)

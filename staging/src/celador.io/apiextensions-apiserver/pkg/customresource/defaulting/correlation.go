@@ -11,8 +11,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 )
 
-// A correlation finds the old value of a value in an update. The zero value means that there is no
-// old value.
+// A correlation leads from a value in an updated object to the same value before the update. The
+// zero value means that there is no old value.
 type correlation struct {
 	// nearest is the value itself, or the innermost value around it that has an old value.
 	nearest *common.CorrelatedObject

@@ -30,7 +30,8 @@ func Describe(schema *apiextensionsv1.JSONSchemaProps, defaults apiextensions.Sc
 	}
 }
 
-// describeRule describes a rule of the schema that the tokens lead to.
+// describeRule describes a rule in the field that it sets. at is the schema that contains the rule,
+// and tokens lead to it.
 func describeRule(at *apiextensionsv1.JSONSchemaProps, rule v1.DefaultRule, tokens []string) {
 	if rule.Field == "" {
 		if len(tokens) >= 2 && tokens[len(tokens)-2] == "properties" {
@@ -57,7 +58,8 @@ func describeField(field *apiextensionsv1.JSONSchemaProps, rule string, self rul
 	field.Description = sentence
 }
 
-// location returns the path of the values of the schema that the tokens of a path lead to.
+// location returns the path of the values in an object that a schema describes. tokens lead to the
+// schema.
 func location(tokens []string) rulepath.Path {
 	var path rulepath.Path
 	for len(tokens) > 0 {
@@ -70,7 +72,7 @@ func location(tokens []string) rulepath.Path {
 	return path
 }
 
-// selfName names the value at a location for users.
+// selfName returns what descriptions and errors call the value at a location.
 func selfName(location rulepath.Path) string {
 	if len(location) == 0 {
 		return "the object"

@@ -21,8 +21,9 @@ import (
 
 var index = regexp.MustCompile(`\[[0-9]+\]`)
 
-// explain returns the error text for a rule whose field is not a path in its schema. err is the
-// error of rulepath; its advice may apply to conversion rules only.
+// explain returns the error text for a rule whose field is not a path in its schema. at is the
+// place of the rule, and text its field. err is the error of rulepath, which may advise what only
+// conversion rules can do.
 func explain(at *place, text string, err error) string {
 	// A field must not contain [*] or an index. To find the list or map that the author means, the
 	// field is parsed as a scope, which may contain [*].
@@ -61,8 +62,8 @@ func explain(at *place, text string, err error) string {
 // hiddenMetadata are the fields of metadata that self does not have.
 var hiddenMetadata = sets.New("labels", "annotations", "namespace", "uid", "ownerReferences", "finalizers", "creationTimestamp", "deletionTimestamp", "generation", "resourceVersion")
 
-// hints returns what to write instead of the names that the type checker does not know, each as a
-// line.
+// hints returns suggestions for an expression, each as a line: what to write instead of the names
+// that the type checker does not know. detail is the text of the type checker's errors.
 func hints(detail, source string, scope *place) string {
 	names := ruleerror.Names{
 		Variable: func(name string) string { return variableHint(name, scope) },

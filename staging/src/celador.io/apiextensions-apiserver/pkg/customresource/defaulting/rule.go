@@ -32,7 +32,7 @@ type rule struct {
 	source string
 	// scope is the place whose values the rule reads as self.
 	scope *place
-	// field leads from self to the field. It has at least one step, each a name.
+	// field leads from self to the field. It has at least one segment, and all are names.
 	field  rulepath.Path
 	target *structuralschema.Structural
 	// program is nil if the rule does not compile, and err is set.
@@ -57,7 +57,8 @@ type compiler struct {
 	// validating is set if the rules are checked before they are stored. Constants are checked
 	// then, too.
 	validating bool
-	// origin selects the functions that a rule may call.
+	// origin selects the functions that a rule may call: those of the compatibility version or, for
+	// a stored rule, all that the server has.
 	origin func(rule string) environment.Type
 }
 
@@ -70,7 +71,7 @@ type environmentKey struct {
 	origin environment.Type
 }
 
-// A ruleEnvironment is what the rules of one place are compiled with.
+// A ruleEnvironment compiles the expressions of the rules at one place.
 type ruleEnvironment struct {
 	*schemaexpression.Environment
 	// types are the types of the objects that the rules construct.
@@ -97,8 +98,8 @@ func (c *compiler) environment(scope *place, self *apiservercel.DeclType, origin
 	return c.environments[key], nil
 }
 
-// compile compiles a rule of the place. If only its expression is invalid, it returns the rule with
-// the error. The field paths of the errors start at the path of the rule.
+// compile compiles a rule that is written at a place of the schema. If only its expression is
+// invalid, it returns the rule with the error. path is the field path of the rule, for errors.
 func (c *compiler) compile(at *place, source v1.DefaultRule, path *field.Path) (*rule, *field.Error) {
 	r, err := target(at, source, path.Child("field"))
 	if err != nil {
@@ -111,8 +112,9 @@ func (c *compiler) compile(at *place, source v1.DefaultRule, path *field.Path) (
 	return r, nil
 }
 
-// target returns a rule with the field that it sets, not compiled. The self of a rule without a
-// field is the object around the place.
+// target returns a rule with its scope and the field that it sets, but without a program. The self
+// of a rule without a field is the object around the place. target returns an error if a rule must
+// not set the field.
 func target(at *place, source v1.DefaultRule, path *field.Path) (*rule, *field.Error) {
 	if at.metadata {
 		return nil, field.Forbidden(path, "fields of metadata cannot be defaulted")

@@ -27,7 +27,7 @@ var errBudget = errors.New("the rules before it have used up the cost limit of a
 type walk struct {
 	ctx    context.Context
 	budget int64
-	// results converts the results of all rules.
+	// results converts the results of all rules, because its limits apply to all of them together.
 	results ruleresult.Results
 	// changes counts the fields that have been set.
 	changes int

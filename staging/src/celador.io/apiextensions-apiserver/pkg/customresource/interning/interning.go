@@ -70,8 +70,9 @@ func internValue(value any) any {
 	return value
 }
 
-// internText returns a text as an interface value, and shares the interface's memory, too. value is
-// the text as an interface value, or nil.
+// internText returns a text, or an equal one of another object, as an interface value, so that the
+// memory of the interface value is shared, too. value is the text as an interface value if the
+// caller has one, or nil.
 func internText(text string, value any) any {
 	if len(text) > maxText {
 		if value == nil {
@@ -119,8 +120,8 @@ func equalFields(a, b map[string]any) bool {
 	return true
 }
 
-// hashFields returns a hash that does not depend on the order of a map. Leaves of managed fields
-// are empty maps.
+// hashFields returns a hash of managed fields that does not depend on the order of a map, and adds
+// their number of maps to nodes. Leaves of managed fields are empty maps.
 func hashFields(owned map[string]any, nodes *int) uint64 {
 	*nodes++
 	hash := uint64(len(owned))

@@ -99,8 +99,8 @@ func unknownFunctions(detail, expression string) []string {
 	return hints
 }
 
-// overloadHint returns the hint for an operator that does not have the types of its operands, which
-// are separated by commas.
+// overloadHint returns the hint for an operator that is not defined for the types of its operands,
+// or "". operands are the types, separated by commas.
 func overloadHint(operator, operands string) string {
 	types := strings.Split(operands, ", ")
 	isNull := func(t string) bool { return t == "null" }

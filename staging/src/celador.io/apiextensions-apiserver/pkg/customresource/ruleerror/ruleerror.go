@@ -25,8 +25,8 @@ const (
 )
 
 // Shorten shortens the errors of the type checker for one expression: of many errors it keeps the
-// first ones, of a long line the part around the error. Types of constructed objects are shown with
-// their names alone.
+// first ones, of a long line the part around the error. It also replaces wrapper(T), as the type
+// checker writes the types of constructed objects, by T.
 func Shorten(detail string) string {
 	detail = nullable.ReplaceAllString(detail, "$1")
 	const start = "\nERROR: "
@@ -42,8 +42,8 @@ func Shorten(detail string) string {
 	return strings.Join(parts, start) + more
 }
 
-// nullable matches the names of nullable types, which constructed objects have. The name of a type
-// may be object(v1).spec.
+// nullable matches wrapper(T), which is how the type checker writes nullable types. The types of
+// constructed objects are nullable. T may contain parentheses, as in object(v1).spec.
 var nullable = regexp.MustCompile(`wrapper\(((?:[^()]|\([^()]*\))*)\)`)
 
 // Abbreviate cuts off a long text, such as a rule, so that an error can repeat it.
@@ -55,8 +55,8 @@ func Abbreviate(text string) string {
 	return strings.ToValidUTF8(text[:limit], "") + "..."
 }
 
-// List joins the first texts, at most as many as most. If there are more, it appends their number
-// and the kind, such as " fields".
+// List joins the first most texts. If there are more, it appends how many are left out, and the
+// kind, such as " fields".
 func List(texts []string, most int, separator, kind string) string {
 	if len(texts) <= most {
 		return strings.Join(texts, separator)
@@ -86,7 +86,8 @@ func shortenLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// cut returns the characters of a text from an index on.
+// cut returns at most length characters of a text, from an index on, with dots where it has left
+// out others.
 func cut(text string, from, length int) string {
 	if len(text) <= length {
 		return text

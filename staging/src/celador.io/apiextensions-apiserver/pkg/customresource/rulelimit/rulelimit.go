@@ -30,10 +30,10 @@ func objectSize(bytes int64) schemaexpression.ObjectSize {
 
 var (
 	// Typical is the size of object for which the rules of a CustomResourceDefinition must stay
-	// within MaxObjectCost, or they are refused. It is a 48th of the largest request. If the schema
-	// has no limits, rules exceed MaxObjectCost for some size. With this size, a refused rule would
-	// cost the largest object at least 48 times MaxObjectCost, and 2,304 times with one loop in
-	// another.
+	// within MaxObjectCost, or they are refused. It is a 48th of the largest request, not all of
+	// it: if the schema has no limits, rules exceed MaxObjectCost for some size anyway. A rule that
+	// is refused then costs at least 48 times MaxObjectCost for the largest object, and 2,304 times
+	// with one loop in another.
 	Typical = objectSize(celconfig.MaxRequestSizeBytes / 48)
 	// Large is the size of object for which the rules should stay within MaxObjectCost. Otherwise
 	// there is a warning.

@@ -56,7 +56,7 @@ func (p Path) Set(root map[string]any, value any) error {
 	return nil
 }
 
-// wrap returns the value inside new objects, which the path leads through.
+// wrap returns new objects, one in another as the path says, with the value at the end of the path.
 func (p Path) wrap(value any) any {
 	for _, segment := range slices.Backward(p) {
 		value = map[string]any{segment.Name: value}
@@ -108,8 +108,8 @@ func enter(p Path, i int, parent any) (_ any, found bool, _ error) {
 	return nil, false, p.notEntered(i, parent)
 }
 
-// notEntered returns the error for segment i, which leads into a value that has no entries of its
-// kind.
+// notEntered returns the error for segment i, which stands for a field, a list item or [*], while
+// the value that it leads into is of another kind.
 func (p Path) notEntered(i int, parent any) error {
 	wanted := "an object"
 	if p[i].Item {
@@ -148,9 +148,9 @@ type Location struct {
 var ErrTooManyLocations = errors.New("the scope leads to too many values")
 
 // Locations returns the values that a scope leads to in an unstructured value: list items in order,
-// map entries sorted by key. Missing values and nulls have no matches. Locations returns an error
-// if the scope leads through a scalar, or if it has [*] where the value is neither a list nor a
-// map, and ErrTooManyLocations if there are more than limit.
+// map entries sorted by key. Missing values and nulls are left out. Locations returns an error if
+// the scope leads through a scalar, or if it has [*] where the value is neither a list nor a map,
+// and ErrTooManyLocations if there are more values than limit.
 func (p Path) Locations(root any, limit int) ([]Location, error) {
 	if !p.HasEach() {
 		// Without [*], there is one value at most, and the path needs no copy.
