@@ -21,8 +21,8 @@ var (
 	scaleKind = metav1.GroupVersionKind(autoscalingv1.SchemeGroupVersion.WithKind("Scale"))
 )
 
-// with returns the version with the discovery of a CRD's resource and subresources appended.
-// version is the version of the CRD.
+// with returns v with the discovery of a CRD's resource and subresources appended, as the CRD
+// declares them for the given version.
 func (v Version) with(crd *apiextensionsv1.CustomResourceDefinition, version *apiextensionsv1.CustomResourceDefinitionVersion) Version {
 	names := &crd.Status.AcceptedNames
 	kind := metav1.GroupVersionKind{Group: crd.Spec.Group, Version: version.Name, Kind: names.Kind}

@@ -18,15 +18,16 @@ import (
 // immutable and safe for concurrent use.
 type Path []Segment
 
-// A Segment is one of four: a property name, a map key, [*] for every entry of a list or map, or a
-// list item.
+// A Segment is one element of a path: the name of a property, the key of a map entry, [*] for every
+// entry of a list or map, or a list item.
 type Segment struct {
 	// Name is the name of the property or the key of the map entry.
 	Name string
 	// Each is set for [*]: every item of a list and every value of a map. Name is empty then.
 	Each bool
-	// Item is set for a list item in the path of a Location, where its scope has [*]. Name is empty
-	// then. Parsed paths have no such segments.
+	// Item is set for a list item, such as one in the path of a Location, where the scope has [*].
+	// Parsed paths have no such segments, because rules cannot set single items. Name is empty
+	// then.
 	Item bool
 	// Index is the index of the list item, if Item is set.
 	Index int

@@ -12,22 +12,23 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// An UnsetValue is a value that a valid object may lack.
+// An UnsetValue is a value that an expression reads without asking whether it is set, although a
+// valid object may lack it: the expression may then fail.
 type UnsetValue struct {
 	// Variable is the variable that the path begins at: schemaexpression.Self or Root.
 	Variable string
 	Path     Path
-	// First is the index of the first segment of the path whose value a valid object may lack. The
-	// values after it are then missing, too.
+	// First is the index of the first segment of the path whose value a valid object may lack. An
+	// object that lacks it lacks the values after it, too.
 	First int
 	// Shared is the name of the shared variable whose expression reads the value, or empty.
 	Shared string
 }
 
-// Unset returns those of the reads of an expression whose value a valid object may lack. If such a
-// value is inside another one of them, only the inner one is returned. self and root are the
-// schemas of these variables, with x-kubernetes-embedded-resource if they are resources, whose type
-// and metadata are always set. root is nil if the expression has no such variable.
+// Unset returns the reads of an expression whose values a valid object may lack. Of two such
+// values, one inside the other, it returns only the inner one. self and root are the schemas of
+// these variables. A schema of a resource must have x-kubernetes-embedded-resource, so that
+// apiVersion, kind and metadata count as set. root is nil if the expression has no such variable.
 func Unset(self, root *structuralschema.Structural, reads []schemaexpression.UnguardedRead) []UnsetValue {
 	var unset []UnsetValue
 	for _, read := range reads {
@@ -55,8 +56,8 @@ func Unset(self, root *structuralschema.Structural, reads []schemaexpression.Ung
 	})
 }
 
-// mayBeUnset returns the path that a read has in the schema, and whether the last value may be
-// unset in a valid object that has all values before it.
+// mayBeUnset returns the path in the schema of a value that an expression reads. It also reports
+// whether a valid object that has all values before this one may lack it.
 func mayBeUnset(schema *structuralschema.Structural, read []string) (path Path, unset bool) {
 	for _, name := range read {
 		segment := Segment{Name: name, Each: name == schemaexpression.Entry}
@@ -84,7 +85,8 @@ func mayBeUnset(schema *structuralschema.Structural, read []string) (path Path, 
 				schema, unset = &property, property.Nullable || property.Default.Object == nil && !isRequired(schema, segment.Name)
 			default:
 				// The schema does not describe the field: the object preserves unknown fields, or
-				// is a map of values of any type.
+				// is a map of values of any type. So no schema requires the field, and it may be
+				// unset.
 				schema, unset = nil, true
 			}
 		}

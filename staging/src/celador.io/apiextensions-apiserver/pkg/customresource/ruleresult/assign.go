@@ -20,9 +20,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// Limits of the results for one object. A request has at most 3 MiB and etcd accepts objects of 1.5
-// MiB, so larger results could not be stored. A part that occurs several times in a result counts
-// each time, because the unstructured value shares nothing.
+// Limits of the results of all rules for one object. A request has at most 3 MiB and etcd accepts
+// objects of 1.5 MiB, so larger results could not be stored. A part that occurs several times in a
+// result counts each time, because the unstructured value has a copy of it in each place.
 const (
 	// MaxText is the maximum size in bytes of all strings in the results, keys included.
 	MaxText = 4 << 20
@@ -32,23 +32,23 @@ const (
 	MaxDepth = 10000
 )
 
-// Results converts the results of the rules for one object. The limits apply to all of them
-// together. The zero value is ready to use. It is not safe for concurrent use.
+// Results converts what the rules for one object return to unstructured values. The limits apply to
+// all of them together. The zero value is ready to use. It is not safe for concurrent use.
 type Results struct {
 	elements, text, depth int
 }
 
-// Assign returns the unstructured value that a field with the schema to has after a rule has
-// returned result. It returns false if the rule leaves the field unset with null or
-// optional.none(). existing is the value of the field before, or nil.
+// Assign returns the unstructured value that a rule gives to a field. to is the schema of the
+// field, existing its value before, or nil, and result what the rule has returned. If that is null
+// or optional.none(), the rule leaves the field unset, and Assign returns false.
 //
-// A constructed object is merged into existing field by field, also in place. In it,
-// optional.none() leaves a field as it is, and null removes it, or sets it to null if it is
-// nullable. All other values replace existing. Fields that the schema does not declare are left out
-// of objects that come from the source, as pruning would.
+// If the rule constructs an object, Assign merges it into existing field by field, in place. In the
+// constructed object, optional.none() leaves a field as it is, and null removes it, or sets it to
+// null if it is nullable. Any other result replaces existing. Maps that the rule copies from the
+// object that it reads lose the fields that the schema does not declare, as if they were pruned.
 //
 // Assign returns an error if the value does not have the type of the schema. existing may have been
-// changed in part then. The result shares nothing with the source of the rule.
+// changed in part then. The value shares nothing with the object that the rule reads.
 func (r *Results) Assign(existing any, result ref.Val, to *structuralschema.Structural) (value any, set bool, err error) {
 	if result == nil {
 		return nil, false, fmt.Errorf("the rule has no result")
@@ -64,8 +64,8 @@ func (r *Results) Assign(existing any, result ref.Val, to *structuralschema.Stru
 	return value, true, nil
 }
 
-// Check returns an error if an unstructured value does not have the type of a schema, with
-// everything in it. Fields that the schema does not declare are not checked.
+// Check returns an error if an unstructured value, or a part of it, does not have the type that the
+// schema declares. Fields that the schema does not declare are not checked.
 func (r *Results) Check(value any, to *structuralschema.Structural) error {
 	_, m := r.value(nil, value, to)
 	if m == nil {
@@ -90,8 +90,8 @@ func valueOf(v ref.Val) ref.Val {
 	}
 }
 
-// enter counts a value, and text bytes of text, towards the limits. The caller calls leave after it
-// has converted the parts of the value.
+// enter counts a value, and its text in bytes, towards the limits, and returns a mismatch if they
+// are exceeded. The caller calls leave after it has converted the parts of the value.
 func (r *Results) enter(text int) *mismatch {
 	r.elements++
 	r.text += text
@@ -143,14 +143,16 @@ func (r *Results) value(existing, v any, to *structuralschema.Structural) (any, 
 	return scalar(v.(ref.Val), to)
 }
 
-// concatenation is the Go type of the lists that the operator + returns.
+// concatenation is the Go type of the lists that the operator + returns. cel-go does not export it,
+// and dataOf has to tell such lists from others.
 var concatenation = func() reflect.Type {
 	one := types.NewRefValList(types.DefaultTypeAdapter, []ref.Val{types.True})
 	return reflect.TypeOf(one.Add(one))
 }()
 
 // dataOf returns the unstructured value behind a list or map that comes from self or json.decode.
-// In it, names and texts are as they are in the source. It returns all other values as they are.
+// In it, names are not escaped for CEL, and texts with a format are still strings. It returns all
+// other values as they are.
 func dataOf(v any) any {
 	switch v := v.(type) {
 	case map[string]any, []any:
@@ -188,7 +190,8 @@ func IsAny(to *structuralschema.Structural) bool {
 	return to.Type == "" && !to.XIntOrString
 }
 
-// object converts a constructed object. It changes existing, if that is an object.
+// object converts an object that the rule has constructed. If existing is an object, the
+// constructed fields are merged into it, in place.
 func (r *Results) object(existing any, v *object, to *structuralschema.Structural) (any, *mismatch) {
 	if to.Type != "object" && !IsAny(to) {
 		return nil, &mismatch{got: describeType(v.objectType.celType), want: Describe(to), advice: advice(v.objectType.celType, to)}
@@ -276,8 +279,8 @@ func (r *Results) list(size int, item func(int) any, to *structuralschema.Struct
 	return items, checkListMap(items, to)
 }
 
-// source converts a map that comes from the source or from json.decode, without the fields that
-// pruning would remove.
+// source converts a map that the rule has copied from self or from json.decode. It leaves out the
+// fields that pruning would remove.
 func (r *Results) source(entries map[string]any, to *structuralschema.Structural) (any, *mismatch) {
 	if to.Type != "object" && !IsAny(to) {
 		return nil, noCollection(types.MapType, to)

@@ -18,7 +18,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// A checker compares static types with schemas.
+// A checker finds out from the static type of an expression whether its values fit the schema of a
+// field, before any value is known.
 type checker struct {
 	types *Types
 	self  *apiservercel.DeclType
@@ -137,8 +138,8 @@ func haveCommon(fields map[string]*cel.Type, to *structuralschema.Structural) bo
 	return false
 }
 
-// constructor returns the name of a type that constructs objects of a schema. If objects in several
-// places have equal schemas, it is the first of their names.
+// constructor returns the name of the type that constructs objects of a schema, such as
+// Object.spec. If several types have equal schemas, it is the first name in alphabetical order.
 func (c *checker) constructor(to *structuralschema.Structural) string {
 	for _, name := range slices.Sorted(maps.Keys(c.types.byName)) {
 		if reflect.DeepEqual(c.types.byName[name].schema, to) {
@@ -148,7 +149,8 @@ func (c *checker) constructor(to *structuralschema.Structural) string {
 	return anyConstructor
 }
 
-// anyConstructor is what advice says instead of the name of a constructor that it does not know.
+// anyConstructor stands in an advice for the name of the constructor. The checker replaces it by
+// the name if it knows that.
 const anyConstructor = "Object.<path of the field>"
 
 // fields returns the fields of an object type, by their names in expressions. It returns false for

@@ -67,8 +67,8 @@ func (m *mismatch) suffix() string {
 	return ": " + m.advice
 }
 
-// below adds the segment before the path of the mismatch, and returns m. The conversion of the
-// value around it calls it; m may be nil.
+// below puts the segment before the path of the mismatch, and returns m, which may be nil. The
+// conversion of a list or object calls it with what the conversion of an item or field returns.
 func (m *mismatch) below(step rulepath.Segment) *mismatch {
 	if m != nil {
 		m.reversed = append(m.reversed, step)

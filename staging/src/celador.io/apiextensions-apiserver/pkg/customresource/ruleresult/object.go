@@ -23,8 +23,8 @@ type objectType struct {
 	// celType is the CEL type of the objects. Object types of the same structure have the same one.
 	celType *types.Type
 	schema  *structuralschema.Structural
-	// structure is what expressions see of the type. It is known only if comparable is set, that
-	// is, if expressions see all fields of the schema.
+	// structure tells which types have the same fields. It is set only if comparable is, that is,
+	// if expressions see exactly the fields of the schema.
 	structure  structure
 	comparable bool
 }

@@ -13,8 +13,9 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
-// A structure is the digest of a type as expressions see it: the names and the types of its fields,
-// all the way down. Limits, required fields and descriptions make no difference.
+// A structure is the digest of a type, by which types with the same fields are found. It depends on
+// the names and the types of the fields, all the way down, and not on limits, required fields and
+// descriptions.
 type structure [sha256.Size]byte
 
 // structureOf returns the structure of a type.
@@ -74,9 +75,10 @@ func (n namer) named(t *apiservercel.DeclType, path string) *apiservercel.DeclTy
 	}
 }
 
-// ReadFrom returns the types for rules that read self. Object types that rules construct are those
-// of the objects in self with the same fields. So a list can hold both, and expressions read static
-// types from both.
+// ReadFrom returns the types for rules that read self. In them, an object type that rules construct
+// has the name of the type in self with the same fields, if there is one. cel-go compares object
+// types by name, so a list can then hold objects of both origins, and expressions read static types
+// from both.
 //
 // The fields of constructors keep their dynamic types: constructed objects have the nullable form
 // of a type. cel-go looks the fields of a constructor up by the name that the constructor declares

@@ -37,8 +37,8 @@ type Types struct {
 	byName map[string]*objectType
 }
 
-// NewTypes returns the types of a version's schema. Object is the object that SettableSchema
-// describes.
+// NewTypes returns the types of the objects that rules may construct in a version with the given
+// schema. Object has the fields of SettableSchema, because rules must not set the others.
 func NewTypes(root *structuralschema.Structural) *Types {
 	t := &Types{byName: map[string]*objectType{}}
 	target := SettableSchema(root)
@@ -46,9 +46,9 @@ func NewTypes(root *structuralschema.Structural) *Types {
 	return t
 }
 
-// add adds the types of the objects in a schema. declared is the type that expressions have for the
-// values that they read with this schema, or nil. first holds, by structure, the types that were
-// added first.
+// add adds the types of the objects in a schema, with the given name and names below it. declared
+// is the type that expressions have for values of the schema, or nil. first holds, by structure,
+// the types that were added first: later ones with the same structure get the same CEL type.
 func (t *Types) add(name string, schema *structuralschema.Structural, declared *apiservercel.DeclType, first map[structure]*types.Type) {
 	for {
 		if schema.Items != nil {
@@ -94,8 +94,9 @@ func fieldOf(declared *apiservercel.DeclType, name string) (*apiservercel.DeclFi
 	return declared.FindField(name)
 }
 
-// declaresAll reports whether a type has exactly the fields that constructors of objects with the
-// schema have.
+// declaresAll reports whether declared, the type of values in expressions, has exactly the fields
+// that constructors of objects with the schema have. Only then can its structure tell which types
+// have the same fields.
 func declaresAll(declared *apiservercel.DeclType, schema *structuralschema.Structural) bool {
 	if declared == nil || !declared.IsObject() || PreservesUnknown(schema) || len(declared.Fields) != len(schema.Properties) {
 		return false

@@ -13,7 +13,7 @@ import (
 
 // Decoder returns a decoder that decodes with d and coerces the result. With c.ReportUnknownFields,
 // it returns the object together with a strict decoding error, which has the errors of d and one
-// for each unknown field. Without it, it drops strict decoding errors.
+// for each unknown field. Otherwise it drops strict decoding errors.
 func (s *Schemas) Decoder(d runtime.Decoder, c Coercion) runtime.Decoder {
 	return decoder{d, s, c}
 }

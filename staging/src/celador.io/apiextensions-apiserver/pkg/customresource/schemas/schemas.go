@@ -33,8 +33,8 @@ type Schemas struct {
 
 // New returns the schemas of the CustomResourceDefinition's versions, served or not. It returns an
 // error if a schema is not structural, unless spec.preserveUnknownFields is set. If it is set, the
-// Schemas share default values with the CustomResourceDefinition. defaults are the default rules of
-// the versions to evaluate.
+// Schemas share default values with the CustomResourceDefinition. defaults holds the default rules
+// to evaluate, by version.
 func New(crd *apiextensionsv1.CustomResourceDefinition, defaults map[string]expressions.SchemaDefaults) (*Schemas, error) {
 	s := &Schemas{
 		kind:                  schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Status.AcceptedNames.Kind},
@@ -77,7 +77,7 @@ func newStructural(validation *apiextensionsv1.CustomResourceValidation, preserv
 	return structural, structuraldefaulting.PruneDefaults(structural)
 }
 
-// embeds reports whether a schema has an embedded resource.
+// embeds reports whether a schema has an embedded resource, at any depth.
 func embeds(s *structuralschema.Structural) bool {
 	if s == nil {
 		return false

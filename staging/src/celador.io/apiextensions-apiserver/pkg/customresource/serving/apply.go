@@ -18,9 +18,10 @@ import (
 )
 
 // newApply returns a function for Version.Apply or Version.ApplyStatus, from the storage and the
-// scope of the resource or its status. rules is nil if no conversion rules are evaluated: the
-// function then returns the same storage and scope for all requests. reset holds the fields that a
-// write resets.
+// scope of the resource or its status. reset holds the fields that a write resets, so that managers
+// do not own them. rules is nil if no conversion rules are evaluated: the function then returns the
+// same storage and scope for all requests. Otherwise each request gets an applyConverter of its
+// own, which remembers its objects.
 func newApply(storage rest.Patcher, scope *handlers.RequestScope, types managedfields.TypeConverter, rules *rulesConverter, reset resetFields) func() (rest.Patcher, *handlers.RequestScope, error) {
 	if rules == nil {
 		return func() (rest.Patcher, *handlers.RequestScope, error) { return storage, scope, nil }
@@ -33,8 +34,8 @@ func newApply(storage rest.Patcher, scope *handlers.RequestScope, types managedf
 	}
 }
 
-// An applyStorage updates objects for one request, with field managers that use the converter of
-// the request.
+// An applyStorage is the storage for one server-side apply, whose field managers use converter. If
+// a conversion fails, the request fails with an Invalid error; see appliedObject.
 type applyStorage struct {
 	rest.Patcher
 	converter *applyConverter
@@ -46,9 +47,9 @@ func (s applyStorage) Update(ctx context.Context, name string, info rest.Updated
 	return s.Patcher.Update(ctx, name, appliedObject{info, s, name}, createValidation, updateValidation, forceAllowCreate, options)
 }
 
-// appliedObject returns an Invalid error if an object cannot be applied because conversion rules
-// fail. Field managers turn the errors of converters into text, so the error comes from the
-// converter itself.
+// An appliedObject returns an Invalid error if conversion rules fail for the object, so that the
+// client learns which field is wrong. Field managers turn the errors of converters into text, so
+// the error comes from the converter itself.
 type appliedObject struct {
 	rest.UpdatedObjectInfo
 	storage applyStorage

@@ -34,8 +34,8 @@ import (
 type applyConverter struct {
 	*rulesConverter
 	defaulter runtime.ObjectDefaulter
-	// live and whole hold the contents of the live object and of the merged object, in each version
-	// that they were converted to.
+	// live and whole tell which objects are the live object and the merged one. They hold the
+	// contents of these objects, of their copies and of the conversions of the merged object.
 	live, whole contents
 	// merged is the merged object by version.
 	merged map[schema.GroupVersion]*unstructured.Unstructured
@@ -47,8 +47,9 @@ type applyConverter struct {
 	refusal *conversion.Error
 }
 
-// contents is a set of objects. Its keys are the addresses of their outermost maps. The values keep
-// the maps in memory, so that no other map gets the address of one.
+// contents is a set of objects, to recognize an object that is converted again. Its keys are the
+// addresses of their outermost maps. The values keep the maps in memory, so that no other map gets
+// the address of one.
 type contents map[uintptr]map[string]any
 
 func (c contents) has(object *unstructured.Unstructured) bool { return c[address(object)] != nil }
@@ -59,7 +60,8 @@ func address(object *unstructured.Unstructured) uintptr {
 	return reflect.ValueOf(object.Object).Pointer()
 }
 
-// reset forgets the objects of an earlier attempt.
+// reset forgets the objects of an earlier attempt, because the storage may call UpdatedObject
+// several times for one request.
 func (c *applyConverter) reset() {
 	*c = applyConverter{rulesConverter: c.rulesConverter, defaulter: c.defaulter, live: contents{}, whole: contents{}, merged: map[schema.GroupVersion]*unstructured.Unstructured{}}
 }
@@ -119,7 +121,8 @@ func (c *applyConverter) converted(object *unstructured.Unstructured, to string,
 	return nil, err
 }
 
-// isWhole reports whether an object is the merged one.
+// isWhole reports whether an object is the merged one. The first object that is not the live one
+// is.
 func (c *applyConverter) isWhole(object *unstructured.Unstructured) bool {
 	if c.live.has(object) {
 		return false

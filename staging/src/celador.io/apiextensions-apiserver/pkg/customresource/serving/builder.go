@@ -41,9 +41,9 @@ type Builder struct {
 	// it, versions with conversion rules share one storage, and so one watch cache. Set it where
 	// RESTOptions makes no watch caches.
 	SeparateStorages bool
-	// Unreadable is called with the number of objects of a CustomResourceDefinition that do not
-	// convert to each version, whenever the numbers change while its Resource exists. It is not
-	// called for conversion rules whose feature gate is off. Optional.
+	// Unreadable is called with the numbers of objects of a CustomResourceDefinition that do not
+	// convert, by version: once when they are known, and whenever they may have changed while its
+	// Resource exists. It is not called for conversion rules whose feature gate is off. Optional.
 	Unreadable func(crd *apiextensionsv1.CustomResourceDefinition, counts map[string]int)
 }
 
@@ -68,9 +68,9 @@ func (b *Builder) Build(ctx context.Context, crd *apiextensionsv1.CustomResource
 	return resource, nil
 }
 
-// countUnreadable starts counting the objects that do not convert. Without conversion rules it
-// reports that there are none. While the feature gate of conversion rules is off, it reports
-// nothing.
+// countUnreadable starts counting the objects that do not convert, and reports the numbers to
+// b.Unreadable. Without conversion rules it reports that there are none. While the feature gate of
+// conversion rules is off, nothing converts, and it reports nothing.
 func (b *Builder) countUnreadable(resource *Resource, crd *apiextensionsv1.CustomResourceDefinition, c *converters) {
 	switch {
 	case b.Unreadable == nil:

@@ -36,7 +36,8 @@ type converters struct {
 
 	// The converters below exist with the strategy ConversionRules only.
 
-	// rules is unsafe. Its conversions fail while the feature gate is off.
+	// rules converts the objects of the shared storage. It is unsafe. Its conversions fail while
+	// the feature gate is off.
 	rules *rulesConverter
 	// checked is safe. It converts the objects that writeChecks check and that server-side apply
 	// merges. Nil while the feature gate is off.
@@ -109,7 +110,8 @@ func enabledRules(crd *apiextensionsv1.CustomResourceDefinition, expressions *ap
 	return spec
 }
 
-// newObjectConverter returns a converter that fails if spec is nil.
+// newObjectConverter returns a converter that evaluates the rules of spec. If spec is nil, because
+// the feature gate is off, its conversions fail.
 func newObjectConverter(spec *conversion.Spec) objectConverter {
 	if spec == nil {
 		return failing{&conversion.Error{Reason: conversion.ReasonDisabled, Err: errDisabled}}

@@ -90,7 +90,8 @@ func (p *metadataPatch) validation(validate rest.ValidateObjectUpdateFunc) rest.
 	}
 }
 
-// patchedMetadata changes the metadata of objects of the shared storage.
+// patchedMetadata applies a patch to the metadata of an object of the shared storage, which stays
+// in the version in which it is stored.
 type patchedMetadata struct {
 	rest.UpdatedObjectInfo
 	patch *metadataPatch

@@ -20,8 +20,9 @@ import (
 // but the result may share values with it. *conversion.Converter implements it.
 type objectConverter interface {
 	Convert(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error)
-	// ConvertPartial leaves the fields of rules that fail unset. defaulted is in with its defaults,
-	// or nil.
+	// ConvertPartial converts a part of an object, and leaves the fields of rules that fail unset,
+	// because the part may lack what the rules read. defaulted is in with its defaults, with which
+	// rules that fail are evaluated again, or nil.
 	ConvertPartial(ctx context.Context, in, defaulted *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error)
 	// ConvertMetadata evaluates only the rules that write labels or annotations.
 	ConvertMetadata(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error)
@@ -45,7 +46,7 @@ type rulesConverter struct {
 	rules    objectConverter
 	// safe makes results share nothing with the input, and leaves the input as it is.
 	safe bool
-	// partial leaves a field unset if its rule fails, instead of failing.
+	// partial makes a rule that fails leave its field unset, instead of failing the conversion.
 	partial bool
 }
 

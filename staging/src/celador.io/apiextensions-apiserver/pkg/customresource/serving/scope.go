@@ -21,8 +21,8 @@ import (
 
 type resetFields = map[fieldpath.APIVersion]*fieldpath.Set
 
-// addScopes adds the scopes of the resource and of its scale subresource. typer was made of the
-// scheme options.
+// addScopes adds the scopes of the resource and of its scale subresource. options is the scheme of
+// ListOptions and the like, of which typer was made.
 func (b *build) addScopes(version *Version, v *apiextensionsv1.CustomResourceDefinitionVersion, options *runtime.Scheme, typer codecs.Typer) error {
 	gv := b.gv(v.Name)
 	serializer := codecs.NewSerializer(typer, b.converters.safe, b.schemas)
@@ -68,9 +68,9 @@ func (b *build) addScopes(version *Version, v *apiextensionsv1.CustomResourceDef
 	return err
 }
 
-// addStatusScopes adds the scopes of the status subresource. All versions must have their storages:
-// an update of the status resets all other fields, in each version to which managed fields may
-// refer.
+// addStatusScopes adds the scopes of the status subresource. It needs the storages of all versions:
+// an update of the status resets all other fields, and managed fields may refer to them in any
+// version.
 func (b *build) addStatusScopes(versions map[string]*Version) error {
 	reset := resetFields{}
 	for _, version := range versions {
@@ -93,8 +93,8 @@ func (b *build) addStatusScopes(versions map[string]*Version) error {
 	return nil
 }
 
-// managed returns the scope with a field manager. The field manager merges objects with the type
-// converter, and ignores the fields that a write resets.
+// managed returns a copy of the scope with a field manager. The field manager merges objects by the
+// type converter, and ignores the fields in reset, which a write resets.
 func managed(scope handlers.RequestScope, types managedfields.TypeConverter, converter runtime.ObjectConvertor, reset resetFields) (*handlers.RequestScope, error) {
 	manager, err := managedfields.NewDefaultCRDFieldManager(types, converter, scope.Defaulter, scope.Creater,
 		scope.Kind, scope.HubGroupVersion, scope.Subresource, fieldpath.NewExcludeFilterSetMap(reset))

@@ -57,7 +57,8 @@ func (b *build) attributes(base storage.AttrFunc) *versionedstorage.Attributes {
 	return attributes
 }
 
-// sharedOptions are the options of the shared storage.
+// sharedOptions are the options with which the shared storage is opened, whose objects requests
+// select by the attributes that they have in all versions.
 type sharedOptions struct {
 	codecs.AsStored
 	build *build

@@ -39,7 +39,8 @@ type unreadableCounter struct {
 	crd    *apiextensionsv1.CustomResourceDefinition
 	rules  *rulesConverter
 	report func(crd *apiextensionsv1.CustomResourceDefinition, unreadable map[string]int)
-	// broken holds the versions to which each object does not convert.
+	// broken holds, for each object that does not convert to all versions, those to which it does
+	// not.
 	broken map[types.UID][]string
 }
 
@@ -91,7 +92,8 @@ func (c *unreadableCounter) watch(ctx context.Context) {
 	}
 }
 
-// count updates the counts for the object of an event, and reports whether they have changed.
+// count notes to which versions the object of an event does not convert, and reports whether the
+// counts may have changed.
 func (c *unreadableCounter) count(event watch.Event) bool {
 	object, err := meta.Accessor(event.Object)
 	if err != nil {

@@ -24,8 +24,8 @@ type writeCheck struct {
 	defaulter runtime.ObjectDefaulter
 	// requested is the version of the request, and stored the storage version.
 	requested, stored schema.GroupVersion
-	// served holds the versions to which a stored object must convert. It leaves out versions for
-	// which nothing needs converting.
+	// served holds the versions to which a stored object must convert. It leaves out those that
+	// differ from the storage version in apiVersion only.
 	served []schema.GroupVersion
 }
 
@@ -104,8 +104,9 @@ func (c *writeCheck) failedBefore(ctx context.Context, old map[string]any, versi
 	return err != nil
 }
 
-// refuse appends the error of a conversion to errs. It does not if the CustomResourceDefinition is
-// to blame and the response needs no conversion to the version to: the object can then be stored.
+// refuse appends the error of a failed conversion to errs. It does not if the client cannot do
+// anything about it: the CustomResourceDefinition or the server is to blame, and the response needs
+// no conversion to the version. The object can then be stored.
 func (c *writeCheck) refuse(errs field.ErrorList, in *unstructured.Unstructured, to schema.GroupVersion, err error) field.ErrorList {
 	failure := asConversionError(in, to.Version, err)
 	if !isInvalid(failure) && to != c.requested {

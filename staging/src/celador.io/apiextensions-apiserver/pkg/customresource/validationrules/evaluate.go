@@ -147,8 +147,9 @@ func describe(rule *apiextensionsv1.ValidationRule) string {
 	return strings.TrimSpace(rule.Rule)
 }
 
-// addUnlessUnchanged adds an error. If the value was invalid before the update and has not changed,
-// it adds a warning instead.
+// addUnlessUnchanged adds the error of a rule, or only a warning if an update leaves the value as
+// it was (ratcheting). A rule that reads oldSelf always causes an error, since it may have held
+// before the update.
 func (e *evaluation) addUnlessUnchanged(compiled *compiledRule, err *field.Error) {
 	if !compiled.readsOld && e.instance.Correlation != nil && e.at.unchanged(e.instance.Correlation()) {
 		warning.AddWarning(e.ctx, "", warningtext.Of(err.Error()))
@@ -174,7 +175,8 @@ func (e *evaluation) add(err *field.Error) { e.errs = append(e.errs, err) }
 
 func (e *evaluation) path() *field.Path { return e.at.path(e.instance.Path) }
 
-// spend subtracts a cost from the budget, unless the budget is smaller.
+// spend subtracts a cost from the budget and returns true. If the budget is smaller, it returns
+// false.
 func (e *evaluation) spend(cost uint64) bool {
 	if cost > math.MaxInt64 || int64(cost) > e.budget {
 		return false

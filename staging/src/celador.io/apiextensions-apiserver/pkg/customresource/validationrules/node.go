@@ -17,8 +17,9 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// A node stands for a node of the schema that has rules, or below which there are rules. take and
-// nested make the tree of nodes, and link completes it; it does not change afterwards.
+// A node stands for a node of the schema that has rules, or below which there are rules. Take makes
+// the tree of nodes. Its first use links it, which completes the nodes; they do not change
+// afterwards.
 type node struct {
 	schema *structuralschema.Structural
 	rules  apiextensionsv1.ValidationRules
@@ -34,7 +35,7 @@ type node struct {
 	// position is the index of the node in allOf of its parent.
 	position int
 
-	// program returns the compiled rules, in the same order. The first call compiles them. Nil
+	// program returns the compiled rules, in the order of rules. The first call compiles them. Nil
 	// without rules.
 	program func() *program
 	// values describes how rules read the value. Nil without rules.

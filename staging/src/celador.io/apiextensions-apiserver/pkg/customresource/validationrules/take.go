@@ -5,8 +5,9 @@ package validationrules
 
 import structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
-// take removes the rules from a schema and returns the tree of nodes that have them, or nil if
-// there are none. found is false if all rules are in allOf; these stay in the schema, too.
+// take moves the rules of a schema to a tree of nodes, which it returns, or nil if there are no
+// rules. Rules in allOf stay in the schema, too. found is false if there are no others: Kubernetes
+// then evaluates none.
 func take(schema *structuralschema.Structural, resource bool) (taken *node, found bool) {
 	if schema == nil {
 		return nil, false

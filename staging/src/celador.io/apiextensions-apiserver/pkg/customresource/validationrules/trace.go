@@ -10,9 +10,10 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// TakeTraced is Take for rules that report to a tracer. It compiles them at once, and calls
-// Compiled of the tracer with crd, the name of the CustomResourceDefinition, and with fields below
-// path, which is the field of the schema.
+// TakeTraced is Take for rules whose evaluations a tracer observes. It compiles the rules at once,
+// and passes each program to tracer.Compiled, so that the tracer knows where the program comes
+// from: crd is the name of the CustomResourceDefinition, and path the field of the schema, below
+// which that of the rule is.
 func TakeTraced(schema *structuralschema.Structural, resourceRoot bool, tracer schemaexpression.Tracer, crd string, path *field.Path) *Rules {
 	rules := takeWith(schemaexpression.Default().Traced(tracer), schema, resourceRoot)
 	if rules == nil {

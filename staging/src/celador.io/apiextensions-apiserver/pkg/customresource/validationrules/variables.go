@@ -10,7 +10,8 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// variables holds the variables of the rules of a node.
+// variables holds the variables of the rules of a node. oldSelf is set when the first rule needs
+// it, as a plain value and as an optional: each rule declares which one it reads.
 type variables struct {
 	node *node
 	old  any
@@ -20,7 +21,7 @@ type variables struct {
 	plain, optional schemaexpression.Activation
 }
 
-// of returns the variables of a rule.
+// of returns the variables of a rule, with oldSelf in the form that the rule declares.
 func (v *variables) of(rule *apiextensionsv1.ValidationRule) *schemaexpression.Activation {
 	if !v.readsOld {
 		return &v.plain

@@ -45,7 +45,7 @@ func (a versionAttributes) of(object *unstructured.Unstructured) (labels.Set, fi
 	return a.read(object)
 }
 
-// NewAttributes returns the attributes that objects have in all versions, which base reads.
+// NewAttributes returns the attributes that objects have alike in all versions. base reads them.
 func NewAttributes(base storage.AttrFunc) *Attributes { return &Attributes{base: base} }
 
 // Add adds the attributes that objects have when c has converted them to a version; attributes
@@ -93,7 +93,7 @@ func (a *Attributes) Of(object runtime.Object) (labels.Set, fields.Set, error) {
 	return allLabels, allFields, nil
 }
 
-// has reports whether labels or fields of the version differ from those of other versions.
+// has reports whether Add has added labels and fields that objects have in this version only.
 func (a *Attributes) has(gv schema.GroupVersion) bool {
 	return slices.ContainsFunc(a.versions, func(version versionAttributes) bool { return version.gv == gv })
 }

@@ -67,7 +67,7 @@ func (v *VersionStorage) ChangesMetadata(stored *unstructured.Unstructured) bool
 	return from != to && (v.shared.Converter.ChangesMetadata(from, to) || v.shared.Converter.ChangesMetadata(to, from))
 }
 
-// convertOwn converts an object that nothing else refers to.
+// convertOwn converts an object that nothing else refers to, since the conversion may change it.
 func (v *VersionStorage) convertOwn(in *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	return v.convertTo(in, v.served.GroupVersion())
 }

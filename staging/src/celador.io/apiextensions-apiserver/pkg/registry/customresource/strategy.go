@@ -94,8 +94,8 @@ type additional struct {
 	rules       Validator
 	defaults    Defaults
 	conversions Validator
-	// partial is set if requests for a subresource write a part of the object only, so that the
-	// stored object is not that of the request.
+	// partial is set if there are subresources. Their requests, and those for the resource, may
+	// write only a part of the object, so the stored object may differ from that of the request.
 	partial bool
 }
 

@@ -47,8 +47,8 @@ func validateConversionRules(crd, old *apiextensions.CustomResourceDefinition) (
 	return conversion.Validate(path, current, previous)
 }
 
-// conversionSpec returns what conversion depends on, from a CustomResourceDefinition that is
-// written.
+// conversionSpec returns the fields of a CustomResourceDefinition on which conversion depends. It
+// takes the kind from the spec, because a new CustomResourceDefinition has no accepted names yet.
 func conversionSpec(crd *apiextensions.CustomResourceDefinition) *conversion.Spec {
 	spec := &conversion.Spec{
 		Kind:       schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind},

@@ -47,14 +47,16 @@ type mark struct {
 }
 
 // New returns a Freshness of objects that are fresh now. objects is a plural noun phrase for
-// errors. check returns nil if the plugin has seen everything that was stored before the call.
+// errors, such as "admission policies". check returns nil if the plugin has seen everything that
+// was stored before the call.
 func New(objects string, limit time.Duration, check func(context.Context) error) *Freshness {
 	f := &Freshness{objects: objects, limit: limit, check: check}
 	f.last.Store(&mark{time.Now(), make(chan struct{})})
 	return f
 }
 
-// Run checks several times within the limit until ctx ends. It must run once.
+// Run calls the check several times within the limit, until ctx ends. It must be called once:
+// without it, the objects count as outdated when the limit has passed.
 func (f *Freshness) Run(ctx context.Context) {
 	failing := false
 	logger := klog.FromContext(ctx).WithValues("objects", f.objects)
@@ -84,8 +86,9 @@ func (f *Freshness) Age() time.Duration { return time.Since(f.last.Load().at) }
 // IsStale reports whether the objects may be older than the limit.
 func (f *Freshness) IsStale() bool { return f.Age() > f.limit }
 
-// Await returns nil if the objects are not older than the limit. Otherwise it waits for a short
-// time until they are not, and then returns a ServiceUnavailable error.
+// Await returns nil if the objects are not older than the limit. Otherwise it waits until they are
+// not, but for maxStaleWait at most: then it returns a ServiceUnavailable error, so that the client
+// tries again, maybe with another server.
 func (f *Freshness) Await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, maxStaleWait)
 	defer cancel()

@@ -24,8 +24,8 @@ type Options struct {
 	ServerID string
 }
 
-// Files loads the manifests of a directory in the form T. Current is safe for concurrent use and
-// does not block.
+// Files holds what a plugin makes of the manifests of a directory, such as a snapshot of policies,
+// and makes it anew when they change. Current is safe for concurrent use and does not block.
 type Files[T any] struct {
 	Options
 	read    func([]manifest.FileDoc) (*T, error)

@@ -18,7 +18,7 @@ import (
 )
 
 // AwaitFresh returns nil if the params are not older than the limit of the source, or if there is
-// no limit. Otherwise it waits for a short time until they are not, and then returns a
+// no limit. Otherwise it waits until they are not, but only for a short time: then it returns a
 // ServiceUnavailable error.
 func (k *kind) AwaitFresh(ctx context.Context) error {
 	if k.fresh == nil {
@@ -68,7 +68,8 @@ func (k *kind) checkFresh(ctx context.Context) error {
 	}
 }
 
-// watched is the watch of an informer. Safe for concurrent use.
+// watched finds out whether an informer has seen everything that is stored, and whether the server
+// forbids it to list and watch. Safe for concurrent use.
 type watched struct {
 	resource resource
 	client   dynamic.Interface

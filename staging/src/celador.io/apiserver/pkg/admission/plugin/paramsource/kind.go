@@ -45,13 +45,14 @@ type kind struct {
 	stop      context.CancelFunc
 	// fresh is nil if the age of params is not limited.
 	fresh *freshness.Freshness
-	// users is guarded by the mutex of the source.
+	// users is the number of handles that are not closed. It is guarded by the mutex of the source.
 	users int
 
 	// discovered is closed once current is set for the first time.
 	discovered chan struct{}
 	current    atomic.Pointer[state]
-	// failed holds the last error of discovery until current is set.
+	// failed holds the last error of discovery, for requests that wait for the first result in
+	// vain.
 	failed atomic.Pointer[state]
 	// recheck gets an element to trigger a discovery, when the kind may no longer be served.
 	recheck chan struct{}

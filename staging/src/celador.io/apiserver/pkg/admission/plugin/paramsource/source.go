@@ -107,7 +107,8 @@ func (s *Source) Synced() error {
 	return errors.Join(errs...)
 }
 
-// limit publishes the open kinds in limited. The caller holds the lock.
+// limit stores the open kinds in limited, for requests to read without a lock, if the age of params
+// is limited. The caller holds the lock.
 func (s *Source) limit() {
 	if s.maxAge > 0 {
 		kinds := slices.Collect(maps.Values(s.kinds))

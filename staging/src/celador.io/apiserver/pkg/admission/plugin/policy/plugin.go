@@ -174,8 +174,8 @@ func (p *Plugin[Policy, Binding, Body]) waitFor(policiesSynced func() bool) {
 	p.SetReadyFunc(p.ready)
 }
 
-// limitAge makes requests that a policy could deny fail while the plugin's policies, bindings or
-// params may be older than the limit of the server.
+// limitAge bounds the age of the plugin's policies, bindings and params, if the server has a limit.
+// While they may be older, requests fail that a policy could deny.
 func (p *Plugin[Policy, Binding, Body]) limitAge(policies cache.SharedIndexInformer, followed *Followed) {
 	if p.config.Freshness.Limit == 0 {
 		return
@@ -194,7 +194,8 @@ func (p *Plugin[Policy, Binding, Body]) limitAge(policies cache.SharedIndexInfor
 }
 
 // awaitFresh returns nil if everything that policies with failurePolicy Fail need for the request
-// is recent enough. Otherwise it waits for a short time, and then returns an error.
+// is recent enough. Otherwise it waits until it is, but only for a short time: then it returns an
+// error.
 func (p *Plugin[Policy, Binding, Body]) awaitFresh(ctx context.Context, r *matching.Request) error {
 	if p.fresh.IsStale() && p.store.Snapshot().FailsClosed(r) {
 		if err := p.fresh.Await(ctx); err != nil {
@@ -236,11 +237,11 @@ func (p *Plugin[Policy, Binding, Body]) load(engine Engine[Policy, Binding, Body
 // not reported.
 const pollInterval = time.Minute
 
-// Snapshots returns the n snapshots that apply to a request: first the policies of manifest files,
-// then the stored policies. It returns an error until the informers of stored policies are synced.
-// It also returns one if a policy that fails closed could match the request, and the stored
-// policies or the params of that policy may be older than the limit. The result is an array to
-// avoid an allocation.
+// Snapshots returns the snapshots that apply to a request, and their number: first the policies of
+// manifest files, then the stored policies. It returns an error until the informers of stored
+// policies are synced. It also returns one if a policy that fails closed could match the request,
+// and the stored policies or the params of that policy may be older than the limit. The result is
+// an array to avoid an allocation.
 func (p *Plugin[Policy, Binding, Body]) Snapshots(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) (snapshots [2]*policy.Snapshot[Body], n int, err error) {
 	resource := a.GetResource().GroupResource()
 	if p.store == nil || p.excluded.Has(resource) {

@@ -52,8 +52,9 @@ type typeSet struct {
 func (t *typeSet) has(kind string) bool { return t != nil && t.kinds.Has(kind) }
 
 // newDocument returns a document that can be read until ctx ends. last is the previous document of
-// the group version, or nil. If last was in use, newDocument starts to read the new document at
-// once.
+// the group version, or nil. If last or an earlier state has been read, because requests needed it,
+// newDocument starts to read the new document at once, and the types of the earlier state are used
+// until then.
 func newDocument(ctx context.Context, version schema.GroupVersion, published openapi.GroupVersionWithContext, last *document) *document {
 	d := &document{url: published.ServerRelativeURL(), firstSeen: time.Now(), missingKinds: &missing{}, readDone: make(chan struct{})}
 	d.startRead = sync.OnceFunc(func() {

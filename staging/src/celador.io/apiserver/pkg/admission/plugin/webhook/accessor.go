@@ -11,7 +11,8 @@ import (
 	engine "celador.io/admission/webhook"
 )
 
-// Accessor is a listed webhook with what was compiled from it. Safe for concurrent use.
+// Accessor is a webhook of a configuration: upstream's accessor to its fields, and what was
+// compiled from it to decide whether a request matches. Safe for concurrent use.
 type Accessor struct {
 	upstream.WebhookAccessor
 	*engine.Webhook

@@ -13,7 +13,8 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 )
 
-// exclusions is the metric of KEP-3716, "Monitoring Requirements".
+// exclusions counts the requests that match conditions kept from a webhook, under the name in
+// KEP-3716, "Monitoring Requirements". Kubernetes registers its metric under another name.
 var exclusions = &resettable{CounterVec: metrics.NewCounterVec(&metrics.CounterOpts{
 	Subsystem:      "webhook_admission",
 	Name:           "match_condition_exclusions_total",
@@ -23,7 +24,9 @@ var exclusions = &resettable{CounterVec: metrics.NewCounterVec(&metrics.CounterO
 
 func init() { legacyregistry.MustRegister(exclusions) }
 
-// These are Kubernetes' metrics of exclusions, if they are registered under their names.
+// These are Kubernetes' metrics of exclusions and of the time that match conditions take, found by
+// their names, because Kubernetes does not export them. countsExclusions and timesEvaluations are
+// false if there is no such metric.
 var (
 	kubernetesExclusions, countsExclusions = registered[*metrics.CounterVec]("apiserver_admission_match_condition_exclusions_total")
 	evaluationSeconds, timesEvaluations    = registered[*metrics.HistogramVec]("apiserver_admission_match_condition_evaluation_seconds")

@@ -17,9 +17,10 @@ import (
 // server or a conversion webhook that runs in a pod.
 const MaxParamSync = 20 * time.Second
 
-// AwaitParams returns a readiness check that fails until since returns a time and synced returns
-// nil, but at most for MaxParamSync after that time. It passes once and for all. Safe for
-// concurrent use.
+// AwaitParams returns a readiness check that waits for the params of policies, because requests
+// that need params fail without them. It fails while since returns an error, and then while synced
+// does, but no longer than MaxParamSync after the time that since returns. Once it has passed, it
+// always passes. Safe for concurrent use.
 func AwaitParams(synced func() error, since func() (time.Time, error)) func() error {
 	var passed atomic.Bool
 	return func() error {
@@ -41,8 +42,9 @@ func AwaitParams(synced func() error, since func() (time.Time, error)) func() er
 	}
 }
 
-// AwaitParams returns the readiness check AwaitParams for the params of all plugins. It begins when
-// ready first returns nil, in a call of the check.
+// AwaitParams returns the readiness check of the function AwaitParams for the params of all
+// plugins. The check fails while ready does. MaxParamSync begins with the first call in which ready
+// returns nil.
 func (i *Initializer) AwaitParams(ready func() error) func() error {
 	begin := sync.OnceValue(time.Now)
 	return AwaitParams(i.ParamsSynced, func() (time.Time, error) {

@@ -35,8 +35,8 @@ type PolicyPlugin interface {
 	// use once the server runs.
 	ParamsSynced() error
 	// VerdictStore returns the kind of the plugin's policies and the store in which its engine
-	// receives verdicts. It is called after ValidateInitialization. The store is nil if the plugin
-	// is inert.
+	// receives verdicts. It is called after ValidateInitialization. The store is nil if the feature
+	// gate of the kind is off.
 	VerdictStore() (kind string, store typecheck.VerdictStore)
 }
 
