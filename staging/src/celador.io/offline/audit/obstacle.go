@@ -43,14 +43,14 @@ var parser = sync.OnceValue(func() *cel.Env {
 })
 
 // unknown returns the first part of a request that an expression reads and that an audit does not
-// know, or an empty string. An invalid expression reads nothing, because it fails in any case.
+// know, or an empty string. It returns none for an invalid expression, which fails in any case.
 func unknown(source string) (found string) {
 	parsed, issues := parser().Parse(source)
 	if issues.Err() != nil {
 		return ""
 	}
-	// selected holds the places where the expression selects a field of 'request' other than
-	// userInfo.
+	// selected holds the IDs of the nodes 'request' from which the expression selects a field other
+	// than userInfo.
 	selected := map[int64]bool{}
 	visit := func(e ast.Expr) {
 		switch {

@@ -23,7 +23,7 @@ type selection struct {
 	bindings map[string][]*v1.ValidatingAdmissionPolicyBinding
 	// used holds the names of the policies and bindings that the audit evaluates, by kind.
 	used map[[2]string]bool
-	// unbound are bindings for policies that have none.
+	// unbound are the bindings that the audit makes for policies that have none.
 	unbound []*unstructured.Unstructured
 }
 

@@ -33,8 +33,8 @@ func (c *Cluster) Admit(ctx context.Context, request *Request) (*Response, error
 	return c.admit(ctx, request, newRecord(&c.policies))
 }
 
-// admit returns the response to a request. The policies are those of the record, to which it adds
-// what they did.
+// admit returns the response to a request. It evaluates the policies of r, and records in r what
+// they did.
 func (c *Cluster) admit(ctx context.Context, request *Request, r *record) (*Response, error) {
 	l := newLayer(c.objects)
 	call, err := c.newCall(ctx, request, l)

@@ -105,8 +105,8 @@ func Identify(object *unstructured.Unstructured) Identity {
 	return Identity{object.GroupVersionKind().GroupKind(), namespace, object.GetName()}
 }
 
-// accept puts an object into the cluster. If it is a CustomResourceDefinition, the cluster serves
-// its custom resources afterwards.
+// accept puts an object into the cluster with put, which is add or restore. If the object is a
+// CustomResourceDefinition, the cluster serves its custom resources afterwards.
 func (c *Cluster) accept(ctx context.Context, object *unstructured.Unstructured, put func(context.Context, *unstructured.Unstructured) error) error {
 	if err := put(ctx, object); err != nil || !IsCRD(object) {
 		return err
@@ -116,7 +116,8 @@ func (c *Cluster) accept(ctx context.Context, object *unstructured.Unstructured,
 
 // ObjectError is the error of an object that a cluster does not accept.
 type ObjectError struct {
-	// Index is the position of the object in the arguments of New.
+	// Index is the position of the object in the arguments of New, or among the added ones of
+	// Restore.
 	Index int
 	// Err is the error of the API, usually an *apierrors.StatusError with a cause for each field.
 	Err error

@@ -67,8 +67,9 @@ func (c *Cluster) define(ctx context.Context, object *unstructured.Unstructured)
 	return c.serveCustom(ctx, crd, expressions, nil)
 }
 
-// serveCustom serves the custom resources of a CustomResourceDefinition that establish has changed.
-// Without a tracer, it is nil.
+// serveCustom serves the custom resources of a CustomResourceDefinition, to which the caller has
+// applied establish. tracer gets the evaluations of the validation rules. It is nil if they are not
+// traced.
 func (c *Cluster) serveCustom(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.ExpressionFields, tracer schemaexpression.Tracer) error {
 	// The zero factory can make no webhook converters, and none is needed: establish has removed
 	// conversion webhooks.

@@ -55,11 +55,12 @@ type resource struct {
 	endpoint
 }
 
-// An endpoint handles the requests for a resource, and knows the forms of its objects. The
-// implementations are those of groups and of custom resources.
+// An endpoint handles the requests for a resource. It converts objects between their JSON, the form
+// in which handlers and policies see them, and the form in which layers hold them. The
+// implementations are those of built-in groups and of custom resources.
 type endpoint interface {
-	// decode returns an object with defaults, in the form in which handlers see it. Unknown fields
-	// are errors.
+	// decode returns an object with defaults from its JSON, in the form in which handlers see it.
+	// Unknown fields are errors.
 	decode(data []byte) (runtime.Object, error)
 	// encode returns a decoded object in the form in which layers hold it.
 	encode(object runtime.Object) (runtime.Object, error)
@@ -353,7 +354,7 @@ func (g *group) notServed(version schema.GroupVersion) error {
 
 // restOptions make registries store their objects in layers.
 type restOptions struct {
-	// codec makes copies of objects for dry runs.
+	// codec sets the defaults of stored objects, and makes copies of objects for dry runs.
 	codec lateCodec
 }
 

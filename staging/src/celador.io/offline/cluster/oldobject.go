@@ -12,10 +12,10 @@ import (
 )
 
 // asStored returns an object as a server would store it, made from its manifest: with the fields
-// that plugins and the strategy of the resource set on creation. Metadata and status are those of
-// the manifest where it has them, because later requests may have changed them. If the manifest is
-// not valid as a new object, such as a Pod with ephemeral containers, asStored returns the manifest
-// itself.
+// that plugins and the strategy of the resource set on creation. Metadata and status in the
+// manifest take precedence over those of a new object, because on a server later requests may have
+// changed them. If the manifest is not valid as a new object, such as a Pod with ephemeral
+// containers, asStored returns the manifest itself.
 func (c *Cluster) asStored(ctx context.Context, r *resource, namespace string, manifest *unstructured.Unstructured) *unstructured.Unstructured {
 	content := manifest.DeepCopy()
 	metadata, _, _ := unstructured.NestedMap(content.Object, "metadata")
@@ -50,8 +50,10 @@ func completed(object, manifest, stored *unstructured.Unstructured) *unstructure
 	return &unstructured.Unstructured{Object: complete(object.DeepCopy().Object, manifest.Object, stored.Object).(map[string]any)}
 }
 
-// complete is completed for values of any type. It changes object. Items of two lists correspond if
-// they have the same name or, without names, the same position.
+// complete does the work of completed for one value in the object. It adds what stored has and
+// neither object nor manifest has, which the server has set. It does not add what manifest has and
+// object lacks, because the client has removed it. complete changes object. Items of two lists
+// correspond if they have the same name or, without names, the same position.
 func complete(object, manifest, stored any) any {
 	switch object := object.(type) {
 	case map[string]any:

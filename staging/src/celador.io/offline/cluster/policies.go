@@ -30,8 +30,8 @@ type record struct {
 	mutated, validated bool
 	// mutations has an entry for each round of mutation.
 	mutations []mutating.Result
-	// mutationEnded is set if the last round ended with an error: the policies after it were not
-	// evaluated.
+	// mutationEnded is set if an error ended the last round of mutation. Policies that come later
+	// in the round were not evaluated.
 	mutationEnded bool
 	validation    validating.Result
 	// mismatches holds the reasons why policies do not apply, by their position in

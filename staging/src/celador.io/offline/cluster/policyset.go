@@ -81,9 +81,10 @@ type described struct {
 	singleton, fallback bool
 }
 
-// compile compiles the policies and webhooks among the objects. compiler returns the compiler to
-// use for a kind of objects; it traces, and the objects are compiled at once. If compiler is nil,
-// objects are compiled when a request needs them.
+// compile compiles the policies and webhooks among the objects. compiler, if it is not nil, returns
+// a tracing compiler for a kind of objects, and the objects are compiled at once, so that all
+// traced expressions are known before the first request. If compiler is nil, objects are compiled
+// when a request needs them.
 func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (policySet, error) {
 	features, exclusions := c.backend.Features(), c.backend.Exclusions()
 	validatingConfig := validating.Config{Features: features, Namespaces: namespaces{}, Params: paramSource{c}, Authorizer: c.access}
@@ -161,8 +162,9 @@ func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (poli
 	return s, nil
 }
 
-// describe joins policies and bindings. Bindings that have no effect are left out: those without a
-// policy, and those of a singleton.
+// describe returns an entry for each policy and each of its bindings, and one for each policy
+// without a binding. Bindings that have no effect are left out: those without a policy, and those
+// of a singleton.
 func describe(policies map[[2]string]described, bindings []described) []described {
 	var all []described
 	hasBinding := map[[2]string]bool{}

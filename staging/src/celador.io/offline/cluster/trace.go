@@ -108,12 +108,12 @@ var (
 	_ schemaexpression.Tracer = tracer[*schemaexpression.Program]{}
 )
 
-// Compiled implements the tracers of both packages.
+// Compiled implements expression.Tracer and schemaexpression.Tracer.
 func (t tracer[P]) Compiled(name, path string, program P) {
 	t.compiled[program] = &Expression{Kind: t.kind, Name: name, Field: path, Checked: program.Traced()}
 }
 
-// Evaluated implements the tracers of both packages.
+// Evaluated implements expression.Tracer and schemaexpression.Tracer.
 func (t tracer[P]) Evaluated(ctx context.Context, program P, steps []expression.Step, cost uint64) {
 	if r := recordFrom(ctx); r != nil && r.visit != nil {
 		r.visit(Evaluation{t.compiled[program], steps, cost})

@@ -48,7 +48,7 @@ const (
 )
 
 // compileWebhooks adds the webhooks of the configurations among the objects to the policy set.
-// compiler is the argument of compile.
+// excluded are the resources for which no webhook is called. compiler is the argument of compile.
 func (c *Cluster) compileWebhooks(s *policySet, config webhook.Config, excluded sets.Set[schema.GroupResource], compiler func(kind string) *expression.Compiler) error {
 	var compiled []*webhook.Webhook
 	add := func(to *webhooks, kind, configuration string, index int, name string, w *webhook.Webhook) {

@@ -55,11 +55,11 @@ func (p *BranchIndex) Text() string { return p.text(p.checked.Expr()) }
 // result.
 func (p *BranchIndex) Branches() []Branch { return append([]Branch(nil), p.branches...) }
 
-// Cover sets Covered of the branches that an evaluation reached. branches are those of the plan.
+// Cover sets Covered of the branches that an evaluation reached. branches come from Branches.
 func (p *BranchIndex) Cover(branches []Branch, steps []expression.Step) {
 	latest := values{}
-	// iterations holds, by the call of all() or exists(), what its body has reached, until the
-	// result of the call is known.
+	// iterations holds, by the ID of the call of all() or exists(), what its body has reached for
+	// each element, until the result of the call is known.
 	iterations := map[int64][]iteration{}
 	for _, step := range steps {
 		latest[step.ID] = step.Value
@@ -208,7 +208,7 @@ func (p *BranchIndex) decide(e ast.Expr) {
 }
 
 // walk adds the branches of a node and of its parts. logical is set if the node is a condition, or
-// an operand of a logical operator in one.
+// an operand of a logical operator in one. Otherwise a node of type bool becomes a decision.
 func (p *BranchIndex) walk(e ast.Expr, logical bool) {
 	if macro, ok := p.macro(e); ok {
 		if !logical && p.isBool(e) {

@@ -114,7 +114,8 @@ func (x *explainer) culprit(e ast.Expr) ast.Expr {
 	return e
 }
 
-// collect adds the values of the variables and fields in e, and of the operands of comparisons.
+// collect adds the values of the variables and fields in e to the explanation of part, and if e is
+// an operand of part, also the value of e. e is part or a node in it.
 func (x *explainer) collect(e, part ast.Expr) {
 	if x.isConstant(e) || len(x.found) >= maxValues {
 		return
@@ -158,8 +159,8 @@ func (x *explainer) isPath(e ast.Expr) bool {
 	return false
 }
 
-// isOperand reports whether e is an argument of the comparison or function that decides the value
-// of part.
+// isOperand reports whether part is a call, such as a comparison, and e is its target or one of its
+// arguments.
 func (x *explainer) isOperand(e, part ast.Expr) bool {
 	if part.Kind() != ast.CallKind {
 		return false

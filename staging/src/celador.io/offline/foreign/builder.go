@@ -20,8 +20,9 @@ import (
 	"celador.io/offline/suite"
 )
 
-// A builder collects the values of a native suite, the fields of other documents from which they
-// derive, and errors.
+// A builder makes a native suite from the suite of another tool. It collects the values of the
+// native suite, errors, and for each value the field of another document from which it derives, so
+// that errors about the value have the position of this field.
 type builder struct {
 	document *manifest.Document // the suite of the other tool, or the document that it is a part of
 	file     string
@@ -186,7 +187,8 @@ func (b *builder) skip(path, name, reason string) {
 }
 
 // add appends a case. path is the field from which it derives, and expect the field from which its
-// expectation derives. add leaves out notes about the decision that is expected.
+// expectation derives. The notes of a case explain decisions other than the expected one, so add
+// leaves out the note about that.
 func (b *builder) add(path, expect string, c suite.Case) {
 	b.origins[b.casePath()+".expect"] = manifest.Origin{Document: b.document, Path: expect}
 	c.Notes = maps.Clone(c.Notes)

@@ -159,8 +159,8 @@ func quote(value any) string {
 	return string(text)
 }
 
-// within returns an expression that is true if the list contains the value of operand or an
-// asterisk, or is empty.
+// within returns a CEL expression that is true if the value of the expression operand is in the
+// list, or if the list is empty or has an asterisk.
 func within(operand string, list []string) string {
 	if len(list) == 0 || slices.Contains(list, "*") {
 		return "true"
@@ -168,8 +168,8 @@ func within(operand string, list []string) string {
 	return operand + " in " + quote(list)
 }
 
-// globs returns an expression that is true if the value of operand matches a pattern. Patterns may
-// begin and end with an asterisk.
+// globs returns a CEL expression that is true if the value of the expression operand matches one of
+// the patterns, which may begin and end with an asterisk.
 func globs(operand string, patterns []string) string {
 	var matches []string
 	for _, pattern := range patterns {

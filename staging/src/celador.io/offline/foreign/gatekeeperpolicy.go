@@ -165,8 +165,9 @@ func (t *gatekeeperTemplate) definition(constraint *object) *object {
 // schemaPath is the path of the parameters' schema in a CustomResourceDefinition.
 const schemaPath = "spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.parameters"
 
-// define adds the CustomResourceDefinition of a constraint to the manifests, as the first one. The
-// schema of the parameters derives from the template.
+// define adds the CustomResourceDefinition of a constraint to the manifests. The schema of the
+// parameters is that of the template, so its origin is there. define must be called before other
+// manifests are added, because it records this origin for manifests[0].
 func (g *gatekeeperBuilder) define(t *gatekeeperTemplate, constraint *object) {
 	g.manifest(t.definition(constraint))
 	g.origins["manifests[0]."+schemaPath] = manifest.Origin{Document: t.object.origin, Path: "spec.crd.spec.validation.openAPIV3Schema"}

@@ -41,9 +41,9 @@ type kubescapeTest struct {
 	Description any `json:"description"`
 }
 
-// The values of the field expected. Older runners accept any rejection by the server as fail. Here,
-// only a denial by the policy counts, so that no test passes without the policy. warn is an
-// admission with a warning of the policy.
+// The values of the field expected. fail means that the policy denies the request: other rejections
+// by the server, which older runners accept, do not count, so that no test passes without the
+// policy. warn means that the server admits the request with a warning of the policy.
 const (
 	kubescapePass = "pass"
 	kubescapeFail = "fail"

@@ -86,8 +86,9 @@ func (b *builder) files(field string, names []string) []*object {
 }
 
 // addPolicy adds the policy of a kind and name to the manifests, with its bindings among the
-// objects or with one that enforces it for all requests. It returns nil and adds an error if there
-// is no such policy.
+// objects or, if there is none, with a new one that enforces it for all requests. bound reports
+// whether the objects have a binding of the policy. addPolicy returns nil and adds an error if
+// there is no such policy.
 func (b *builder) addPolicy(path, kind, name string, objects []*object) (policy *object, bound bool) {
 	var bindings []*object
 	for _, o := range objects {
@@ -125,8 +126,8 @@ func paramKindOf(policy *object) schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(kind["apiVersion"], kind["kind"])
 }
 
-// newBinding returns a binding that enforces a policy for all requests, with a param unless it is
-// nil.
+// newBinding returns a binding that enforces a policy for all requests, with the given param. If
+// param is nil, and the policy has a paramKind, the binding selects all params.
 func newBinding(policy *object, kind string, param *object) *object {
 	name := policy.GetName()
 	spec := map[string]any{"policyName": name}
@@ -141,7 +142,7 @@ func newBinding(policy *object, kind string, param *object) *object {
 		}
 		spec["paramRef"] = reference
 	case !paramKindOf(policy).Empty():
-		// This selects any param.
+		// An empty selector selects all params.
 		spec["paramRef"] = map[string]any{"selector": map[string]any{}, "parameterNotFoundAction": "Deny"}
 	}
 	return newObject(policy.origin, policy.GetAPIVersion(), kind+"Binding", name, spec)

@@ -37,7 +37,7 @@ func (a aliases) size(node *nodes.Node) int {
 	if size, found := a[node]; found {
 		return size
 	}
-	// A value that contains itself, which is not valid, has no end.
+	// A value that contains itself, which is not valid, has no end, so it counts as too large.
 	a[node] = maxAliased + 1
 	total := len(node.Value) + len(`"",`)
 	for _, child := range node.Content {

@@ -23,7 +23,8 @@ type place struct {
 	position Position
 	field    string
 	// same is set if the value and the one that it derives from are both objects or both lists.
-	// Only then may an error be about a missing field in the value, named by a path below field.
+	// Errors about a field that is missing in the value then have the path of this field, below
+	// field. Otherwise they have field itself.
 	same bool
 }
 
@@ -98,8 +99,8 @@ func (s source) below(key, node *nodes.Node, field string) source {
 	return source{s.document, node, at}
 }
 
-// adopt records the places from which node and the values in it come. node comes from the value of
-// from, and each value in it from the value at the same path in from, unless origins has another
+// adopt records the places from which node and the values in it derive. node derives from the value
+// of from, and each value in it from the value at the same path in from, unless origins has another
 // place. path is the path of node in the new document. key is the node of its key, or node itself
 // if it has none.
 func (d *Document) adopt(key, node *nodes.Node, path string, from source, origins map[string]Origin) {
@@ -150,8 +151,9 @@ func inBlockStyle(node *nodes.Node) *nodes.Node {
 	return &styled
 }
 
-// scalarStyle returns the style of a string that reads as the same string in YAML 1.1, which has
-// more booleans and numbers than the version of the encoder.
+// scalarStyle returns the YAML style in which to write a string so that YAML 1.1, too, reads it as
+// the same string. YAML 1.1 has more booleans and numbers than the version of the encoder, such as
+// yes.
 func scalarStyle(value string) nodes.Style {
 	var plain any
 	if err := yaml.Unmarshal([]byte(value), &plain); err == nil && plain == value {

@@ -9,13 +9,15 @@ import (
 	"regexp"
 )
 
-// jsonEscape matches an escape sequence of JSON, and the two of a surrogate pair at once. Of other
-// sequences with four digits, it matches the first two characters.
+// jsonEscape matches an escape sequence of JSON: that of half a surrogate pair in full, and those
+// of a whole pair at once. Of others, it matches the backslash and the next character, which is
+// enough, because withoutJSONEscapes replaces only an escaped slash among them.
 var jsonEscape = regexp.MustCompile(`\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD][89a-fA-F]..|.)`)
 
-// withoutJSONEscapes replaces the escape sequences of a JSON text that YAML does not have: an
-// escaped slash, and the halves of a surrogate pair. Columns behind them change, lines do not. A
-// text that is not JSON is returned as it is.
+// withoutJSONEscapes replaces the escape sequences of a JSON text that YAML does not have, so that
+// a parser of YAML can read it: an escaped slash, and the halves of a surrogate pair. What follows
+// on the same line is then in another column, but lines stay as they are. A text that is not JSON
+// is returned as it is.
 func withoutJSONEscapes(text []byte) []byte {
 	if !bytes.ContainsRune(text, '\\') || !json.Valid(text) {
 		return text

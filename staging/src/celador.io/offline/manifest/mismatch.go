@@ -15,8 +15,8 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// decodingError returns the error of a decoder with the position of the value that has another
-// type.
+// decodingError returns the error of a decoder. If a value has the wrong type, the error has its
+// position.
 func (d *Document) decodingError(err error) error {
 	var mismatch *json.UnmarshalTypeError
 	if !errors.As(err, &mismatch) {
@@ -25,8 +25,9 @@ func (d *Document) decodingError(err error) error {
 	return d.mismatch(pathAt(d.raw, mismatch.Offset), mismatch.Value, mismatch.Type.Kind().String())
 }
 
-// mismatch returns the error of a value of another type than the one that Go wants. Only Go knows
-// which values other types such as v1.Time have.
+// mismatch returns the error of a value of JSON type got where a decoder wants a value for the Go
+// type want. The error does not name a type such as v1.Time, because the name does not show which
+// JSON values are valid.
 func (d *Document) mismatch(path, got, want string) *Error {
 	if strings.Contains(want, ".") && !strings.HasPrefix(want, "[]") && !strings.HasPrefix(want, "map") {
 		return d.Errorf(path, "a value of type %s is not allowed here", got)
@@ -118,8 +119,9 @@ func (d *Document) MismatchError(err error) *Error {
 	return d.mismatch(path, match[1], match[3])
 }
 
-// locate returns the path of the first value of a JSON type below fields, which may be an item of a
-// list or the value of a map there.
+// locate returns the path of the first value of a JSON type that is at the path of fields, or that
+// is an item of a list or the value of a map there. fields does not contain indexes of lists, so
+// locate looks into each item of a list on the way.
 func locate(value any, fields []string, jsonType string) (path string, found bool) {
 	if len(fields) == 0 && typeOf(value) == jsonType {
 		return "", true

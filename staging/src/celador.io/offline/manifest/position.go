@@ -65,7 +65,9 @@ func (d *Document) Errorf(path, format string, args ...any) *Error {
 	return &Error{Position: d.Position(path), Field: d.fieldAt(path), Problem: fmt.Sprintf(format, args...)}
 }
 
-// fieldAt returns the path of the field at a path below the value, from the document on.
+// fieldAt returns the path of the field at a path below the value, from the root of the document in
+// the file. For a value that was not read from a file, it is the path in the document that it
+// derives from.
 func (d *Document) fieldAt(path string) string {
 	if d.places != nil {
 		_, key, rest := find(d.node, path)
@@ -103,9 +105,10 @@ func (d *Document) at(node *nodes.Node) Position {
 	return Position{File: d.file, Line: node.Line + d.lines, Column: node.Column}
 }
 
-// find returns the node at a path, or its nearest parent, the node that marks its place, which is
-// the key of a field, and the rest of the path. A path is written as in the API's errors:
-// spec.items[0], labels[key]. Keys may have dots.
+// find returns the node at a path. If there is none, it returns the nearest parent, and the rest of
+// the path below it. place is the node whose position errors report: the key of a field, or an item
+// of a list. A path is written as in the API's errors: spec.items[0], labels[key]. Keys may have
+// dots.
 func find(node *nodes.Node, path string) (value, place *nodes.Node, rest string) {
 	place = node
 	for {
@@ -126,8 +129,8 @@ func resolved(node *nodes.Node) *nodes.Node {
 	return node
 }
 
-// step returns the child of node that path begins with, the node that marks its place, and the rest
-// of the path. child is nil if there is none.
+// step returns the child of node with which path begins, the node whose position errors report (the
+// key of a field, or the item itself), and the rest of the path. child is nil if there is none.
 func step(node *nodes.Node, path string) (key, child *nodes.Node, rest string) {
 	switch node.Kind {
 	case nodes.MappingNode:
@@ -156,8 +159,8 @@ func cutKey(path, key string) (rest string, found bool) {
 	return rest, found && key != "" && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// check returns an error for the first value that JSON does not have, and for the first key that a
-// mapping has twice.
+// check returns an error for the first value or key that JSON does not have, such as .nan or a list
+// as a key, and for the first key that a mapping has twice.
 func (d *Document) check(node *nodes.Node, path string) error {
 	switch node.Kind {
 	case nodes.MappingNode:

@@ -159,8 +159,9 @@ func (a *Answer) addResponse(found *suite.ExplainedResponse) {
 	}
 }
 
-// effectFor returns the effect of a policy on the request. Without a violation that the server
-// enforces, it is the strongest of the other consequences.
+// effectFor returns the effect of a policy on the request. If the policy denies or fails, but the
+// server enforces none of its violations, the effect is Warned if there is a violation with a
+// warning, otherwise Audited if there is one that is not ignored, and otherwise Ignored.
 func effectFor(of cluster.Effect, violations []suite.Violation) cluster.Effect {
 	if len(violations) == 0 || of != cluster.Denied && of != cluster.Failed {
 		return of

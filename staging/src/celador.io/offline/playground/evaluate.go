@@ -16,8 +16,8 @@ import (
 	"celador.io/offline/suite"
 )
 
-// maxTime is the time that an evaluation may take. The cost limits of CEL bound each policy, but
-// not the number of policies.
+// maxTime is the time that an input may take, including the time that it waits for others. The cost
+// limits of CEL bound each policy, but not the number of policies.
 const maxTime = 10 * time.Second
 
 // maxWaiting is the number of inputs that may wait while another one is evaluated.

@@ -34,8 +34,9 @@ func FromFiles(names []string, texts [][]byte) (*Example, error) {
 	return example, example.Panes.add(split, true)
 }
 
-// add adds texts to the panes for their kinds. Suites are left out. Each text has documents of one
-// kind. If withObject is set, the first object of another kind becomes the object of the request.
+// add adds each text, whose documents have one kind, to the pane for this kind. Suites are left
+// out. If withObject is set, the first object that is neither a policy nor of a kind that policies
+// usually read becomes the object of the request.
 func (p *Panes) add(texts []string, withObject bool) error {
 	type part struct {
 		kind schema.GroupKind

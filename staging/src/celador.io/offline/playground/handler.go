@@ -21,7 +21,7 @@ import (
 	"strings"
 )
 
-// assets is the page, which web/ has the sources of.
+// assets holds the files of the page, which are built from the sources in web/.
 //
 //go:embed assets
 var assets embed.FS
@@ -138,7 +138,8 @@ func refuse(w http.ResponseWriter, err error) {
 	respond(w, code, map[string]string{"message": err.Error()})
 }
 
-// respond writes a response as JSON. It ends if the connection fails.
+// respond writes a response as JSON. It ignores errors of the connection, because no client is left
+// to hear of them.
 func respond(w http.ResponseWriter, code int, value any) {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -18,8 +18,8 @@ type Coverage struct {
 	Expressions []CoveredExpression `json:"expressions"`
 }
 
-// A CoveredExpression is an expression of an object. Its outcomes are the branches; one without
-// Missing is covered.
+// A CoveredExpression is an expression of an object in the JSON of a Report. Outcomes has all
+// branches of the expression. A branch without Missing is covered.
 type CoveredExpression struct {
 	coverage.Expression
 	coverage.Summary

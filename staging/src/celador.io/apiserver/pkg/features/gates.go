@@ -27,9 +27,9 @@ const ValidatingAdmissionPolicy featuregate.Feature = "ValidatingAdmissionPolicy
 // effect in configurations that do. Kubernetes locked the gate on and later removed it.
 const AdmissionWebhookMatchConditions featuregate.Feature = "AdmissionWebhookMatchConditions"
 
-// The features of KEP-3488, KEP-3775 and KEP-3962 that Kubernetes has not shipped (alpha, off by default), as
-// package policyspec describes them. While a gate is off, its fields are dropped from objects that
-// do not have one of them yet, and have no effect in objects that do.
+// The features of KEP-3488, KEP-3775 and KEP-3962 that Kubernetes has not shipped (alpha, off by
+// default), as package policyspec describes them. While a gate is off, its fields are dropped from
+// objects that do not have one of them yet, and have no effect in objects that do.
 const (
 	ValidatingAdmissionPolicySingleton               = policyspec.Singleton
 	ValidatingAdmissionPolicyValidationFailurePolicy = policyspec.ValidationFailurePolicy

@@ -52,8 +52,8 @@ func (p *Pool[K]) Run(ctx context.Context) {
 }
 
 // addWorkers starts workers until there are as many as there should be. The caller holds the lock.
-// Run waits for all of them, since it either has not begun to wait, or waits for a worker that
-// still runs.
+// Run waits for the new workers, too: either Run itself calls addWorkers before it waits, or the
+// timer of a slow key does while the worker with this key, for which Run waits, still runs.
 func (p *Pool[K]) addWorkers(ctx context.Context) {
 	for p.workers < p.target() {
 		p.workers++
@@ -74,8 +74,8 @@ func (p *Pool[K]) work(ctx context.Context) {
 	}
 }
 
-// process handles one key. It reports whether the worker is not needed any more; p.workers does not
-// count it then.
+// process handles one key. It reports whether the worker must end, because the slow key for which a
+// worker was added is done. p.workers does not count the worker then.
 func (p *Pool[K]) process(ctx context.Context, key K) (surplus bool) {
 	defer p.Queue.Done(key)
 	if ctx.Err() != nil {

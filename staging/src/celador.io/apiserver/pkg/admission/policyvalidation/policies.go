@@ -68,14 +68,15 @@ type TypeCheck[Policy metav1.Object] func(policy Policy) field.ErrorList
 // must answer quickly, and must be safe for concurrent use.
 type TypeWarnings[Policy metav1.Object] func(ctx context.Context, policy Policy) []string
 
-// BoundPolicyNames returns the names of the policies that bindings bind: with version "0" from a
-// cache, with "" as recent as etcd.
+// BoundPolicyNames returns the names of the policies that bindings bind. version is the
+// resourceVersion with which it lists the bindings: "0" means from a cache, and "" as recent as
+// etcd.
 type BoundPolicyNames func(ctx context.Context, version string) (sets.Set[string], error)
 
 // Validator returns the Validator of the policies. The user must be allowed by params to read all
-// objects of a new paramKind. types runs only while feature gate AdmissionPolicyTypeEnforcement is
-// on; it may be nil. So may warnings. The Validator warns about an updated policy that is not
-// bound.
+// objects of a new paramKind. types, which may be nil, is called only while feature gate
+// AdmissionPolicyTypeEnforcement is on. warnings may be nil, too. The Validator warns about an
+// updated policy that, according to bound, no binding binds.
 func (k PolicyDescriptor[Policy, Spec]) Validator(params paramaccess.Checker, types TypeCheck[Policy], warnings TypeWarnings[Policy], bound BoundPolicyNames) Validator[Policy] {
 	return Validator[Policy]{
 		validate: k.validate, validateUpdate: k.validateUpdate,

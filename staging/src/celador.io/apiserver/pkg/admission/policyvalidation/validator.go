@@ -30,8 +30,9 @@ type Validator[Object metav1.Object] struct {
 // Validate returns the errors of a new object by the rules of the API.
 func (v Validator[Object]) Validate(obj Object) field.ErrorList { return v.validate(obj) }
 
-// ValidateUpdate returns the errors of an updated object by the rules of the API. Values that the
-// stored object has too may break rules that it was not stored under.
+// ValidateUpdate returns the errors of an updated object by the rules of the API. It accepts some
+// values that Validate rejects if the stored object has them already, because another version of
+// the server may have accepted them.
 func (v Validator[Object]) ValidateUpdate(obj, stored Object) field.ErrorList {
 	return v.validateUpdate(obj, stored)
 }

@@ -104,7 +104,7 @@ func exclusionWarning(match *v1.MatchResources, exclude int, versions []string, 
 	return ""
 }
 
-// literal returns the names without patterns and subresources.
+// literal returns the names that are neither patterns nor names of subresources.
 func literal(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return strings.ContainsAny(name, "*/") })
 }

@@ -12,8 +12,9 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// maxCost bounds the cost of a check, in the units of typecheck.Checker.Within. A policy whose
-// check costs more gets no warnings, but is checked for its status.
+// maxCost bounds the cost of a check, so that the write of a policy does not wait long for it, in
+// the units of typecheck.Checker.Within. A policy whose check costs more gets no warnings, but is
+// checked for its status.
 const maxCost = 64 << 10
 
 // A Warner warns a client that writes a policy about type errors in its expressions, and about
@@ -25,7 +26,7 @@ type Warner struct {
 	types   atomic.Pointer[func() typecheck.Types]
 }
 
-// New returns a Warner. The checker may have no types.
+// New returns a Warner that checks with a checker. The checker needs no types: Use sets them.
 func New(checker *typecheck.Checker) *Warner { return &Warner{checker: checker.Within(maxCost)} }
 
 // Use sets the function that returns the types for one check. The types must answer without

@@ -86,8 +86,8 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 		lag:               lag{checked: time.Now()},
 	}
 	r.unrecorded = known && r.changedUnnoticed(last.(*report))
-	// Types that are not checked may be of aggregated servers, which are known some time after the
-	// start.
+	// If types were not checked or are of aggregated servers, findings may differ from those in the
+	// status without a change of the spec: aggregated servers are known some time after the start.
 	r.initial = !known && len(r.unchecked) == 0 && !r.aggregated
 	c.reports.Store(p.key(), r)
 	verdict := typecheck.Verdict(r.compileErrors, r.typeErrors)
@@ -132,9 +132,10 @@ func (r *report) hasUnchecked(reason typecheck.Reason) bool {
 }
 
 // changedUnnoticed reports whether the findings may differ from the last report because of a change
-// that no generation shows: of the spec, by a server of Kubernetes that dropped fields, or at an
-// aggregated server. Types of aggregated servers have no generation to compare, so the latter is
-// what remains if neither the policy nor a CustomResourceDefinition has changed.
+// that no generation shows. Either a server of Kubernetes has changed the spec by dropping
+// Celador's fields, or an aggregated server has changed its types. The types of aggregated servers
+// have no generation to compare, so the latter is inferred: other findings with types of such
+// servers, although neither the policy nor a CustomResourceDefinition has changed.
 func (r *report) changedUnnoticed(last *report) bool {
 	if r.uid != last.uid || r.generation != last.generation {
 		return false

@@ -134,7 +134,7 @@ func (r *report) notFound(p *policy) []error {
 	return errs
 }
 
-// ruleResource is a resource of a rule. The rule is a field path.
+// ruleResource is a resource that a rule of a policy names. rule is the field path of the rule.
 type ruleResource struct{ rule, resource string }
 
 func groupVersions(rule *v1.Rule) []string {

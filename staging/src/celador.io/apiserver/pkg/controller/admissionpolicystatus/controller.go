@@ -44,8 +44,8 @@ const (
 	// maxSlow bounds the number of checks that take longer than slowAfter, and so their memory.
 	maxSlow = 5
 
-	// postponedInterval is the time between two checks of postponed policies. The check of an
-	// ordinary policy takes a fraction of it.
+	// postponedInterval is the time between two checks of postponed policies, whose status had
+	// findings when the controller started. The check of an ordinary policy takes a fraction of it.
 	postponedInterval = 10 * time.Millisecond
 
 	// minRetry and maxRetry are the first and the longest delay before a policy is checked again
@@ -61,8 +61,9 @@ const (
 type Config struct {
 	// Kinds are the kinds of policies that the server serves.
 	Kinds []*Descriptor
-	// GroupVersion is the one in which the clients of the kinds read and write policies. The zero
-	// value is admissionregistration.k8s.io/v1.
+	// GroupVersion is the API version in which the clients of Kinds read and write policies.
+	// Statuses are applied, and events refer to policies, in this version. The zero value means
+	// admissionregistration.k8s.io/v1.
 	GroupVersion schema.GroupVersion
 	// Verdicts are the stores that receive the verdicts on policies, by the policies' kind. The
 	// controller asks the stores of package policy which policies and bindings have no effect.
@@ -101,7 +102,8 @@ type Controller struct {
 	aggregatedChanges atomic.Int64
 
 	lock sync.Mutex
-	// postponed does not change once the informers are synced.
+	// postponed holds the policies that postpone leaves to enqueuePostponed. It does not change
+	// once the informers are synced.
 	postponed []key
 }
 
@@ -143,17 +145,19 @@ func New(c Config) (*Controller, error) {
 // Types returns the types that the server serves.
 func (c *Controller) Types() *servedtypes.Resolver { return c.types }
 
-// postpone leaves a policy of the initial list whose findings are recorded to enqueuePostponed.
+// postpone leaves a policy of the initial list to enqueuePostponed, because its status has
+// findings.
 func (c *Controller) postpone(k key) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	c.postponed = append(c.postponed, k)
 }
 
-// enqueuePostponed enqueues the postponed policies that have not been checked meanwhile, until ctx
-// ends. The rules of this version of the server, or types, may have changed since the findings were
-// recorded, but most often nothing has. To check thousands of policies at once would take the
-// processors from the first requests of a server.
+// enqueuePostponed enqueues the postponed policies that have not been checked meanwhile, one after
+// the other, until ctx ends. These are the policies of the initial list whose status had findings
+// already. They need a check, because the rules of this version of the server, or types, may have
+// changed since the findings were recorded. But most often nothing has, and to check thousands of
+// policies at once would take the processors from the first requests of a server.
 func (c *Controller) enqueuePostponed(ctx context.Context) {
 	ticker := time.NewTicker(postponedInterval)
 	defer ticker.Stop()

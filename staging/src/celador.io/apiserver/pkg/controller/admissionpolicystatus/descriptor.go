@@ -70,8 +70,8 @@ func (p *policy) enforced() bool {
 	return p.descriptor.enforceTypes && policyspec.IsEnforced(p.typeChecking)
 }
 
-// isRecorded reports whether the status has findings about this generation of the policy, and no
-// request waits for a verdict.
+// isRecorded reports whether the check of the policy may wait: its status has findings about this
+// generation, and no request waits for a verdict, because the policy is not Enforced.
 func (p *policy) isRecorded() bool {
 	oldest, _ := observedGenerations(&p.status)
 	return oldest >= p.Generation && !p.enforced()

@@ -12,8 +12,8 @@ const (
 	// quiet is how long a policy must stay unchanged before the next check, if it changed soon
 	// after the last one.
 	quiet = 2 * time.Second
-	// maxLag bounds the time between two checks of a policy that never stays unchanged for that
-	// long.
+	// maxLag bounds the time between two checks of a policy that changes again and again, and so is
+	// never quiet for long enough.
 	maxLag = time.Minute
 )
 
@@ -28,8 +28,8 @@ var errTooEarly = errors.New("the policy has changed soon after a check")
 // policy.
 type lag struct {
 	checked time.Time
-	// generation is the newest generation that waits for a check since seen. It is 0 if there is
-	// none.
+	// generation is the newest generation that waits for a check, and seen the time when the
+	// controller first saw it. generation is 0 if none waits.
 	generation int64
 	seen       time.Time
 	// enqueue enqueues the policy after the delay. It is nil until a check is delayed for the first

@@ -62,9 +62,9 @@ func (c *Controller) reportUnbound(ctx context.Context, k *Descriptor, store eff
 	}
 }
 
-// lookForUnbound returns what has no effect now, and records events about what had none at the last
-// look and was not reported. It returns a new map, because a map keeps the memory of names that are
-// deleted from it.
+// lookForUnbound returns the policies and bindings that have no effect now. It records an event
+// about each that had no effect at the last look either and has no event yet. It returns a new map,
+// because a map keeps the memory of names that are deleted from it.
 func (c *Controller) lookForUnbound(ctx context.Context, k *Descriptor, store effectStore, last unboundNames) unboundNames {
 	policies, bindings := store.Ineffective()
 	now, budget := unboundNames{}, maxUnbound

@@ -26,7 +26,7 @@ type Matcher struct {
 	set        *Set
 	// traced is set if metrics have exemplars that refer to the trace of the request.
 	traced bool
-	// excluded logs exclusions if explain is set.
+	// excluded is the logger for exclusions, and explain is set if it is enabled.
 	excluded klog.Logger
 	explain  bool
 }
@@ -55,8 +55,9 @@ func (m *Matcher) Match(c matching.Candidate) (*Call, error) {
 	}, nil
 }
 
-// record observes that match conditions keep a webhook from being called. If err is set, the
-// request is rejected with it.
+// record updates the metrics and writes the log about a webhook whose match conditions exclude it
+// from the request. If err is not nil, the conditions could not be evaluated, and the request is
+// rejected with err.
 func (m *Matcher) record(w *Accessor, s *engine.Applicability, err error) {
 	operation := m.attributes.GetOperation()
 	var series *operationSeries
@@ -82,8 +83,10 @@ func (m *Matcher) record(w *Accessor, s *engine.Applicability, err error) {
 	}
 }
 
-// recordByLabels observes what operationSeries.observe does, and in addition errors, and the ID of
-// the request's trace. It takes longer, because it looks the series up by their labels.
+// recordByLabels updates the metrics of a webhook that match conditions exclude through Kubernetes'
+// functions, which look the series up by their labels at each call. That takes longer than
+// operationSeries.observe, which keeps the series, but it also counts errors of the conditions, and
+// adds the ID of the request's trace.
 func (m *Matcher) recordByLabels(w *Accessor, s *engine.Applicability, excluded bool) {
 	name, operation := w.GetName(), string(m.attributes.GetOperation())
 	for range s.Errors {

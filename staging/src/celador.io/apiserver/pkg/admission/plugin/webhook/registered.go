@@ -12,10 +12,10 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 )
 
-// registered returns the metric that another package has registered under a name. Kubernetes does
-// not export its metrics, and its functions look the series up by their labels each time.
-// registered returns false if there is no such metric of type M, for example because another
-// release of Kubernetes has renamed it.
+// registered returns the metric that another package has registered under a name, so that the
+// caller can keep its series. Kubernetes does not export its metrics, and its functions look the
+// series up by their labels each time. registered returns false if there is no such metric of type
+// M, for example because another release of Kubernetes has renamed it.
 func registered[M prometheus.Collector](name string) (metric M, ok bool) {
 	registry := legacyregistry.Registerer()
 	all, ok := registry.(prometheus.Collector)
@@ -51,7 +51,8 @@ func descriptions(c prometheus.Collector) []*prometheus.Desc {
 	return result
 }
 
-// described is a metric that consists of a description only.
+// described is a metric that consists of a description only. registered uses it to look up the
+// metric that has the same description.
 type described struct{ *prometheus.Desc }
 
 // Describe implements prometheus.Collector.

@@ -18,8 +18,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
 
-// UIDs of deleted CustomResourceDefinitions are remembered for deletedTTL, at most maxDeleted of
-// them. For other UIDs, the controller asks the API server.
+// The resolver remembers the UIDs of deleted CustomResourceDefinitions for deletedTTL, at most
+// maxDeleted of them. The controller uses them to find out without a request whether a
+// CustomResourceDefinition that a status names is gone. For other UIDs, it asks the API server.
 const (
 	maxDeleted = 1000
 	deletedTTL = 24 * time.Hour

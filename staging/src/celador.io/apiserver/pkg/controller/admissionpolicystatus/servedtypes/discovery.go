@@ -23,11 +23,11 @@ type builtIn struct {
 	discovery discovery.DiscoveryInterface
 	resolver  resolver.SchemaResolver
 
-	// servedLock is held during requests for discovery.
+	// servedLock guards served. It is held during requests for discovery.
 	servedLock sync.Mutex
 	served     map[schema.GroupVersion]resources
-	// schemasLock is another one, because the warnings about a policy that is written must not wait
-	// for discovery.
+	// schemasLock guards schemas. It is a lock of its own, because the warnings about a policy that
+	// is written need schemas and must not wait for discovery.
 	schemasLock sync.Mutex
 	schemas     map[schema.GroupVersionKind]*spec.Schema
 }

@@ -53,8 +53,8 @@ func available(service *apiregistrationv1.APIService) bool {
 	return apiregistrationhelper.IsAPIServiceConditionTrue(service, apiregistrationv1.Available)
 }
 
-// follow calls handle for every event of the informer with the object before and after the event,
-// nil if it does not exist.
+// follow calls handle for every event of the informer with the object before and after the event.
+// old is nil if the object was added, and current is nil if it was deleted.
 func follow[T cache.Object](informer cache.SharedIndexInformer, handle func(old, current T)) (cache.InformerSynced, error) {
 	var none T
 	registration, err := cache.NewTypedSharedIndexInformer[T](informer).AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[T]{

@@ -21,8 +21,8 @@ import (
 // use.
 type Lookup struct {
 	resolver *Resolver
-	// builtIn and aggregated return the resources of a group version that is built in, or that an
-	// aggregated server serves. builtIn returns nil for others.
+	// builtIn returns the resources of a built-in group version, and nil for others. aggregated
+	// returns those of a group version that an aggregated server serves.
 	builtIn, aggregated func(schema.GroupVersion) (resources, error)
 
 	// crds caches CustomResourceDefinitions by name, nil if not found.

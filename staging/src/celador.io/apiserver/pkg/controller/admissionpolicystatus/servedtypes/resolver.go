@@ -67,8 +67,7 @@ func (s *Resolver) Lookup(ctx context.Context) *Lookup {
 		func(version schema.GroupVersion) (resources, error) { return s.aggregated.resources(ctx, version) })
 }
 
-// BuiltInLookup returns a Lookup of built-in types, which finds no others, that is usable until ctx
-// ends.
+// BuiltInLookup returns a Lookup that finds only built-in types. It is usable until ctx ends.
 func (s *Resolver) BuiltInLookup(ctx context.Context) *Lookup {
 	none := func(schema.GroupVersion) bool { return false }
 	builtIn := &Resolver{s.builtIn, aggregated{has: none}, noCRDs()}
