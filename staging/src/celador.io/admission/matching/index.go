@@ -12,18 +12,21 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 )
 
-// Index finds the criteria that a request may meet by their resource rules. For the first request
-// of a shape, it checks all criteria and caches the result. Safe for concurrent use.
+// Index finds the criteria that a request may meet, by their resource rules. For the first request
+// with a combination of resource, operation and the like (a shape), it checks all criteria. It
+// keeps the list of those that remain (a shortlist) for later requests of the same shape. Safe for
+// concurrent use.
 type Index struct {
 	count int
 	at    func(int) *Criteria
-	// known holds the shortlists by the name of the resource, because a shape takes longer to hash
-	// than to compare.
+	// known holds the shortlists by the name of the resource. A map of shapes would have to hash a
+	// whole shape for each request, which takes longer than comparing it with the few shapes of one
+	// resource.
 	known atomic.Pointer[map[string][]*shortlist]
 }
 
 // shape holds the attributes of a request that resource rules compare, except the name of the
-// object.
+// object. Requests of the same shape have the same candidates.
 type shape struct {
 	resource schema.GroupVersionResource
 	// original is the resource of the client's request, which differs if the API server has
@@ -79,7 +82,7 @@ func (x *Index) Candidates(r *Request) []Candidate {
 	return list.candidates
 }
 
-// remember adds a list in place of the one for the same shape.
+// remember caches a shortlist, in place of an earlier one for the same shape.
 func (x *Index) remember(list *shortlist) {
 	resource := list.shape.resource.Resource
 	for {
@@ -93,7 +96,7 @@ func (x *Index) remember(list *shortlist) {
 	}
 }
 
-// mayMatch reports whether requests of the request's shape may meet the criteria. It counts rules
+// mayMatch reports whether a request of the same shape as r may meet the criteria. It counts rules
 // that cannot be decided as matching.
 func (c *Criteria) mayMatch(r *Request) bool {
 	own := r.own(c.exact).Resource
@@ -116,7 +119,7 @@ func (c *Criteria) mayMatch(r *Request) bool {
 	return !c.exact && (slices.ContainsFunc(c.include, equivalent) || slices.ContainsFunc(c.exclude, equivalent))
 }
 
-// certain reports whether all requests of the request's shape meet the criteria: there are no
+// certain reports whether all requests of the same shape as r meet the criteria: there are no
 // selectors, and a rule lists the resource itself.
 func (c *Criteria) certain(r *Request) bool {
 	if c.namespaces.matcher != nil || c.objects.matcher != nil || len(c.exclude) > 0 || c.exact && r.original().Resource != r.GetResource() {

@@ -36,8 +36,8 @@ func (x NamespaceIndex[T]) All() [][]T { return x.byName }
 // Len returns the number of items.
 func (x NamespaceIndex[T]) Len() int { return x.byName.len() }
 
-// Candidates returns, as All does, the items whose criteria the request may meet. It does not meet
-// the criteria of the other items.
+// Candidates returns the items whose criteria the request may meet, in slices like those of All.
+// The request does not meet the criteria of the other items.
 func (x NamespaceIndex[T]) Candidates(r *Request) [][]T {
 	if len(x.byLabel) == 0 || len(x.byName) == 1 && len(x.byName[0]) <= few || !r.hasNamespaceLabels() {
 		return x.byName
@@ -104,22 +104,24 @@ func (x NamespaceIndex[T]) Without(name string) NamespaceIndex[T] {
 	return x
 }
 
-// named compares items with a name, in a list sorted by name.
+// named returns the function with which a list that is sorted by name is searched for a name.
 func named[T Item](name string) func(T) int {
 	return func(item T) int { return strings.Compare(item.Name(), name) }
 }
 
-// requiring compares items with a label, in a list sorted by label.
+// requiring returns the function with which a list that is sorted by label is searched for a label.
 func requiring[T Item](required label) func(T) int {
 	return func(item T) int { return item.Criteria().namespaceLabel().compare(required) }
 }
 
-// valued compares items with the value of a label, in a list of items that require the same key.
+// valued returns the function with which a list of items that require a label with the same key is
+// searched for a value of the label.
 func valued[T Item](value string) func(T) int {
 	return func(item T) int { return strings.Compare(item.Criteria().namespaceLabel().value, value) }
 }
 
-// placed compares items with a label and a name, in a list sorted by both.
+// placed returns the function with which a list that is sorted by label and name is searched for
+// both.
 func placed[T Item](required label, name string) func(T) int {
 	return func(item T) int {
 		return cmp.Or(item.Criteria().namespaceLabel().compare(required), strings.Compare(item.Name(), name))

@@ -11,8 +11,8 @@ import (
 // sorted is a sorted list of items in chunks, none of which is empty. Immutable: changes return
 // another list, which shares all but one chunk with the one before.
 //
-// The methods search with a function that compares an item with what is searched. It returns a
-// negative number if the item sorts before that, and zero if the item has the key.
+// The methods search for a key with a function that compares an item with the key. It returns a
+// negative number if the item sorts before the key, and zero if the item has the key.
 type sorted[T any] [][]T
 
 // chunkSize is the maximum number of items in a chunk. A change copies one chunk and the list of
@@ -29,7 +29,7 @@ func (s sorted[T]) search(compare func(T) int) (chunk, at int) {
 	return chunk, at
 }
 
-// find returns the first item with the key.
+// find returns the first item with the key for which compare searches.
 func (s sorted[T]) find(compare func(T) int) (item T, found bool) {
 	if chunk, at := s.search(compare); chunk < len(s) && compare(s[chunk][at]) == 0 {
 		return s[chunk][at], true
@@ -37,7 +37,7 @@ func (s sorted[T]) find(compare func(T) int) (item T, found bool) {
 	return item, false
 }
 
-// span returns all items with the key.
+// span returns all items with the key for which compare searches.
 func (s sorted[T]) span(compare func(T) int) (found sorted[T]) {
 	chunk, at := s.search(compare)
 	for ; chunk < len(s); chunk, at = chunk+1, 0 {
@@ -53,8 +53,8 @@ func (s sorted[T]) span(compare func(T) int) (found sorted[T]) {
 	return found
 }
 
-// leading returns the number of items at the beginning that have the key. Its time grows with the
-// logarithm of that number, not of len(items).
+// leading returns the number of items at the beginning for which compare returns 0. Its time grows
+// with the logarithm of that number, not of len(items).
 func leading[T any](items []T, compare func(T) int) int {
 	some := 1
 	for some < len(items) && compare(items[some]) == 0 {
@@ -74,7 +74,8 @@ func (s sorted[T]) len() int {
 	return n
 }
 
-// with returns the list with an item, which replaces the item with the same key.
+// with returns the list with an item. The item replaces the one with the same key, for which
+// compare searches.
 func (s sorted[T]) with(item T, compare func(T) int) sorted[T] {
 	if len(s) == 0 {
 		return sorted[T]{{item}}
@@ -94,7 +95,7 @@ func (s sorted[T]) with(item T, compare func(T) int) sorted[T] {
 	return s.replace(chunk, slices.Clone(changed[:len(changed)/2]), slices.Clone(changed[len(changed)/2:]))
 }
 
-// without returns the list without the item with the key.
+// without returns the list without the item that has the key for which compare searches.
 func (s sorted[T]) without(compare func(T) int) sorted[T] {
 	chunk, at := s.search(compare)
 	if chunk == len(s) || compare(s[chunk][at]) != 0 {

@@ -52,14 +52,16 @@ type applier struct {
 	result Result
 }
 
-// misconfigured adds the failure of a policy that could not be applied through the binding with the
-// given name. The name is empty if the policy could not be applied through any binding.
+// misconfigured records that a policy could not be applied, as a failure and as an evaluation.
+// binding is the name of the binding through which it could not be applied, or empty if it could
+// not be applied through any.
 func (r *applier) misconfigured(p *policy.Policy[Body], binding, message string) {
 	p.CountEvaluation(policy.Failed)
 	r.fail(p, binding, message, "")
 }
 
-// fail adds a failure of a policy. binding is empty if the failure is not of one binding.
+// fail adds a failure of a policy to the result. binding is empty if the failure is not of one
+// binding.
 func (r *applier) fail(p *policy.Policy[Body], binding, message string, reason metav1.StatusReason) {
 	r.result.Failures = append(r.result.Failures, Failure{
 		Policy: p.Name, Binding: binding, Message: message, Reason: reason, Ignored: p.FailurePolicy == v1.Ignore,

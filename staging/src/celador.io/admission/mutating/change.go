@@ -18,7 +18,7 @@ import (
 )
 
 // applyPatch patches the request's object, checks and defaults the result, and makes it the current
-// object. It sets Changed and Fields of the record.
+// object. If Options.Changes is set, it also sets Changed and Fields of the record.
 func (r *applier) applyPatch(i *invocation, m *mutation, record *Mutation) error {
 	before := r.versioned.VersionedObject.Object()
 	// As in Kubernetes, a JSON patch fails while the schema of the kind is unknown, although it

@@ -32,7 +32,7 @@ type invocation struct {
 // counts.
 func (i *invocation) addOutcome(o policy.Outcome) { i.evaluated, i.outcome = true, max(i.outcome, o) }
 
-// key identifies a mutation of an invocation in both rounds of admission.
+// key identifies a mutation of an invocation, so that a reinvocation finds what was invoked before.
 type key struct {
 	policy, binding string
 	param           struct{ namespace, name string }

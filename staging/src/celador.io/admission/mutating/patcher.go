@@ -59,20 +59,22 @@ type patchable struct {
 	*objectCache
 }
 
-// objectCache holds facts about the current object of a request, so that they are not computed for
-// each mutation.
+// objectCache holds what is known of the current object of a request, so that it is not computed
+// for each mutation.
 type objectCache struct {
 	// own is the current object if a mutation of this request produced it: it has its defaults, and
 	// shares nothing with the request, params or caches, so that defaulting may change it in place.
 	// Otherwise mutations copy the current object first.
 	own runtime.Object
-	// valid is the last object that was found to fit the schema of the converter validFor. shape is
-	// the shape of valid, or nil if structuredmerge does not support the object.
+	// valid is the last object that was found to fit the schema of the converter validFor. shape
+	// describes how structuredmerge merges configurations into valid, and is nil if it does not
+	// support the object.
 	valid    runtime.Object
 	validFor managedfields.TypeConverter
 	shape    *structuredmerge.Shape
-	// size is the JSON size of the object after the last patch that encoded it, plus the sizes of
-	// the apply configurations since then.
+	// size is an upper bound of the object's size in JSON, by which grow limits it without encoding
+	// the object for each mutation: the size when it was last encoded, plus the sizes of the apply
+	// configurations since then.
 	size int
 }
 

@@ -38,7 +38,8 @@ type mutation struct {
 	reinvocable bool
 }
 
-// policy returns the policy of an object. It keeps a reference to the object.
+// policy returns the policy of the engine for an API object. It keeps a reference to the object,
+// and compiles the expressions later.
 func (e *Engine) policy(p *v1.MutatingAdmissionPolicy) *policy.Policy[Body] {
 	p = policyspec.Effective(p, func(p *v1.MutatingAdmissionPolicy) *v1.MutatingAdmissionPolicySpec { return &p.Spec }, e.Features)
 	spec := &p.Spec

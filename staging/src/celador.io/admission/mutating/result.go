@@ -60,8 +60,8 @@ type Mutation struct {
 // ends.
 const MaxFields = 50
 
-// compare sets Changed and Fields. A Mutation must not refer to the objects before and after
-// it, because thousands of mutations may apply to a request.
+// compare sets Changed and Fields. It compares the objects right away, because a Mutation must not
+// refer to them: thousands of mutations may apply to a request.
 func (m *Mutation) compare(before, after runtime.Object, fields func() []string) {
 	if jsonEquality.DeepEqual(before, after) {
 		return
@@ -84,8 +84,8 @@ var jsonEquality = func() conversion.Equalities {
 
 // Failure is a reason to reject a request.
 type Failure struct {
-	// Policy and Binding are names. Binding is empty for a Singleton, and if the policy could not be
-	// applied through any binding.
+	// Policy and Binding are names. Binding is empty for a Singleton, and if the policy could not
+	// be applied through any binding.
 	Policy, Binding string
 	// Message is the text that the client reads.
 	Message string

@@ -28,9 +28,10 @@ func checkSize(bytes int) error {
 	return fmt.Errorf("mutation makes the object larger than %d MiB of JSON, which is far more than storage takes: let it write less, or add a match condition that is false once the mutation has been made", MaxObjectBytes>>20)
 }
 
-// grow adds the size of an apply configuration to t.size, an upper bound of the object's size: it
-// also counts values that later configurations have replaced. If the sum exceeds MaxObjectBytes,
-// grow measures the object, and returns an error if the configuration would make it too large.
+// grow is called for each apply configuration, with its size. It adds the size to t.size, an upper
+// bound of the object's size, which also counts values that later configurations have replaced. If
+// the sum exceeds MaxObjectBytes, grow measures the object, and returns an error if the
+// configuration makes it too large.
 func (t patchable) grow(content int) error {
 	if err := checkSize(content); err != nil {
 		return err

@@ -48,7 +48,7 @@ func (c Component) String() string {
 // interval is the shortest time between two log lines of a component.
 const interval = 10 * time.Second
 
-// records holds what is known of the panics of each component.
+// records counts the panics of each component, and limits how often it logs them.
 var records [components]struct {
 	recovered atomic.Uint64
 	// next is the time in nanoseconds from which the component may log again, and notLogged the
@@ -99,7 +99,7 @@ type Recorder struct {
 }
 
 // Record counts a panic of the expression, and logs the first one of each component with the
-// expression and the stack. Other expressions do not keep it from the log. It calls stack only if
+// expression and the stack, however often other expressions have panicked. It calls stack only if
 // it logs.
 func (r *Recorder) Record(component Component, cause any, stack func() []byte) {
 	if !count(component, cause) {

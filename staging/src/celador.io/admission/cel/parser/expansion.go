@@ -17,19 +17,19 @@ import (
 // cel-go's type checker takes four times as long: 4 seconds and 1.6 GB for 10 calls, and a minute
 // for 12. A request times out, and the checker goes on.
 const (
-	// maxParsed bounds the nodes of an expression while it is parsed. Parsing is fast, but takes
+	// maxParsed bounds the nodes of an expression while it is parsed: parsing is fast, but takes
 	// memory.
 	maxParsed = 1 << 17
-	// maxCopied is the number of nodes up to which an expression may consist of copies. A chain of
-	// 10 calls has about 11,000.
+	// maxCopied is the number of nodes that an expression of any length may have, so that short
+	// ones may contain some copies. A chain of 10 calls has about 11,000.
 	maxCopied = 1 << 14
-	// nodesPerCharacter bounds the nodes of an expression whose macros copy nothing, for each of
-	// its characters.
+	// nodesPerCharacter is the number of nodes that an expression may have for each of its
+	// characters. An expression whose macros copy nothing has no more.
 	nodesPerCharacter = 2
 )
 
-// CheckCopies returns an issue if the macros of an expression copy too much: the tree would take
-// too long to check.
+// CheckCopies returns an issue if the copies that optMap() and optFlatMap() make of their target
+// let the tree of an expression grow so much that the type checker would take too long.
 func CheckCopies(parsed *cel.Ast, source string) *cel.Issues {
 	nodes, _ := measure(parsed.NativeRep().Expr())
 	if nodes <= max(maxCopied, nodesPerCharacter*len(source)) {
@@ -41,8 +41,8 @@ func CheckCopies(parsed *cel.Ast, source string) *cel.Issues {
 const tooLarge = "the expression is too large: optMap() and optFlatMap() copy the expression before them, so that each call of a chain doubles it. " +
 	"Write the calls into each other, as in a.optMap(x, f(x).optMap(y, g(y))), or use several expressions"
 
-// BoundMacros returns an environment whose macros return an error instead of an expression of more
-// than maxParsed nodes: thirty calls would fill the memory.
+// BoundMacros returns an environment whose optMap() and optFlatMap() return an error instead of an
+// expression of more than maxParsed nodes: thirty calls would fill the memory.
 func BoundMacros(env *cel.Env) (*cel.Env, error) {
 	var bounded []cel.Macro
 	for _, macro := range env.Macros() {

@@ -53,8 +53,8 @@ func (t *tree) logical(operator, function string, term func(*tree) ast.Expr) ast
 	return t.balance(function, terms, ids)
 }
 
-// balance connects the terms of && or || with calls, as a balanced tree. ids are the IDs of the
-// calls.
+// balance connects the terms of && or || with calls, as a balanced tree, which is not as deep as a
+// chain. ids are the IDs of the calls.
 func (t *tree) balance(function string, terms []ast.Expr, ids []int64) ast.Expr {
 	if len(ids) == 0 {
 		return terms[0]
@@ -85,7 +85,7 @@ func levelOf(operator string) level {
 	return 0
 }
 
-// binary parses binary operators of at least a level.
+// binary parses unary {operator unary}, with binary operators of at least the given precedence.
 func (t *tree) binary(least level) ast.Expr {
 	left := t.unary()
 	for t.peek().kind == symbol {
@@ -167,8 +167,8 @@ func (t *tree) selection(of ast.Expr) ast.Expr {
 	return t.factory.NewSelect(t.id(dot), of, t.text(name))
 }
 
-// optional steps over the question mark of an optional selection or index, and reports whether
-// there is one.
+// optional consumes the question mark of an optional selection or index, and reports whether there
+// is one.
 func (t *tree) optional() bool { return t.optionals && t.accept("?") }
 
 // call parses "(" [expression {"," expression}] ")". The target is nil unless the function is a

@@ -12,8 +12,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// expand returns what a call expands to if it is a macro, and nil otherwise. It declines the
-// expression if the macro returns an error.
+// expand returns the expression that a call expands to if it is a call of a macro, and nil
+// otherwise. It declines the expression if the macro returns an error.
 func (t *tree) expand(id int64, function string, target ast.Expr, arguments []ast.Expr) ast.Expr {
 	macro := t.macro(function, target != nil, len(arguments))
 	if macro == nil {
@@ -29,8 +29,8 @@ func (t *tree) expand(id int64, function string, target ast.Expr, arguments []as
 	return expanded
 }
 
-// macro returns the macro of a call, or nil if there is none. It declines calls of macros with any
-// number of arguments.
+// macro returns the macro of a call, or nil if there is none. It declines the expression if the
+// macro is one that accepts any number of arguments.
 func (p *Parser) macro(function string, member bool, arguments int) (found cel.Macro) {
 	for _, macro := range p.macros[function] {
 		switch {
@@ -53,7 +53,8 @@ type expansion struct {
 
 func (e *expansion) id() int64 { return e.tree.newID(ast.OffsetRange{Start: e.at, Stop: e.at}) }
 
-// Copy declines the expression.
+// Copy declines the expression. Macros that copy their operands, such as optMap(), are left to
+// cel-go.
 func (e *expansion) Copy(ast.Expr) ast.Expr { panic(declined{}) }
 
 func (e *expansion) NewLiteral(value ref.Val) ast.Expr {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 )
 
-// A tree is the tree of an expression while it is parsed.
+// A tree is the state of parsing one expression.
 type tree struct {
 	*Parser
 	source string
@@ -44,7 +44,7 @@ func (t *tree) remove(id int64) {
 
 func (t *tree) peek() token { return t.tokens[0] }
 
-// next returns the next token and steps over it. The token is not the end.
+// next consumes the next token and returns it. The token is not the end.
 func (t *tree) next() token {
 	next := t.tokens[0]
 	t.tokens = t.tokens[1:]
@@ -58,7 +58,7 @@ func (t *tree) at(s string) bool { return t.isSymbol(t.peek(), s) }
 
 func (t *tree) isSymbol(tok token, s string) bool { return tok.kind == symbol && t.text(tok) == s }
 
-// accept steps over a symbol, and reports whether it is next.
+// accept consumes a symbol if it is next, and reports whether it is.
 func (t *tree) accept(s string) bool {
 	is := t.at(s)
 	if is {
@@ -67,7 +67,7 @@ func (t *tree) accept(s string) bool {
 	return is
 }
 
-// want steps over a symbol and returns it. It declines the expression if another token is next.
+// want consumes a symbol and returns it. It declines the expression if another token is next.
 func (t *tree) want(s string) token {
 	if !t.at(s) {
 		panic(declined{})
@@ -75,8 +75,7 @@ func (t *tree) want(s string) token {
 	return t.next()
 }
 
-// name steps over an identifier and returns it. It declines the expression if another token is
-// next.
+// name consumes an identifier and returns it. It declines the expression if another token is next.
 func (t *tree) name() token {
 	if t.peek().kind != identifier {
 		panic(declined{})
@@ -84,7 +83,8 @@ func (t *tree) name() token {
 	return t.next()
 }
 
-// maxHeight is lower than the limit of cel-go's parser, 250, which counts in another way.
+// maxHeight bounds depth and height. It is lower than the limit of cel-go's parser, 250, which
+// counts in another way.
 const maxHeight = 200
 
 // descend enters an expression. It declines the expression if there are too many around it.
@@ -94,11 +94,12 @@ func (t *tree) descend() {
 	}
 }
 
-// grow puts a node above the tree that was parsed last and another one of the given height.
+// grow sets the height after a node was put above the tree that was parsed last and another one,
+// whose height is other.
 func (t *tree) grow(other int) { t.enclose(max(t.height, other)) }
 
-// enclose puts a node above trees of at most the given height. It declines the expression if the
-// tree gets too high.
+// enclose sets the height after a node was put above trees of at most the given height. It declines
+// the expression if the tree gets too high.
 func (t *tree) enclose(height int) {
 	if t.height = height + 1; t.height > maxHeight {
 		panic(declined{})

@@ -15,14 +15,15 @@ import (
 	"celador.io/admission/cel/internal/syntax"
 )
 
-// Entry is the step in a path for every list item, and for every map value with a computed key.
+// Entry is the element of a path that stands for every list item, and for every map value with a
+// computed key.
 const Entry = "[*]"
 
 // A Read is a part of a variable that an expression reads.
 type Read struct {
-	// Path holds the steps from the variable to the part: the path of the variable, then names of
-	// fields as the expression spells them, constant keys of maps, and Entry for list items and
-	// other map values.
+	// Path leads from the variable to the part. It begins with the path of the variable. The other
+	// elements are names of fields as the expression spells them, constant keys of maps, and Entry
+	// for list items and other map values.
 	Path []string
 	// Whole is set if the result may depend on everything in the value. Otherwise it depends only
 	// on the size of the value, or on whether the value is set or null.
@@ -44,10 +45,10 @@ type Analysis struct {
 	uses []*Analysis
 }
 
-// Of analyzes a checked expression. roots maps the names of the variables of interest to their
-// paths. shared holds the analyses of variables that other expressions define, by the names of the
-// variables: an expression that reads such a variable reads what its definition reads. These names
-// contain a dot, so that no other variable has them.
+// Of analyzes a checked expression. roots maps the names of the variables whose reads are returned
+// to the paths with which these reads begin. shared holds the analyses of variables that other
+// expressions define, by the names of the variables: an expression that reads such a variable reads
+// what its definition reads. These names contain a dot, so that no other variable has them.
 func Of(checked ast.Expr, roots map[string][]string, shared map[string]*Analysis) Analysis {
 	variables := map[string][][]string{}
 	for name, path := range roots {
@@ -66,10 +67,10 @@ func Of(checked ast.Expr, roots map[string][]string, shared map[string]*Analysis
 // reader collects reads from a checked expression.
 type reader struct {
 	Analysis
-	// roots holds the paths of the variables of interest. A name with a leading dot refers to them
-	// even where the variable of a macro has the same name.
+	// roots holds the paths of the variables whose reads are returned. A name with a leading dot
+	// refers to them even where the variable of a macro has the same name.
 	roots map[string][][]string
-	// variables holds the parts that the variables in scope stand for.
+	// variables holds, for each variable in scope, the paths of the parts that its value may be.
 	variables map[string][][]string
 	// shared holds the analyses of variables that other expressions define.
 	shared map[string]*Analysis
@@ -88,8 +89,8 @@ func (r *reader) record(parts [][]string, whole bool) {
 	}
 }
 
-// parts returns the parts that the value of an expression stands for. It records what the
-// expression reads to compute its value, but not the parts that it returns.
+// parts returns the parts of variables that the value of an expression is, may be or is taken from.
+// It records what the expression reads to compute its value, but not the parts that it returns.
 func (r *reader) parts(e ast.Expr) [][]string {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -118,7 +119,7 @@ func (r *reader) parts(e ast.Expr) [][]string {
 }
 
 // use records that the expression reads a shared variable, and returns the parts that the value of
-// the variable stands for.
+// the variable may be.
 func (r *reader) use(shared *Analysis) [][]string {
 	for _, used := range append([]*Analysis{shared}, shared.uses...) {
 		if !slices.Contains(r.uses, used) {
@@ -180,8 +181,8 @@ func (r *reader) call(c ast.CallExpr) [][]string {
 // double them at each level.
 const maxParts = 64
 
-// union returns the parts that the values of the expressions stand for. If there are too many, it
-// records that all are read as a whole.
+// union returns the parts that the values of the expressions may be. If there are too many, it
+// records that all are read as a whole, and returns none.
 func (r *reader) union(expressions []ast.Expr) [][]string {
 	var parts [][]string
 	for _, e := range expressions {

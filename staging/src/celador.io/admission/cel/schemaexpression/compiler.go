@@ -37,8 +37,9 @@ type Compiler struct {
 // NewCompiler returns a compiler whose expressions use the functions and types of the base
 // environment.
 //
-// Expressions of scopes with equal types and without constructors share programs while these are in
-// use, so that the versions of a resource and resources with equal schemas do.
+// Equal expressions of scopes that set only Self, OldSelf and NullResults share a program while it
+// is in use, if the scopes have equal types. So the versions of a resource share programs, and
+// resources with equal schemas do.
 func NewCompiler(base *environment.EnvSet) *Compiler {
 	return &Compiler{base: base, functions: programs.NewBaseFunctions(base)}
 }

@@ -58,7 +58,8 @@ func (x *Expression) constructed() (constructed, error) {
 	return c, nil
 }
 
-// constructed analyzes the objects that a checked expression constructs as its results.
+// constructed analyzes which objects a checked expression constructs as its results, and which of
+// their fields it sets.
 type constructed struct {
 	*ast.AST
 	scope *Scope

@@ -17,9 +17,9 @@ type ObjectSize = costbound.Limits
 // too complex for an estimate. repetitions holds the limits that the schema declares for the lists
 // and maps around self, outermost first; a negative number is no limit.
 //
-// Kubernetes' estimate multiplies the limits of nested lists. MaxCost counts the entries of all
-// lists at one path together, and so the characters of all texts, because an object of that size
-// has no more.
+// Kubernetes' estimate multiplies the limits of nested lists. MaxCost instead bounds the number of
+// entries of all lists at one path together by the size of the object, and likewise the number of
+// characters of all texts.
 func (x *Expression) MaxCost(size ObjectSize, repetitions ...int64) (float64, error) {
 	checked, err := x.ast()
 	if err != nil {

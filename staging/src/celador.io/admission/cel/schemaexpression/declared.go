@@ -143,7 +143,8 @@ func (x *Expression) ReadsNamespace(name string) bool {
 	})
 }
 
-// has reports whether a subexpression has a property.
+// has reports whether a subexpression has a property. It returns true if that cannot be told,
+// because the expression cannot be checked again.
 func (x *Expression) has(property func(checked *ast.AST, node ast.Expr) bool) bool {
 	checked, err := x.ast()
 	if err != nil {

@@ -88,8 +88,8 @@ func (e *Environment) extend() (*cel.Env, error) {
 	return e.base.Extend(options...)
 }
 
-// later checks an expression again when closures decline to evaluate it. It keeps the scope in
-// memory, and not the larger environment of cel-go.
+// later returns a function that checks the expression again when closures decline to evaluate it.
+// The function keeps the scope in memory, and not the larger environment of cel-go.
 func (e *Environment) later(source string) programs.Later {
 	scope, compiler, origin := e.scope, e.compiler, e.origin
 	return func() (*cel.Env, *ast.AST, error) {

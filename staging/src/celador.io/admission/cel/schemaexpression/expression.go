@@ -99,7 +99,7 @@ func (x *Expression) ast() (*cel.Ast, error) {
 	return checked, nil
 }
 
-// Entry is the step in a Read's path for every list item and every map value.
+// Entry is the element of a Read's path that stands for every list item and every map value.
 const Entry = reads.Entry
 
 // A Read is a part of self that an expression reads. Its path leads from self to the part.
@@ -127,8 +127,8 @@ func (x *Expression) readsOf(variable string) []Read {
 	return found
 }
 
-// reads analyzes what an expression reads. Paths begin with the name of a variable, those of self
-// with the given name.
+// reads analyzes what an expression reads. Paths begin with the name of a variable. Those of self
+// begin with the given name, which is Root for an expression whose self is the whole object.
 func (e *Environment) reads(checked *cel.Ast, self string) reads.Analysis {
 	roots := map[string][]string{Self: {self}}
 	for _, other := range e.scope.Others {

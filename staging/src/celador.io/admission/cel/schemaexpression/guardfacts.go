@@ -18,9 +18,9 @@ import (
 	"celador.io/admission/cel/internal/syntax"
 )
 
-// facts is the set of places that are known to be set where a subexpression is evaluated, by their
-// keys. If the subexpression is never evaluated, the only key is impossible, and every place counts
-// as set.
+// facts is the set of places in an object that are known to be set where a subexpression is
+// evaluated, or if it has a certain value. The places are represented by their keys. If that never
+// happens, the only key is impossible, and every place counts as set.
 type facts map[string]bool
 
 // impossible differs from the key of every place: those of fields start with a separator.
@@ -48,7 +48,7 @@ func (p *place) keyWith(n int) string {
 	}
 }
 
-// entries returns how many entries are on the way to a place.
+// entries returns how many entries of lists and maps are on the way to a place.
 func (p *place) entries() int {
 	n := 0
 	for ; p.parent != nil; p = p.parent {
@@ -83,7 +83,7 @@ func (f facts) has(p *place) bool {
 	return false
 }
 
-// and returns the facts if both hold.
+// and returns the facts that hold if both f and other hold: all of them.
 func (f facts) and(other facts) facts {
 	switch {
 	case len(other) == 0:
@@ -96,7 +96,7 @@ func (f facts) and(other facts) facts {
 	return both
 }
 
-// or returns the facts if one or the other hold.
+// or returns the facts that hold if at least one of f and other holds: those in both.
 func (f facts) or(other facts) facts {
 	switch {
 	case f[impossible]:
@@ -113,8 +113,8 @@ func (f facts) or(other facts) facts {
 	return common
 }
 
-// relative returns the facts about parts of the place to, as facts about places in an object that
-// begins at to.
+// relative returns the facts about what is within the place to. The keys of the result begin there,
+// as if the value at the place were the whole object.
 func (f facts) relative(to *place) facts {
 	inside := facts{}
 	if to == nil {
@@ -128,8 +128,8 @@ func (f facts) relative(to *place) facts {
 	return inside
 }
 
-// at is the inverse of relative: it returns facts about places in an object that begins at p, as
-// facts about the parts of p.
+// at is the inverse of relative: the keys of f begin at the place p, and those of the result at the
+// whole object.
 func (f facts) at(p *place) facts {
 	absolute := make(facts, len(f))
 	for rest := range f {
@@ -170,8 +170,8 @@ func (g *guards) implied(e ast.Expr) implications {
 	return implications{}
 }
 
-// impliedByValue returns implications in which the facts known follow from the given value, and
-// none from the other.
+// impliedByValue returns the implications of a boolean expression: the facts in known follow if it
+// has the given value, and no facts if it has the other.
 func impliedByValue(value bool, known facts) implications {
 	if value {
 		return implications{whenTrue: known}
@@ -229,7 +229,9 @@ type fallback struct {
 }
 
 // fallback returns the fallback of an expression of the form a.orValue(constant) or
-// size(a.orValue(constant)), or of a constant. For other expressions it returns the zero value.
+// size(a.orValue(constant)), or of a shared variable that is defined so. A constant is a fallback
+// without a place, so that a comparison can look up both of its sides. For other expressions it
+// returns the zero value.
 func (g *guards) fallback(e ast.Expr) fallback {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -272,7 +274,8 @@ func constantOf(e ast.Expr) ref.Val {
 }
 
 // impliedByComparison returns the facts that follow from comparing an optional with optional.of()
-// or optional.none(), or a value that has a fallback with a constant.
+// or optional.none(), or from comparing a constant with a value that has a fallback, such as
+// self.?a.orValue(0) > 0.
 func (g *guards) impliedByComparison(operator string, a, b ast.Expr) implications {
 	if b.Kind() == ast.CallKind {
 		if name := b.AsCall().FunctionName(); name == "optional.of" || name == "optional.none" {

@@ -68,7 +68,7 @@ func markOpen(t *apiservercel.DeclType, s common.Schema, isResourceRoot bool) {
 	}
 }
 
-// withTypeAndMetadata returns the schema of a resource with its type and metadata.
+// withTypeAndMetadata returns the schema of a resource with apiVersion, kind and metadata.
 func withTypeAndMetadata(s common.Schema) common.Schema {
 	if s.IsXEmbeddedResource() {
 		return values.EmbeddedResource(s)

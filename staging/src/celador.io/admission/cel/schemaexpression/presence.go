@@ -60,7 +60,7 @@ func expandPresence(parsed *cel.Ast) (found bool, issues *cel.Issues) {
 	return found, nil
 }
 
-// depthOf returns the number of selections in a row.
+// depthOf returns the number of selections in a row, such as 2 for self.a.b.
 func depthOf(e ast.Expr) int {
 	depth := 0
 	for ; e.Kind() == ast.SelectKind; e = e.AsSelect().Operand() {

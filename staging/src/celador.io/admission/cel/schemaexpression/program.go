@@ -26,7 +26,7 @@ type Program struct {
 	err error
 }
 
-// An EvaluationResult is the outcome of evaluating a program.
+// An EvaluationResult is the result, or the error, of one evaluation of a program, with its cost.
 type EvaluationResult struct {
 	// Value is the result. Nil if Err is set.
 	Value ref.Val

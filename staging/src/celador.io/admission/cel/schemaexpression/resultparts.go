@@ -14,14 +14,14 @@ import (
 	"celador.io/admission/cel/internal/syntax"
 )
 
-// A ResultPart is a part of a result that is visible in the text of the expression: the result
-// itself, or a field, item or entry of a literal in it.
+// A ResultPart is a part of a result that is visible in the text of the expression, such as the
+// field a of T{a: self.b}: the result itself, or a field, item or entry of a literal in it.
 type ResultPart struct {
 	// Path leads from the result to the part: names of fields as schemas spell them, keys of maps,
 	// and Entry for items.
 	Path []string
-	// Constant is the value of a part that is a literal, with null for a part that is left out. Nil
-	// if the part is computed.
+	// Constant is the value of a part that is a literal, or null for optional.none(). Nil if the
+	// part is computed.
 	Constant ref.Val
 }
 

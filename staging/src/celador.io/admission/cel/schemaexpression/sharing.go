@@ -56,8 +56,8 @@ func digestType(t *apiservercel.DeclType, structure, names programs.Digester) {
 }
 
 // key returns the digest of everything that a program depends on, except for the names of object
-// types. It returns false for scopes whose programs are not shared: constructors and variables of
-// two scopes cannot be compared.
+// types. It returns false for scopes whose programs are not shared: those with a cost limit, and
+// those with constructors or variables, which cannot be compared.
 func (e *Environment) key(source string) (programs.Digest, bool) {
 	if e.scope.Types != nil || e.scope.Shared != nil || len(e.scope.Others) > 0 || e.scope.CostLimit > 0 {
 		return programs.Digest{}, false

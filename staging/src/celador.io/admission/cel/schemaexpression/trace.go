@@ -16,7 +16,9 @@ type Step = programs.Step
 // a decision. Implementations are safe for concurrent use.
 type Tracer interface {
 	// Compiled is called for each expression of a CustomResourceDefinition that compiles, before a
-	// request evaluates it. path is the field of the expression. Expressions do not share programs.
+	// request evaluates it. path is the field of the expression. Each expression has a program of
+	// its own, even if another one has the same text, so Evaluated can tell the expression by its
+	// program.
 	Compiled(definition, path string, program *Program)
 	// Evaluated is called after each evaluation of a program, also of one that fails, with the
 	// context of the request. Parts that the expression did not evaluate have no step. If the

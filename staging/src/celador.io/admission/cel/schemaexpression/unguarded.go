@@ -20,8 +20,8 @@ import (
 type UnguardedRead struct {
 	// Variable is the variable that the path begins at: Self or Root.
 	Variable string
-	// Path leads from the variable to the part. Steps are names of fields as the expression spells
-	// them, constant keys of maps, and Entry for the items of lists and the values of maps.
+	// Path leads from the variable to the part. Its elements are names of fields as the expression
+	// spells them, constant keys of maps, and Entry for the items of lists and the values of maps.
 	Path []string
 	// Shared is the name of the shared variable whose expression reads the part; Self is Root
 	// there. It is empty if the expression reads the part itself.
@@ -55,7 +55,7 @@ func (x *Expression) UnguardedReads(scope ...string) []UnguardedRead {
 // maxVisits bounds the work for an expression whose macros copy their operands.
 const maxVisits = 100_000
 
-// guards finds the reads of an expression that no condition guards.
+// guards finds the reads of an expression that no condition guards, so that they may fail.
 type guards struct {
 	*ast.AST
 	*guardState
@@ -75,15 +75,15 @@ type guardState struct {
 	// that have been read.
 	definitions map[string]costbound.Variable
 	variables   map[string]origin
-	// bindings counts the loops over entries that have been analyzed. It tells apart the entries
-	// that two nested loops over the same list stand for.
+	// bindings counts the loops over lists and maps that have been analyzed. It tells apart the
+	// entries that two nested loops over the same list stand for.
 	bindings int
 	visits   int
 	seen     map[string]bool
 	reads    []UnguardedRead
 }
 
-// newGuards returns the guards of an expression whose self is at a path in root.
+// newGuards returns the guards of an expression whose self is at the given path in root.
 func newGuards(state *guardState, checked *ast.AST, shared string, path []string) *guards {
 	self := &place{}
 	for i, name := range path {
@@ -123,7 +123,7 @@ func (g *guards) variable(name string) origin {
 	return of
 }
 
-// visit records the unguarded reads in an expression. known holds the facts under which the
+// visit records the unguarded reads in an expression. known holds what is known to be set where the
 // expression is evaluated.
 func (g *guards) visit(e ast.Expr, known facts) {
 	if g.visits++; g.visits > maxVisits {
@@ -195,7 +195,7 @@ func (g *guards) visitCall(e ast.Expr, known facts) {
 	}
 }
 
-// read records that a place is read.
+// read records that a place is read, unless it is known to be set.
 func (g *guards) read(p *place, known facts) {
 	if p == nil || known.has(p) {
 		return
@@ -214,8 +214,8 @@ func (g *guards) read(p *place, known facts) {
 	g.reads = append(g.reads, read)
 }
 
-// in calls f with the variables of a comprehension in scope, and with the facts that are known
-// about the entry of an iteration.
+// in calls f with the variables of a comprehension in scope, and with the facts that hold in each
+// iteration because there is an entry.
 func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 	bound := map[string]origin{c.AccuVar(): {}}
 	var entry facts
@@ -270,7 +270,7 @@ type origin struct {
 	implied implications
 }
 
-// origin returns the origin of the value of an expression.
+// origin returns which part of the object the value of an expression is.
 func (g *guards) origin(e ast.Expr) origin {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -326,7 +326,7 @@ func (g *guards) origin(e ast.Expr) origin {
 	return origin{}
 }
 
-// below returns the origin of a field or map value.
+// below returns the origin of a field, or of the value of a map key, in a value with the origin o.
 func (o origin) below(name string, optional bool) origin {
 	if o.place == nil {
 		return origin{}

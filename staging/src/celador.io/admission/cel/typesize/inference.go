@@ -15,8 +15,8 @@ import (
 	"celador.io/admission/cel/internal/syntax"
 )
 
-// An inference computes the shapes of the types of an expression's subexpressions, from which their
-// sizes follow.
+// An inference computes the types of an expression's subexpressions, as shapes: without the details
+// that do not affect their sizes.
 type inference struct {
 	unifier
 	functions *Overloads
@@ -57,7 +57,7 @@ func (f *Overloads) newInference(env *cel.Env) *inference {
 	return i
 }
 
-// visit infers a subexpression, records it, and returns its shape.
+// visit infers the type of a subexpression, records it, and returns its shape.
 func (i *inference) visit(e ast.Expr) *shape {
 	s := i.infer(e).resolve()
 	if len(s.parameters) == 0 && s.kind != types.TypeParamKind {

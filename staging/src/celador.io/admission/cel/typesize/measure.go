@@ -36,7 +36,8 @@ func Of(t *cel.Type) Size {
 	return s.finish()
 }
 
-// maxSize exceeds all limits, and adding two of it does not overflow.
+// maxSize is the value at which sizes stop growing. It exceeds all limits, and adding two of it
+// does not overflow.
 const maxSize = 1 << 30
 
 // add adds the size of a type parameter.

@@ -23,8 +23,8 @@ type overload struct {
 	generic bool
 }
 
-// NewOverloads returns the functions of env and of all environments that extend env with variables
-// and types only.
+// NewOverloads returns the overloads of env, which are also those of all environments that extend
+// env with variables and types only.
 func NewOverloads(env *cel.Env) *Overloads {
 	f := &Overloads{overloads: map[string][]overload{}}
 	for name, function := range env.Functions() {

@@ -5,8 +5,8 @@ package values
 
 import "github.com/google/cel-go/common/types/ref"
 
-// A child is a part of a struct or map that was read. Its key is the position of a field or the
-// name.
+// A child is a part of a struct or map that was read. Its key is the position of a field in the
+// struct, or the name of a map entry.
 type child[K comparable] struct {
 	key K
 	// value is nil if the struct or map does not have the part.
@@ -16,7 +16,8 @@ type child[K comparable] struct {
 // A childCache holds the parts of a struct or map that were read. The zero value is ready for use.
 // Most policies read one or two parts of a struct, which need no memory but the struct's.
 type childCache[K comparable] struct {
-	// values and keys hold the first children, one by one, because short keys then fill one word.
+	// values and keys hold the first children. They are two arrays, and not one of pairs, because
+	// short keys then fill one word.
 	values [2]ref.Val
 	rest   *cacheRest[K]
 	keys   [2]K
@@ -71,7 +72,8 @@ func (c *childCache[K]) add(key K, v ref.Val) {
 	rest.overflow[key] = v
 }
 
-// names returns what list returned when names was first called.
+// names returns the cached names of all children. It calls list, which returns them, the first time
+// only.
 func (c *childCache[K]) names(list func() []ref.Val) []ref.Val {
 	rest := c.allocatedRest()
 	if rest.names == nil {

@@ -22,7 +22,8 @@ type FieldName struct {
 // NewFieldName returns the FieldName of a name.
 func NewFieldName(name types.String) *FieldName { return &FieldName{Val: name} }
 
-// of returns the field of structs with the given plan, or nil if they do not have it.
+// of returns the field with the name in structs of the type that p describes, or nil if they do not
+// have it.
 func (n *FieldName) of(p *plan) *field {
 	first := n.first.Load()
 	if first != nil && first.of == p {

@@ -35,7 +35,7 @@ func IsTyped(v ref.Val) bool {
 	}
 }
 
-// A view shows a Go value to CEL. It is a tree: it contains no part twice.
+// A view shows a Go value to CEL. The value is a tree, which contains no part twice.
 type view interface {
 	ref.Val
 	// data returns the Go value. It fills no cache of the view.

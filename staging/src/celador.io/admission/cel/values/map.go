@@ -46,8 +46,8 @@ func (m *mapValue) Find(key ref.Val) (ref.Val, bool) {
 	return v, v != nil
 }
 
-// lookUp reads maps of the most frequent types without reflection, as Contains does. That saves a
-// tenth of the time of one policy.
+// lookUp returns the value of a key, or nil. It reads maps of the most frequent types without
+// reflection, as Contains does. That saves a tenth of the time of one policy.
 func (m *mapValue) lookUp(name string) ref.Val {
 	switch native := m.object.Interface().(type) {
 	case map[string]string:

@@ -28,9 +28,9 @@ func PreservesUnknown(s common.Schema) bool {
 	return s.IsXPreserveUnknownFields() || additional != nil && additional.Schema() == nil && additional.Allows()
 }
 
-// EmbeddedResource returns the schema of an embedded resource with its type and metadata. In open
-// schemas, expressions read all of the metadata of the resource, because servers do not prune it.
-// Kubernetes' expressions read its name and generateName only.
+// EmbeddedResource returns the schema of an embedded resource with apiVersion, kind and metadata.
+// In open schemas, expressions read all of the metadata of the resource, because servers do not
+// prune it. Kubernetes' expressions read its name and generateName only.
 func EmbeddedResource(s common.Schema) common.Schema { return embedded{s.WithTypeAndObjectMeta()} }
 
 type embedded struct{ common.Schema }

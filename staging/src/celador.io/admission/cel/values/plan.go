@@ -34,8 +34,8 @@ const (
 	formStruct
 )
 
-// A plan describes how to read the values of one type. Plans are immutable once planFor has
-// published them.
+// A plan describes how to read the values of one Go type. It is made once for each type, and
+// immutable once planFor has published it.
 type plan struct {
 	// set is the set that holds this plan and the plans of the types that it refers to.
 	set   *planSet

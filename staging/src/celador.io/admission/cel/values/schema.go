@@ -25,7 +25,7 @@ type Schema struct {
 	layout
 }
 
-// A layout is an analyzed OpenAPI schema.
+// A layout is what an analysis of an OpenAPI schema finds: all that reading its values needs.
 type layout struct {
 	form     schemaForm
 	nullable bool
@@ -218,7 +218,7 @@ func (l *layout) list(unstructured any) ref.Val {
 	}
 }
 
-// text returns the value of a string with the form's format.
+// text returns the CEL value of a string whose format in the schema has the form f.
 func (f schemaForm) text(text string) ref.Val {
 	switch f {
 	case schemaDuration:

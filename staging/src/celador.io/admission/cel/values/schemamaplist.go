@@ -55,8 +55,9 @@ func (l *schemaMapList) Equal(other ref.Val) ref.Val {
 	return equalByKey(l.byKey, l.child, o, func(v ref.Val) any { return l.contentKey(v.Value()) })
 }
 
-// equalByKey compares the elements of a list, whose positions are byKey, with those of another list
-// of the same size and with the same keys.
+// equalByKey compares the elements of a list with those of another list of the same size and with
+// the same keys. byKey holds the positions of the elements by their keys, and at returns the
+// element at a position.
 func equalByKey(byKey map[any]int, at func(int) ref.Val, other traits.Lister, keyOf func(ref.Val) any) ref.Val {
 	seen := make(map[any]struct{}, len(byKey))
 	for it := other.Iterator(); it.HasNext() == types.True; {

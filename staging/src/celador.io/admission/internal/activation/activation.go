@@ -22,7 +22,8 @@ type Subject struct {
 	Params *ParamValue
 }
 
-// activation resolves names for one series of evaluations.
+// activation resolves names such as 'object' and 'request' to the values of a subject, for one
+// series of evaluations.
 type activation struct {
 	Subject
 	role policyspec.Role

@@ -10,8 +10,9 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// Memory is memory for one series of evaluations at a time. The zero value is ready for use. Not
-// safe for concurrent use.
+// Memory holds a series of evaluations with its activation and budget. It can be used again for the
+// next series, which saves allocations. The zero value is ready for use. Not safe for concurrent
+// use.
 type Memory struct {
 	series     expression.Series
 	activation activation

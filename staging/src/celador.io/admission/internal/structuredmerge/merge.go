@@ -18,9 +18,9 @@ import (
 	"celador.io/admission/cel/constructed"
 )
 
-// Merge merges an apply configuration into a copy of an object. s is the shape of the object. Merge
-// visits only the fields of the configuration: the result shares all others with the object, which
-// it does not change.
+// Merge merges an apply configuration into a copy of an object. s describes how configurations
+// merge into objects of the type. Merge visits only the fields of the configuration: the result
+// shares all others with the object, which it does not change.
 //
 // Merge returns nil for objects and configurations that it does not support, such as configurations
 // with nulls, empty maps, atomic lists or errors, or with more than about maxBytes of JSON. The
@@ -93,7 +93,7 @@ func (m *merger) mergeRoot(s *shape, into reflect.Value, configuration *construc
 	return true
 }
 
-// scalarSize is about the size of a scalar in JSON.
+// scalarSize returns the approximate size of a scalar in JSON.
 func scalarSize(v ref.Val) int {
 	if text, ok := v.(types.String); ok {
 		return len(text)

@@ -53,8 +53,8 @@ func (s *scalarShape) holds(scalar schema.Scalar) bool {
 	return s.Scalar == scalar || s.Scalar == schema.Untyped
 }
 
-// equalsScalar reports whether a plain field has the value of a scalar. ok is false if one of them
-// is neither a string nor a signed integer.
+// equalsScalar reports whether a field has the value of a scalar. ok is false if one of them is
+// neither a string nor a signed integer.
 func equalsScalar(field reflect.Value, v ref.Val) (equal, ok bool) {
 	switch v := v.(type) {
 	case types.String:
@@ -66,7 +66,8 @@ func equalsScalar(field reflect.Value, v ref.Val) (equal, ok bool) {
 	}
 }
 
-// set decodes a field from the JSON of a scalar.
+// set encodes a scalar as JSON and decodes a field from it, for fields whose Go type has an
+// encoding of its own, and for values that setScalar cannot assign directly.
 func (m *merger) set(into reflect.Value, scalar any) bool {
 	decoded := reflect.New(into.Type())
 	text, err := json.Marshal(scalar)

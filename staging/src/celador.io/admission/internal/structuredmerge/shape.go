@@ -109,7 +109,8 @@ type shapeKey struct {
 	name string
 }
 
-// build returns the shape of a Go type. Types may refer to themselves.
+// build returns the shape of a Go type whose values have the schema ref. Types may refer to
+// themselves, so known has a shape before it is complete.
 func (b *shapeBuilder) build(t reflect.Type, ref schema.TypeRef) *shape {
 	s := &shape{}
 	if ref.NamedType != nil && ref.ElementRelationship == nil {
@@ -159,7 +160,8 @@ func (b *shapeBuilder) fields(t reflect.Type, of *schema.Map) map[string]fieldSh
 	return fields
 }
 
-// list returns nil if merge cannot compare the keys of the list.
+// list returns the shape of a list that is merged by keys or as a set. It returns nil if merge
+// cannot compare the keys.
 func (b *shapeBuilder) list(t reflect.Type, of *schema.List) *listShape {
 	s := &listShape{element: b.build(t.Elem(), of.ElementType)}
 	if hasCustomJSON(t.Elem()) {

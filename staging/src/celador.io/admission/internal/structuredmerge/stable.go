@@ -15,14 +15,14 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// stable reports whether an object survives a conversion to unstructured
-// content and back. Kubernetes converts the whole object whenever it merges an apply
-// configuration. The conversion turns empty maps and lists with omitempty into nil, which
-// defaulting may depend on, and normalizes types with a JSON form of their own: 2000 in the
-// format of "2Ki" becomes "2k", and the keys of managed fields and raw extensions are sorted.
+// stable reports whether an object survives a conversion to unstructured content and back.
+// Kubernetes converts the whole object whenever it merges an apply configuration, and Merge does
+// not, so it supports only stable objects. The conversion turns empty maps and lists with omitempty
+// into nil, which defaulting may depend on, and normalizes types with a JSON form of their own:
+// 2000 in the format of "2Ki" becomes "2k", and the keys of managed fields and raw extensions are
+// sorted.
 //
-// stable ignores differences that neither JSON nor defaulting shows, such as fractions of
-// seconds.
+// stable ignores differences that neither JSON nor defaulting shows, such as fractions of seconds.
 func stable(object reflect.Value) bool {
 	check := stabilityOf(object.Type())
 	return check == nil || check(object)
@@ -192,8 +192,8 @@ func stableResources(resources corev1.ResourceList) bool {
 	return true
 }
 
-// stableQuantity reports whether parsing the text of a quantity returns the same format.
-// Formats other than DecimalSI are lost if the number needs none of their suffixes.
+// stableQuantity reports whether a quantity keeps its format when its text is parsed. Formats other
+// than DecimalSI are lost if the number needs none of their suffixes.
 func stableQuantity(q resource.Quantity) bool {
 	if q.Format == resource.DecimalSI {
 		return true

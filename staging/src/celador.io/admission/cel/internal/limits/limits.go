@@ -25,8 +25,8 @@ const (
 	// its own.
 	MaxSteps = 8 << 20
 	// MaxQuantity is the maximum length of the text of a quantity, and MaxExponent the maximum
-	// magnitude of its decimal exponent. Quantities are at most 10^19 and, unless they are
-	// zero, at least 10^-9.
+	// magnitude of its decimal exponent, which arithmetic expands to digits. Valid quantities are
+	// at most 10^19 and, unless they are zero, at least 10^-9.
 	MaxQuantity = 1000
 	MaxExponent = 1000
 	// MaxResultElements is the maximum number of values in the result of an expression, whose

@@ -9,7 +9,8 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// checkSum checks l + r. It does not allocate.
+// checkSum returns an error if the result of l + r, which is not computed yet, would exceed a
+// limit. It counts the memory of strings and bytes. checkSum itself does not allocate memory.
 func checkSum(from MeterResolver, l, r ref.Val) error {
 	switch l := l.(type) {
 	case types.String:
@@ -29,7 +30,8 @@ func checkSum(from MeterResolver, l, r ref.Val) error {
 	return nil
 }
 
-// countText counts a string or bytes value. It returns an error if a limit is exceeded.
+// countText counts the memory of a string or bytes value of the given size. It returns an error if
+// a limit is exceeded.
 func countText(from MeterResolver, bytes int) error {
 	switch {
 	case bytes > MaxText:

@@ -12,7 +12,8 @@ import (
 // valid CEL identifier, so no variable can have it.
 const MeterName = "#meter"
 
-// A MeterResolver resolves MeterName. The activations of both evaluators are resolvers.
+// A MeterResolver resolves MeterName to the *Meter of a series. The activations of closures and
+// those of cel-go are resolvers.
 type MeterResolver interface {
 	ResolveName(name string) (any, bool)
 }
@@ -48,7 +49,8 @@ func (m *Meter) Keep(since Mark) {
 }
 
 // Repeat resets the counts to the mark, except for the counts of variables. It is called before
-// cel-go evaluates an expression that the evaluator has declined; variables keep their values.
+// cel-go repeats an evaluation that the evaluator has declined, so that its memory and comparisons
+// count once. Variables keep their values, and so their counts.
 func (m *Meter) Repeat(since Mark) {
 	m.allocated = since.allocated + m.keptBytes - since.keptBytes
 	m.steps = since.steps + m.keptSteps - since.keptSteps
@@ -117,9 +119,9 @@ func (m *Meter) step(steps int) error {
 	return m.checkDone(steps * bytesPerElement)
 }
 
-// charge counts the steps of a comparison. It calls the measures in order, and counts the first
-// upper bound of the steps that one returns. A measure returns false if its bound exceeds limit; if
-// all do, the series has exceeded MaxSteps and ends.
+// charge counts the steps of a comparison. The measures return upper bounds of the steps. charge
+// calls them in order, and counts the first bound that one returns. A measure returns false if its
+// bound exceeds limit; if all do, the series has exceeded MaxSteps and ends.
 func (m *Meter) charge(measures ...func(limit int) (steps int, ok bool)) error {
 	if m.err != nil {
 		return m.err

@@ -9,8 +9,9 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// compilePattern returns the guarded call with its constant pattern compiled. cel-go compiles
-// constant patterns after all decorators, and would replace the guarded call.
+// compilePattern returns a call of a function with a constant regular expression, such as
+// matches(), with the expression compiled and with a guard that checks limits. cel-go itself
+// compiles constant patterns after all decorators, and would replace the guarded call.
 func compilePattern(call interpreter.InterpretableCall, guard *Guard, pattern *interpreter.RegexOptimization, text string) (interpreter.InterpretableV2, error) {
 	var opaque []interpreter.InterpretableV2
 	for _, arg := range call.Args() {

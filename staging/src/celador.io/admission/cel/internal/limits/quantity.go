@@ -11,8 +11,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// checkQuantity checks the text of a quantity. Arithmetic on quantities expands their exponents
-// to digits.
+// checkQuantity returns an error if the text that quantity() or isQuantity() parses is too long or
+// has too large an exponent. Arithmetic on quantities expands their exponents to digits.
 func checkQuantity(_ MeterResolver, args []ref.Val) error {
 	text, ok := args[0].(types.String)
 	if !ok {

@@ -11,7 +11,8 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// checkJoin checks list.join() and list.join(separator).
+// checkJoin returns an error if the result of list.join() or list.join(separator) exceeds MaxText.
+// It does not count the elements of Go data, such as a list of the request.
 func checkJoin(_ MeterResolver, args []ref.Val) error {
 	list, ok := args[0].(traits.Lister)
 	if !ok {
@@ -36,7 +37,8 @@ func checkJoin(_ MeterResolver, args []ref.Val) error {
 	return nil
 }
 
-// checkReplace checks text.replace(old, new) and text.replace(old, new, limit).
+// checkReplace returns an error if text.replace(old, new) or text.replace(old, new, limit) would
+// return more than MaxText bytes.
 func checkReplace(_ MeterResolver, args []ref.Val) error {
 	text, isText := args[0].(types.String)
 	old, isOld := args[1].(types.String)
@@ -66,7 +68,8 @@ func checkRegexReplace(from MeterResolver, args []ref.Val) error {
 	return fitText(len(text)*(groups+1) + times*len(replacement))
 }
 
-// checkSplit checks text.split(separator) and text.split(separator, limit).
+// checkSplit returns an error if text.split(separator) or text.split(separator, limit) would return
+// more than MaxElements elements.
 func checkSplit(_ MeterResolver, args []ref.Val) error {
 	text, isText := args[0].(types.String)
 	separator, isSeparator := args[1].(types.String)
@@ -76,8 +79,8 @@ func checkSplit(_ MeterResolver, args []ref.Val) error {
 	return fitElements(limited(strings.Count(string(text), string(separator))+1, args[2:]))
 }
 
-// limited returns n, or the limit of a call if that is lower. limit holds the last argument of the
-// call, if it has one. A negative limit is none.
+// limited returns n, or the limit that a call such as text.split(separator, limit) has, if that is
+// lower. limit holds the argument, and is empty for a call without it. A negative limit is none.
 func limited(n int, limit []ref.Val) int {
 	if len(limit) > 0 {
 		if limit, ok := limit[0].(types.Int); ok && limit >= 0 {
@@ -87,8 +90,8 @@ func limited(n int, limit []ref.Val) int {
 	return n
 }
 
-// checkFormat checks text.format(list). The formatted text of a list or map is only a few bytes
-// longer than its strings.
+// checkFormat returns an error if text.format(list) may return more than MaxText bytes. The
+// formatted text of a list or map is only a few bytes longer than its strings.
 func checkFormat(_ MeterResolver, args []ref.Val) error {
 	text, ok := args[0].(types.String)
 	if !ok {

@@ -10,8 +10,8 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
-// Check parses and checks an expression. env extends the environment of the functions with
-// variables and types only. Check turns panics into errors.
+// Check parses and checks an expression. env extends the environment of b with variables and types
+// only. Check turns panics into errors.
 //
 // If rewrite is not nil, it is called before the type check and may change the parsed expression.
 func (b *Builtins) Check(env *cel.Env, source string, rewrite func(parsed *cel.Ast)) (checked *cel.Ast, issues *cel.Issues, err error) {

@@ -12,9 +12,9 @@ import (
 	"github.com/google/cel-go/cel"
 )
 
-// A Digest is a collision-resistant hash of a text of any length, such as all variables of a
-// policy. Cache keys of expressions therefore have the same size, however many variables are
-// declared.
+// A Digest is a collision-resistant hash of what a program depends on, such as its text or all
+// variables of a policy. Cache keys that consist of digests have the same size, however many
+// variables are declared.
 type Digest [sha256.Size]byte
 
 // A Digester hashes strings and numbers so that different sequences have different digests. It

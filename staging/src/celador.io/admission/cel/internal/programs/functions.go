@@ -14,17 +14,18 @@ import (
 	"celador.io/admission/cel/typesize"
 )
 
-// BaseFunctions indexes the functions of a base environment, for stored and for new expressions, on
-// first use. It is safe for concurrent use.
+// BaseFunctions holds the Builtins of a base environment, for stored and for new expressions. They
+// are made on first use. BaseFunctions is safe for concurrent use.
 type BaseFunctions map[environment.Type]func() (*Builtins, error)
 
-// Builtins holds the function implementations and overloads, and a parser, of an environment. It is
-// safe for concurrent use.
+// Builtins holds the function implementations, the overloads and the parser of an environment. It
+// is safe for concurrent use.
 type Builtins struct {
 	*evaluator.Library
 	*parser.Parser
 	sizes *typesize.Overloads
-	// tracking returns the environment whose parser keeps the calls of macros.
+	// tracking returns the environment with a parser that keeps the calls of macros, for traced
+	// programs.
 	tracking func() (*cel.Env, error)
 }
 
@@ -51,5 +52,6 @@ func NewBaseFunctions(base *environment.EnvSet) BaseFunctions {
 	return f
 }
 
-// Of returns the functions that are available to expressions of the given origin.
+// Of returns the functions that are available to expressions of the given origin, which are stored
+// or new.
 func (f BaseFunctions) Of(origin environment.Type) (*Builtins, error) { return f[origin]() }

@@ -22,8 +22,8 @@ import (
 // concurrent use.
 type interpreted struct {
 	planned atomic.Pointer[cel.Program]
-	// later returns the checked expression for a program that is planned on first use. It is also
-	// set for programs that are planned at once, for reports of panics.
+	// later returns the checked expression, for planning on first use and for reports of panics. It
+	// may be nil for programs that are planned at once.
 	later   Later
 	library *evaluator.Library
 	// costLimit is the highest cost of an evaluation. 0 means the limit of the environment.

@@ -16,8 +16,9 @@ import (
 	"celador.io/admission/panics"
 )
 
-// Later returns a checked expression, and an environment in which cel-go can plan it, at any time
-// after the expression was planned for the evaluator. It is safe for concurrent use.
+// A Later returns the checked expression of a program again, and an environment in which cel-go can
+// plan it. It is called when cel-go is needed, mostly because closures have declined an evaluation.
+// It is safe for concurrent use.
 type Later func() (*cel.Env, *ast.AST, error)
 
 // A Program is a planned expression. It is safe for concurrent use.
@@ -35,13 +36,13 @@ type Program struct {
 	Panics panics.Recorder
 }
 
-// Plan makes program, which must be zero, the plan of an expression that env has checked. It keeps
-// neither env nor the checked expression if the evaluator supports the expression and later is not
-// nil.
+// Plan sets program, which must be zero apart from CostLimit and Panics, to the plan of an
+// expression that env has checked. It keeps neither env nor the checked expression if the evaluator
+// supports the expression and later is not nil.
 //
 // Plan returns an error if cel-go cannot plan the expression, for example if a constant is not a
-// valid duration. It does not try if the evaluator supports the expression, unless interpret is
-// set: planning for cel-go takes a multiple of the time.
+// valid duration. If the evaluator supports the expression and later is not nil, cel-go plans it
+// only if interpret is set: planning for cel-go takes a multiple of the time.
 func (b *Builtins) Plan(env *cel.Env, checked *cel.Ast, scope evaluator.Scope, later Later, interpret bool, program *Program) error {
 	if planned, err := b.plan(env, checked, scope); err == nil {
 		program.closures = *planned
@@ -84,9 +85,9 @@ type Charge struct {
 	Interpreted bool
 }
 
-// Evaluate evaluates the program in the given memory. meter is the meter that input resolves.
-// Cancelling ctx interrupts the evaluation if it also closes the Done channel of the meter. An
-// evaluation that fails has a charge, too.
+// Evaluate evaluates the program. memory is what closures work in, and may be used again
+// afterwards. meter is the meter that input resolves. Cancelling ctx interrupts the evaluation if
+// it also closes the Done channel of the meter. An evaluation that fails has a charge, too.
 //
 // Closures that exceed the cost limit decline, and cel-go takes about ten times as long to reach
 // the limit again. With stop, Evaluate does not repeat the evaluation and returns the error of the

@@ -48,10 +48,12 @@ func (b *Builtins) checkTraced(env *cel.Env, source string, rewrite func(parsed 
 	return checked, issues.Err()
 }
 
-// PlanTraced plans an expression for cel-go, and sets program to the plan. Only the source and the
-// cost limit of program may be set before. The expression compiles in declared, if rewrite changes
-// it as it did for Check; evaluations use env. Each evaluation calls observe with its steps, in order, and its cost. It evaluates the
-// expression twice, because cel-go cannot trace and tell the cost at once.
+// PlanTraced plans an expression for cel-go, and sets program, in which only the source and the
+// cost limit may be set before. Each evaluation of program calls observe with its steps, in order,
+// and its cost. It evaluates the expression twice, because cel-go cannot trace and tell the cost at
+// once.
+//
+// The expression must compile in declared with rewrite, as it did with Check. Evaluations use env.
 func (b *Builtins) PlanTraced(declared, env *cel.Env, rewrite func(parsed *cel.Ast), observe func(context.Context, []Step, uint64), program *Program) error {
 	compiled, err := b.checkTraced(declared, program.Panics.Source, rewrite)
 	if err != nil {
@@ -119,8 +121,8 @@ func (t *tracedProgram) steps(ctx context.Context, input any) []Step {
 	return taken.taken
 }
 
-// repeat calls evaluate with a frame for another evaluation of an expression. The series does not
-// pay for it: it has paid for the first one.
+// repeat calls evaluate with a frame for another evaluation of an expression. The memory and the
+// comparisons of this evaluation do not count for the series, which has paid for the first one.
 func repeat(ctx context.Context, input any, evaluate func(*interpreter.ExecutionFrame)) {
 	frame, err := interpreter.NewExecutionFrame(input)
 	if err != nil {
@@ -135,7 +137,8 @@ func repeat(ctx context.Context, input any, evaluate func(*interpreter.Execution
 	}
 }
 
-// observable plans an expression. With the plan, the state of an evaluation is a *steps.
+// observable plans an expression for cel-go so that its evaluations can be observed: ObserveExec
+// passes a *steps to its observer, which holds the value of each node.
 func observable(env *cel.Env, checked *ast.AST, decorator interpreter.InterpretableDecoratorV2) (planned *interpreter.ObservableInterpretable, err error) {
 	defer rescue(&err)
 	dispatcher := interpreter.NewDispatcher()

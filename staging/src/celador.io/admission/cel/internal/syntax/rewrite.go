@@ -9,8 +9,8 @@ import (
 	"github.com/google/cel-go/common/operators"
 )
 
-// A Rewriter makes nodes for the syntax tree of an expression. New nodes have the positions of those
-// that they replace, so errors point into the author's text.
+// A Rewriter makes nodes for the syntax tree of an expression. New nodes have the positions of
+// those that they replace, so errors point into the author's text.
 type Rewriter struct {
 	*ast.AST
 	ast.ExprFactory
@@ -32,8 +32,8 @@ func (r *Rewriter) NewID(at ast.Expr) int64 {
 }
 
 // RewriteResults rewrites the results of a parsed expression: the expression itself, or the
-// branches of the conditionals that form it. null changes a result that is the literal null in
-// place. value returns the replacement of any other branch.
+// branches of the conditionals that form it. It calls null for each result that is the literal
+// null, which null changes in place, and replaces each other branch by what value returns for it.
 func RewriteResults(parsed *cel.Ast, null func(*Rewriter, ast.Expr), value func(*Rewriter, ast.Expr) ast.Expr) {
 	r := NewRewriter(parsed.NativeRep())
 	var rewrite func(e ast.Expr) ast.Expr

@@ -1,7 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package syntax recognizes forms of expressions.
+// Package syntax recognizes forms of expressions, such as conditionals or the expansions of macros,
+// in their syntax trees.
 package syntax
 
 import (
@@ -35,8 +36,8 @@ func Operands(call ast.CallExpr) []ast.Expr {
 	return call.Args()
 }
 
-// Args returns the arguments of a call of the function with n arguments, and nil for other
-// expressions.
+// Args returns the arguments of a call of the function with exactly n arguments, without the target
+// of a member function. It returns nil for all other expressions.
 func Args(e ast.Expr, function string, n int) []ast.Expr {
 	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != function || len(e.AsCall().Args()) != n {
 		return nil
@@ -73,7 +74,8 @@ func IsBinding(c ast.ComprehensionExpr) bool {
 }
 
 // Collected returns the item that each iteration of map() or filter() adds to the result. condition
-// says for which elements it does; nil means all. Collected returns false for other comprehensions.
+// is the condition for adding it; nil means that each iteration does. Collected returns false for
+// other comprehensions.
 func Collected(c ast.ComprehensionExpr) (item, condition ast.Expr, ok bool) {
 	sum := c.LoopStep()
 	if branches := Branches(sum); branches != nil && IsIdent(branches[2], c.AccuVar()) {
@@ -99,7 +101,7 @@ func Contains(e ast.Expr, satisfies func(ast.Expr) bool) (found bool) {
 // IsOptional reports whether a type is an optional.
 func IsOptional(t *types.Type) bool { return t.TypeName() == types.OptionalType.TypeName() }
 
-// NewIssues returns issues of an expression, to which ReportErrorAtID adds errors.
+// NewIssues returns an empty list of issues of an expression, to which ReportErrorAtID adds errors.
 func NewIssues(parsed *cel.Ast) *cel.Issues {
 	return cel.NewIssuesWithSourceInfo(common.NewErrors(parsed.Source()), parsed.NativeRep().SourceInfo())
 }
