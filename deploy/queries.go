@@ -109,16 +109,16 @@ func Queries() (queries []Query, err error) {
 	return queries, nil
 }
 
-// A Read is a selector of queries for series of servers.
+// A Read is a selector by which queries of dashboards and rules read a metric of servers.
 type Read struct {
 	// Selector has neither matchers nor labels of TargetLabels.
 	promql.Selector
-	// Sources are the sources of the queries.
+	// Sources are the sources of the queries that contain the selector.
 	Sources []string
 }
 
-// Reads returns what queries read of servers, sorted by metric. Series that rules record are not
-// part of it.
+// Reads returns the selectors by which queries read metrics of servers, sorted by metric. It leaves
+// out selectors of series that recording rules produce.
 func Reads() ([]Read, error) {
 	queries, err := Queries()
 	if err != nil {

@@ -26,8 +26,9 @@ import (
 // auditOptions are the flags of celador audit.
 type auditOptions struct {
 	output, selector string
-	// files have policies, and manifests the objects to audit. Without either, they are those of
-	// the cluster.
+	// files are the paths of files with policies, and manifests those of files with the objects to
+	// audit. Without files, the policies are those in manifests. Without manifests, the objects are
+	// those of the cluster, and so are the policies without both.
 	files, manifests []string
 	// clusterPolicies adds the policies of the cluster to those of files.
 	clusterPolicies bool
@@ -36,12 +37,12 @@ type auditOptions struct {
 	maxFindings     int
 	// apply writes the reports to the cluster.
 	apply bool
-	// config says how to reach the cluster.
+	// config holds kubectl's flags --kubeconfig, --context and --namespace.
 	config *genericclioptions.ConfigFlags
 }
 
 func newAuditCommand() *cobra.Command {
-	// Only the flags that are not nil exist.
+	// AddFlags adds only the flags whose fields are not nil.
 	options := auditOptions{config: &genericclioptions.ConfigFlags{KubeConfig: new(string), Context: new(string), Namespace: new(string)}}
 	command := &cobra.Command{
 		Use:   "audit [FILE|DIR ...]",
@@ -134,8 +135,8 @@ func (o *auditOptions) audit(ctx context.Context, stdin io.Reader, w, stderr io.
 	return nil
 }
 
-// evaluate returns the report of an audit of the sources, to which it adds the cluster, and the
-// auditor. Errors are exitErrors.
+// evaluate audits the objects of s, and returns the report and the auditor. It sets s.cluster if
+// policies or objects come from a cluster, or if reports go to one. Errors are exitErrors.
 func (o *auditOptions) evaluate(ctx context.Context, s *auditSources, selector labels.Selector, stderr io.Writer) (*audit.Report, *audit.Auditor, error) {
 	if o.readsCluster() || o.apply {
 		config, err := restConfig(o.config)
@@ -177,7 +178,8 @@ func (o *auditOptions) replaceReports(ctx context.Context, w io.Writer, cluster 
 		return err
 	}
 	if *o.config.Namespace != "" {
-		// An audit of one namespace says nothing of objects without one.
+		// An audit of one namespace knows nothing about cluster-scoped objects, so it writes no
+		// report about them.
 		reports = slices.DeleteFunc(reports, func(r *unstructured.Unstructured) bool { return r.GetNamespace() == "" })
 	}
 	replacement := live.Replacement{

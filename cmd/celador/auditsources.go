@@ -99,21 +99,22 @@ func (s *auditSources) each(paths []string) iter.Seq2[*manifest.Document, error]
 	}
 }
 
-// located are objects of files.
+// located holds objects that were read from files, and at the same indexes the documents that they
+// were in, by which errors name the file.
 type located struct {
 	documents []*manifest.Document
 	objects   []*unstructured.Unstructured
 }
 
-// add adds an object, unless it is equal to one that is there. Directories often have the same
-// namespace several times.
+// add adds an object, unless l has an equal one already: directories often contain the manifest of
+// the same namespace several times.
 func (l *located) add(document *manifest.Document, object *unstructured.Unstructured) {
 	if !slices.ContainsFunc(l.objects, func(other *unstructured.Unstructured) bool { return reflect.DeepEqual(other, object) }) {
 		l.documents, l.objects = append(l.documents, document), append(l.objects, object)
 	}
 }
 
-// read adds the objects of documents whose kinds are kept.
+// read adds the objects of documents for whose kinds keep returns true.
 func (l *located) read(documents iter.Seq2[*manifest.Document, error], keep func(schema.GroupKind) bool) error {
 	var errs []error
 	for document, err := range documents {
@@ -134,7 +135,8 @@ func (l *located) read(documents iter.Seq2[*manifest.Document, error], keep func
 	return nil
 }
 
-// auditor returns an auditor of the policies.
+// auditor returns an auditor of the policies in files and in the cluster, with the objects that
+// they read.
 func (s *auditSources) auditor(ctx context.Context) (*audit.Auditor, error) {
 	added, err := s.added()
 	if err != nil {
@@ -155,8 +157,8 @@ func (s *auditSources) auditor(ctx context.Context) (*audit.Auditor, error) {
 	return auditor, nil
 }
 
-// added returns the objects of files that are policies or that policies read. The objects to audit
-// may be among them.
+// added returns the policies and bindings in files, and the namespaces, params and
+// CustomResourceDefinitions that they read. The objects to audit may be among these.
 func (s *auditSources) added() (*located, error) {
 	added := &located{}
 	if err := added.read(s.each(s.options.files), func(schema.GroupKind) bool { return true }); err != nil {
@@ -182,12 +184,16 @@ func (s *auditSources) added() (*located, error) {
 	return added, nil
 }
 
-// isRead reports whether policies or decoders read objects of the kind.
+// isRead reports whether a kind is Namespace, whose objects policies read, or
+// CustomResourceDefinition, whose objects decoders read.
 func isRead(kind schema.GroupKind) bool {
 	return kind == corev1.SchemeGroupVersion.WithKind("Namespace").GroupKind() || kind == apiextensionsv1.Kind("CustomResourceDefinition")
 }
 
-// stored returns the objects of the cluster that policies are or read. added are those of files.
+// stored returns the objects of the cluster that the audit needs in addition to the objects to
+// audit: policies and bindings, unless only those of files are wanted, and the namespaces, params
+// and CustomResourceDefinitions that these policies and those in files read. added are the objects
+// of files.
 func (s *auditSources) stored(ctx context.Context, added []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	var stored []*unstructured.Unstructured
 	var err error
@@ -238,14 +244,16 @@ func (s *auditSources) objects(ctx context.Context, auditor *audit.Auditor, sele
 	}
 }
 
-// isObject reports whether to audit an object of a file.
+// isObject reports whether an object of a file is to be audited. Policies and bindings are not, nor
+// objects that the selector does not match.
 func isObject(object *unstructured.Unstructured, selector labels.Selector) bool {
 	return !audit.IsPolicy(object.GroupVersionKind().GroupKind()) && selector.Matches(labels.Set(object.GetLabels()))
 }
 
-// nothingMatches returns an error if an audit without objects was neither of a selection nor of an
-// empty cluster: no object of the files, or no resource of the cluster, is one that a policy may
-// match. A misspelled rule would look like a success.
+// nothingMatches is called after an audit that evaluated no object. It returns an error if no
+// policy can match the objects of the files or the resources that the cluster serves, because a
+// misspelled rule would look like a success. An audit that --selector or --namespace narrows down
+// may find no object, and so may the audit of an empty cluster.
 func (s *auditSources) nothingMatches(auditor *audit.Auditor) error {
 	if s.options.selector != "" || *s.options.config.Namespace != "" {
 		return nil
@@ -263,12 +271,13 @@ func (s *auditSources) nothingMatches(auditor *audit.Auditor) error {
 	return nil
 }
 
-// selection returns the selection of the cluster's objects.
+// selection returns the filter by which the objects of the cluster are listed.
 func (s *auditSources) selection(auditor *audit.Auditor) live.Filter {
 	return live.Filter{Resource: auditor.Matches, Namespace: *s.options.config.Namespace, Labels: s.options.selector}
 }
 
-// liveObjects yields the objects of the cluster.
+// liveObjects yields the objects of the cluster whose resources policies may match. The error of a
+// resource that cannot be read becomes an audit.UnreadError.
 func (s *auditSources) liveObjects(ctx context.Context, auditor *audit.Auditor) iter.Seq2[audit.Object, error] {
 	return func(yield func(audit.Object, error) bool) {
 		for object, err := range s.cluster.Objects(ctx, s.selection(auditor)) {

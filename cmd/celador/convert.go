@@ -148,8 +148,8 @@ func convertFile(stdin io.Reader, to, file string) (text []byte, lacking []error
 	return text, lacking, isPolicy, err
 }
 
-// isPolicyOrBinding reports whether objects of a kind are policies or bindings, whose group also
-// has webhook configurations.
+// isPolicyOrBinding reports whether a kind is one of policies or bindings. The group does not tell,
+// because it also has the webhook configurations.
 func isPolicyOrBinding(kind schema.GroupKind) bool {
 	return cluster.IsPolicy(schema.GroupKind{Group: kind.Group, Kind: strings.TrimSuffix(kind.Kind, "Binding")})
 }

@@ -53,8 +53,9 @@ func kubectl(args []string) {
 	}
 }
 
-// kubectlConfig returns kubectl's connection flags. --kubeconfig defaults to the kubeconfig of
-// celador serve unless $KUBECONFIG is set. kubectlConfig sets that variable for plugins.
+// kubectlConfig returns kubectl's connection flags. Unless $KUBECONFIG is set, --kubeconfig
+// defaults to the kubeconfig of celador serve, and kubectlConfig sets $KUBECONFIG to it for
+// kubectl's plugins.
 func kubectlConfig(streams genericiooptions.IOStreams) *genericclioptions.ConfigFlags {
 	flags := genericclioptions.NewConfigFlags(true).
 		WithDeprecatedPasswordFlag().WithDiscoveryBurst(300).WithDiscoveryQPS(50).WithWarningPrinter(streams)

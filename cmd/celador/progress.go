@@ -42,8 +42,8 @@ func isTerminal(w io.Writer) bool {
 // barWidth is the number of characters of a full bar.
 const barWidth = 20
 
-// count replaces the line with the number of things that are done and, if their total is known, a
-// bar. The total is then positive.
+// count replaces the line with the number of things that are done. If total is positive, the line
+// has a bar, too; otherwise the total is not known.
 func (p *progress) count(done, total int, things string) {
 	if p == nil || time.Since(p.last) < p.interval {
 		return

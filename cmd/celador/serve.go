@@ -74,8 +74,8 @@ func newServeCommand() *cobra.Command {
 	return command
 }
 
-// complete validates the flags and takes the arguments after the dash as arguments of the
-// kube-apiserver. An argument before the dash is an error.
+// complete validates the flags, and passes the arguments after -- to the kube-apiserver. An
+// argument before -- is an error.
 func (o *serveOptions) complete(cmd *cobra.Command, args []string) error {
 	before, after := args, []string(nil)
 	if dash := cmd.ArgsLenAtDash(); dash >= 0 {

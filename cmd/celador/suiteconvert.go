@@ -14,7 +14,7 @@ import (
 	"celador.io/offline/suite"
 )
 
-// suites loads native suites and those of other tools.
+// suites loads test suites, Celador's own (native) and those of other tools.
 var suites = &suite.Loader{Formats: foreign.Formats()}
 
 // convertSuites writes the native form of the suites of other tools at paths to w.

@@ -47,7 +47,7 @@ type testOptions struct {
 	watch, coverage   bool
 	minCoverage       int
 	convert           bool
-	// allowUnknownKinds is the Runner's field.
+	// allowUnknownKinds is suite.Runner.AllowUnknownKinds.
 	allowUnknownKinds bool
 }
 
@@ -105,7 +105,7 @@ file that the argument names, to standard output if the argument is -, and by de
 	return command
 }
 
-// check returns an error if a flag has a value that no run can use.
+// check returns an error if the value of a flag is invalid.
 func (o *testOptions) check() error {
 	if report.Runs[o.output] == nil {
 		return unusable("-o %s is not a format: want %s", o.output, report.Runs)

@@ -104,8 +104,9 @@ func watchFiles(watcher *fsnotify.Watcher, files []string) {
 	}
 }
 
-// nextChange returns the first file that changes, when no further one does for a while. It returns
-// an empty name once ctx is done.
+// nextChange waits until a file changes, and then until no file has changed for the time settled.
+// It returns the name of the file that changed last, or an empty name once ctx is done. It ignores
+// changes of w, which the results are written to.
 func nextChange(ctx context.Context, watcher *fsnotify.Watcher, w io.Writer) string {
 	changed := ""
 	quiet := time.NewTimer(settled)

@@ -30,7 +30,7 @@ func main() {
 }
 
 // write renders the chart with its default values and the Namespace. The hook that Helm runs before
-// it deletes a release is in a file of its own.
+// it deletes a release goes to a file of its own, because kubectl must not create it with the rest.
 func write(chart, output string) error {
 	rendered, err := render(chart, map[string]any{"createNamespace": true})
 	if err != nil {
@@ -80,7 +80,8 @@ func render(dir string, values map[string]any) (map[string]string, error) {
 	return documents, nil
 }
 
-// templates returns the names in the order in which kubectl must create what is in them.
+// templates returns the names of the templates in the order in which kubectl must create their
+// objects: the Namespace first.
 func templates(rendered map[string]string) []string {
 	var names []string
 	for name := range rendered {

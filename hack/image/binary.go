@@ -27,7 +27,8 @@ type binary struct {
 	modules      []*debug.Module
 }
 
-// readBinary returns an error if the file is not a static Go program for Linux.
+// readBinary reads a program and the versions of the modules in it. It returns an error if the file
+// is not a static Go program for Linux.
 func readBinary(file, version, revision string) (*binary, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // binaryDir is the directory of the program in the image.
 const binaryDir = "usr/local/bin"
 
-// users are those that Kubernetes' own image has.
+// users is the content of /etc/passwd, with the users that Kubernetes' own image has.
 const users = "root:x:0:0:root:/root:/sbin/nologin\nnobody:x:65534:65534:nobody:/nonexistent:/sbin/nologin\n"
 
 // image returns an image with the program. The files of its system, which seldom change, are a
@@ -76,7 +76,7 @@ type file struct {
 	mode    int64
 }
 
-// newLayer returns a layer with files of root and the directories above them.
+// newLayer returns a layer with the files and the directories above them, all owned by root.
 func newLayer(files []file, modified time.Time) (v1.Layer, error) {
 	var archive bytes.Buffer
 	writer := tar.NewWriter(&archive)

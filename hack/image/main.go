@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// A request says what to pack and where.
+// A request holds the flags of the command.
 type request struct {
 	binary, version, revision, tag string
 	description, user              string

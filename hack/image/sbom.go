@@ -26,7 +26,7 @@ func (b *binary) sbom(created time.Time) ([]byte, error) {
 	}
 	document := &spdx.Document{
 		SPDXVersion: spdx.Version, DataLicense: spdx.DataLicense, SPDXIdentifier: "DOCUMENT", DocumentName: b.name + " " + b.version,
-		// A namespace of two documents must differ if they do.
+		// Different documents need different namespaces.
 		DocumentNamespace: "https://celador.io/spdx/" + b.name + "/" + b.checksum(),
 		CreationInfo: &spdx.CreationInfo{
 			Creators: []common.Creator{{CreatorType: "Organization", Creator: "The Celador Authors"}}, Created: created.Format(time.RFC3339),
@@ -45,7 +45,7 @@ func (b *binary) sbom(created time.Time) ([]byte, error) {
 }
 
 // modulePackage describes a module with its package URL, by which scanners find its
-// vulnerabilities. A module without a version is the one of a directory in this repository.
+// vulnerabilities. A module that is a directory of this repository has no version.
 func modulePackage(id string, module *debug.Module) *spdx.Package {
 	if module.Replace != nil && module.Replace.Version != "" {
 		module = module.Replace

@@ -99,7 +99,8 @@ func storageProvider(config CompletedConfig, warnings *typechecks.Warner) (contr
 	}, nil
 }
 
-// withoutGroup disables one group of a resource configuration.
+// withoutGroup disables one group of a resource configuration, so that upstream's server does not
+// install its own.
 type withoutGroup struct {
 	serverstorage.APIResourceConfigSource
 	group string

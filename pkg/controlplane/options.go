@@ -64,7 +64,8 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	return sections
 }
 
-// Complete applies defaults. It fails if the options contradict the machine.
+// Complete applies defaults. It returns upstream's errors, for example if the machine lacks what a
+// default needs.
 func (o *Options) Complete(ctx context.Context) (CompletedOptions, error) {
 	completed, err := o.ServerRunOptions.Complete(ctx)
 	return CompletedOptions{completed, o.ExtraOptions}, err

@@ -15,7 +15,8 @@ import (
 	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
 )
 
-// installedPaths tells admission plugins that the server serves all of its paths.
+// installedPaths tells admission plugins that the server serves all of its paths, so that they can
+// read params from it.
 type installedPaths struct {
 	// done is closed when all paths are installed.
 	done chan struct{}

@@ -41,8 +41,9 @@ import (
 const typesTimeout = 10 * time.Second
 
 // addPolicyStatusController adds a post-start hook to the server that runs the status controller,
-// if the server serves a kind of policy. crds is nil if the server has no custom resources.
-// warnings uses the types of the controller.
+// if the server serves a kind of policy. It passes the types that the controller knows to warnings,
+// which checks the policies that clients write against them. crds is nil if the server has no
+// custom resources.
 func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserver.APIAggregator, crds apiextensionsinformers.CustomResourceDefinitionInformer, warnings *typechecks.Warner) error {
 	apiServices := server.APIRegistrationInformers.Apiregistration().V1().APIServices()
 	controller, err := newPolicyStatusController(config, crds, func(version schema.GroupVersion) bool {
@@ -70,8 +71,9 @@ func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserv
 	})
 }
 
-// newPolicyStatusController returns nil if the server serves no kind of policy. aggregated reports
-// whether an aggregated server serves a group version.
+// newPolicyStatusController returns the controller that checks the expressions of policies and
+// writes their status, or nil if the server serves no kind of policy. aggregated reports whether an
+// aggregated server serves a group version.
 func newPolicyStatusController(config CompletedConfig, crds apiextensionsinformers.CustomResourceDefinitionInformer, aggregated func(schema.GroupVersion) bool) (*admissionpolicystatus.Controller, error) {
 	base := config.KubeAPIs.ControlPlane
 	loopback := base.Generic.LoopbackClientConfig
@@ -104,12 +106,14 @@ func newPolicyStatusController(config CompletedConfig, crds apiextensionsinforme
 	})
 }
 
-// newTypeChecker returns a checker without types.
+// newTypeChecker returns a checker of expressions without types, which its users add by
+// typecheck.Checker.With.
 func newTypeChecker() (*typecheck.Checker, error) {
 	return typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil)
 }
 
-// servedKinds returns the kinds of policies that the server serves with a status.
+// servedKinds returns the kinds of policies that the server serves with a status, which the status
+// controller writes.
 func servedKinds(resources serverstorage.APIResourceConfigSource, effective basecompatibility.EffectiveVersion, loopback *rest.Config, policies informers.SharedInformerFactory) ([]*admissionpolicystatus.Descriptor, error) {
 	client, err := clientset.NewForConfig(loopback)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // Adopt copies the values and versions of a server's own gate to the process-wide gate, which most
 // of kube-apiserver reads. restore resets the process-wide gate to its previous values. The caller
-// does not run servers with different gates at the same time.
+// must not run servers with different gates at the same time.
 func Adopt(own featuregate.FeatureGate) (restore func() error, err error) {
 	global := utilfeature.DefaultMutableFeatureGate
 	version, minVersion := global.EmulationVersion(), global.MinCompatibilityVersion()

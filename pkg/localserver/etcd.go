@@ -22,7 +22,7 @@ const (
 	etcdTick     = 20
 	etcdElection = 5 * etcdTick
 
-	// closeTimeout is the time that etcd has to close.
+	// closeTimeout is how long a stop waits for etcd to close.
 	closeTimeout = 10 * time.Second
 )
 

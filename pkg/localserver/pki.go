@@ -139,8 +139,8 @@ func (p pki) ensureServiceAccountKey() error {
 	return writeKey(path, key)
 }
 
-// ensureLeaf keeps the pair on disk if this authority has signed it and it covers config. Otherwise
-// it issues a new certificate.
+// ensureLeaf keeps the pair on disk if this authority has signed it, it is not about to expire, and
+// it has the names, addresses and usages of config. Otherwise it issues a new certificate.
 func (a *authority) ensureLeaf(files pair, config cert.Config) error {
 	if existing, err := tls.LoadX509KeyPair(files.cert, files.key); err == nil && a.covers(existing.Leaf, config) {
 		return nil

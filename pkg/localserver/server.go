@@ -16,7 +16,7 @@ import (
 	"celador.io/celador/pkg/features"
 )
 
-// abandonTimeout is the time that the kube-apiserver has to stop after its etcd has failed.
+// abandonTimeout is how long a stop waits for the kube-apiserver if its etcd has failed.
 const abandonTimeout = 5 * time.Second
 
 // A Server is a running control plane. Its methods are safe for concurrent use.
@@ -61,7 +61,8 @@ func (s *Server) Stop() error {
 	return s.Wait()
 }
 
-// launch starts all parts. After an error the caller must call cleanup; otherwise supervise does.
+// launch starts etcd and kube-apiserver. After an error the caller must call cleanup; otherwise
+// supervise does.
 func (s *Server) launch(ctx context.Context, api *apiServer, progress func(string)) (err error) {
 	release, err := s.dir.claim()
 	if err != nil {

@@ -46,7 +46,7 @@ func (noDiscovery) ServerResourcesForGroupVersion(version string) (*metav1.APIRe
 	return nil, fmt.Errorf("no discovery of group version %s", version)
 }
 
-// noBudgets is a client of PodDisruptionBudgets that finds none, so none prevents an eviction.
+// noBudgets is a client that finds no PodDisruptionBudgets, so none prevents an eviction.
 type noBudgets struct {
 	policyv1client.PodDisruptionBudgetInterface
 }
@@ -73,7 +73,8 @@ func (noTokens) GenerateToken(context.Context, *jwt.Claims, any) (string, error)
 	return "not-a-token", nil
 }
 
-// noWebhooks is a client that finds no webhook configuration, to which a token could be bound.
+// noWebhooks is a client that finds no webhook configuration. A TokenRequest can bind its token to
+// a webhook configuration, which the registry then looks up.
 type noWebhooks[T any] struct{}
 
 // Get always returns an error.

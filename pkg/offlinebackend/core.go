@@ -32,9 +32,10 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// coreGroup provides the core group. Upstream's provider needs etcd, and informers for the
-// allocators of Services. So coreGroup takes from it only the resources that control planes without
-// nodes have, and adds the others.
+// coreGroup provides the core group. The provider of kube-apiserver needs etcd, and informers for
+// the allocators of Services, and neither exists here. So coreGroup uses the provider for control
+// planes without nodes (corerest.GenericConfig), which needs neither, and adds the resources that
+// this one lacks.
 type coreGroup struct {
 	options cluster.GroupOptions
 }

@@ -67,7 +67,7 @@ type priorityClasses struct {
 	objects cluster.Objects
 }
 
-// List returns all priority classes. It logs errors, which an indexer does not return here.
+// List returns all priority classes. It logs errors, because List of an indexer returns none.
 func (p priorityClasses) List() []any {
 	all, err := p.all()
 	if err != nil {

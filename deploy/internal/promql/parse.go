@@ -22,14 +22,15 @@ type parser struct {
 
 func (p *parser) next() token { return p.tokens[0] }
 
-// take returns the next token, which is not the end, and removes it.
+// take removes the next token and returns it. It must not be called at the end.
 func (p *parser) take() token {
 	taken := p.tokens[0]
 	p.tokens = p.tokens[1:]
 	return taken
 }
 
-// accept removes the next token if it has one of the texts.
+// accept removes the next token and returns true if the token has one of the texts and is not a
+// string.
 func (p *parser) accept(texts ...string) bool {
 	if next := p.next(); next.kind == end || next.kind == quoted || !slices.Contains(texts, next.text) {
 		return false
@@ -52,8 +53,8 @@ func (p *parser) unexpected() error {
 	return fmt.Errorf("unexpected %q", p.text[p.next().at:])
 }
 
-// operators are the binary operators. The precedence does not matter, because all operands are
-// read.
+// operators are the binary operators. The parser ignores their precedence, because it only collects
+// what their operands read.
 var operators = []string{"+", "-", "*", "/", "%", "^", "==", "!=", ">", "<", ">=", "<=", "and", "or", "unless"}
 
 // expression parses operands with operators between them. The result has the labels of the first

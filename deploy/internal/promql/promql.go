@@ -87,7 +87,7 @@ func Parse(text string) (Expression, error) {
 	return parsed, nil
 }
 
-// require adds labels to those that the selectors need.
+// require adds labels to those that the series of each selector must have.
 func (e *Expression) require(labels []string) {
 	for i := range e.Selectors {
 		e.Selectors[i].Labels = append(e.Selectors[i].Labels, labels...)

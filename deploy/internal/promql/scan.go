@@ -41,7 +41,7 @@ var patterns = []struct {
 	{symbol, regexp.MustCompile(`^(==|!=|>=|<=|=~|!~|[-+*/%^<>=(){},])`)},
 }
 
-// scan splits an expression into tokens. The last one is the end.
+// scan splits an expression into tokens. The last token has the kind end.
 func scan(text string) ([]token, error) {
 	var tokens []token
 	at := 0

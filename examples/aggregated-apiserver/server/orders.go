@@ -16,7 +16,7 @@ import (
 	"celador.io/celador/examples/aggregated-apiserver/bakery/v1"
 )
 
-// strategy creates and updates orders. The policies of the cluster decide what an order may be.
+// strategy creates and updates orders. It does not validate them: the policies of the cluster do.
 type strategy struct {
 	runtime.ObjectTyper
 	names.NameGenerator

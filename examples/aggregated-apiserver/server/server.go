@@ -96,8 +96,8 @@ func run(ctx context.Context, o *genericoptions.RecommendedOptions) error {
 	return server.PrepareRun().RunWithContext(ctx)
 }
 
-// openAPIDefinitions returns the schemas of the server's types. The server of custom resources
-// exports those of the types that all API servers share.
+// openAPIDefinitions returns the schemas of the server's types. Those of the types that all API
+// servers share, such as ObjectMeta, come from k8s.io/apiextensions-apiserver, which exports them.
 func openAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
 	definitions := extensionsopenapi.GetOpenAPIDefinitions(ref)
 	maps.Copy(definitions, v1.OpenAPIDefinitions(ref))

@@ -17,8 +17,8 @@ func (Order) OpenAPIModelName() string { return modelPrefix + "Order" }
 // OpenAPIModelName returns the name of the schema of lists of orders.
 func (OrderList) OpenAPIModelName() string { return modelPrefix + "OrderList" }
 
-// OpenAPIDefinitions returns the schemas of the types. The server merges apply configurations of
-// mutating policies by them.
+// OpenAPIDefinitions returns the schemas of the types. The server needs them to merge the apply
+// configurations of mutating policies into orders.
 func OpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
 	object := func(metadata string, properties map[string]spec.Schema) common.OpenAPIDefinition {
 		properties["apiVersion"], properties["kind"] = *spec.StringProperty(), *spec.StringProperty()

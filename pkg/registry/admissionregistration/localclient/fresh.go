@@ -69,8 +69,8 @@ func (s *RegistryStores) watches(resource string) *watches {
 	return found.(*watches)
 }
 
-// cover reports whether the watch proves that an informer has missed nothing if it has seen the
-// resource at a version: the watch began at this version or earlier, and has delivered nothing
+// cover reports whether an open watch proves that an informer that has seen the resource at a
+// version has missed nothing: the watch began at this version or earlier, and has delivered nothing
 // newer.
 func (w *watches) cover(version uint64) bool {
 	covered := false
@@ -82,7 +82,7 @@ func (w *watches) cover(version uint64) bool {
 	return covered
 }
 
-// begin adds a watch that begins after a version. The caller calls end.
+// begin adds a watch that begins after a version. The caller calls end when the watch ends.
 func (w *watches) begin(from string) *openWatch {
 	open := &openWatch{from: math.MaxUint64} // covers nothing if it begins with the present objects
 	if version, err := strconv.ParseUint(from, 10, 64); err == nil && version > 0 {
@@ -99,12 +99,13 @@ func (w *watches) end(open *openWatch) { w.open.Delete(open) }
 type openWatch struct {
 	from uint64
 	// delivered is the version of the last object that the watch delivered. While an event waits to
-	// be read, delivered is the greatest number, so that the watch does not count as having
-	// delivered any version.
+	// be read, delivered is the greatest number, so that cover does not rely on this watch.
 	delivered atomic.Uint64
 }
 
-// deliver calls send, which waits until the event is read, or returns false if it is not.
+// deliver passes an event to the reader of the watch by calling send, and then sets delivered to
+// the version of its object. send waits until the event is read; it returns false if the watch ends
+// before.
 func (w *openWatch) deliver(event watch.Event, send func() bool) bool {
 	previous := w.delivered.Swap(math.MaxUint64)
 	if !send() {

@@ -26,9 +26,9 @@ type BindingDescriptor[Binding, Policy Object, Spec, PolicySpec policyspec.Spec,
 }
 
 // NewBindingREST returns the storage of a kind of bindings, which can serve every version of the
-// API group. The codec of getter must decode to the internal type. Tables show whether the policy
-// of a binding is in all. See NewBindingStrategy for params and policies. NewBindingREST returns
-// the errors of getter and of connecting to etcd.
+// API group. The codec of getter must decode to the internal type. all lists the policies, so that
+// tables show whether the policy of a binding exists. See NewBindingStrategy for params and
+// policies. NewBindingREST returns the errors of getter and of connecting to etcd.
 func NewBindingREST[Binding, Policy Object, Spec, PolicySpec policyspec.Spec, External, ExternalPolicy metav1.Object](descriptor BindingDescriptor[Binding, Policy, Spec, PolicySpec, External, ExternalPolicy], getter generic.RESTOptionsGetter, params paramaccess.Checker, policies policyvalidation.Getter[Policy], all ListerGetter) (*REST, error) {
 	return newREST(NewBindingStrategy(descriptor, params, policies), getter, descriptor.policyFoundColumn(all))
 }

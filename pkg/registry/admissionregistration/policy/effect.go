@@ -30,8 +30,9 @@ type ListerGetter func() rest.Lister
 // errNotServed is the error of a lookup in a resource that the server does not serve.
 var errNotServed = errors.New("the resource is not served")
 
-// namesIn lists the objects of a resource and returns what name reads from each. The version "0"
-// lists what the watch cache holds, and the empty version what etcd holds.
+// namesIn lists the objects of a resource and returns the set of the names that the function name
+// reads from them. The version "0" lists what the watch cache holds, and the empty version what
+// etcd holds.
 func namesIn[T Object](ctx context.Context, resource ListerGetter, version string, name func(T) string) (sets.Set[string], error) {
 	lister := resource()
 	if lister == nil {

@@ -16,8 +16,8 @@ import (
 	"celador.io/apiserver/pkg/admission/policyvalidation"
 )
 
-// Descriptor describes a kind of policies by pointers to its internal type and, as External, to its
-// v1 type, and by its spec. Validating and Mutating are the two kinds.
+// A Descriptor describes a kind of policies. Policy is a pointer to its internal type, External a
+// pointer to its v1 type, and Spec the type of its spec. Validating and Mutating are the two kinds.
 type Descriptor[Policy Object, Spec policyspec.Spec, External metav1.Object] struct {
 	descriptor[Policy, Spec, External]
 	policies       policyvalidation.PolicyDescriptor[External, Spec]

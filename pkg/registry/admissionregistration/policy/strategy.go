@@ -100,9 +100,10 @@ func (s Strategy[T, Spec, External]) prepare(obj, stored T) {
 	policyspec.DropDisabled(s.kind.spec(obj), s.kind.spec(stored), enabledFeatures())
 }
 
-// Validate returns the validation errors of a new object. Names that end in ".static.k8s.io"
-// belong to manifest files while feature gate ManifestBasedAdmissionControlConfig is on. Only if
-// the object is valid, Validate checks what the user may read, and types.
+// Validate returns the validation errors of a new object. Names that end in ".static.k8s.io" belong
+// to manifest files while feature gate ManifestBasedAdmissionControlConfig is on. If the object is
+// valid, Validate also checks whether the user may read the params, the types of expressions, and
+// the policy of a binding; see policyvalidation.Validator.Check.
 func (s Strategy[T, Spec, External]) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
 	created := s.kind.external(obj.(T))
 	errs := s.validator.Validate(created)
@@ -115,8 +116,8 @@ func (s Strategy[T, Spec, External]) Validate(ctx context.Context, obj runtime.O
 	return s.validator.Check(ctx, created, s.kind.external(s.kind.newObject()))
 }
 
-// ValidateUpdate returns the validation errors of an updated object. Like Validate, it checks what
-// the user may read, and types, only if the object is valid.
+// ValidateUpdate returns the validation errors of an updated object. Like Validate, it calls
+// policyvalidation.Validator.Check only if the object is valid.
 func (s Strategy[T, Spec, External]) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	updated, stored := s.kind.external(obj.(T)), s.kind.external(old.(T))
 	if errs := s.validator.ValidateUpdate(updated, stored); len(errs) > 0 {
@@ -136,8 +137,9 @@ func (s Strategy[T, Spec, External]) WarningsOnCreate(ctx context.Context, obj r
 }
 
 // WarningsOnUpdate warns about a name that ManifestBasedAdmissionControlConfig reserves, whether
-// the gate is on or off, and, unless the object is being deleted, about what WarningsOnCreate warns
-// about and about a policy without a binding. A policy is usually created before its binding.
+// the gate is on or off. Unless the object is being deleted, it also returns the other warnings of
+// WarningsOnCreate, and warns about a policy without a binding. WarningsOnCreate does not, because
+// a policy is usually created before its binding.
 func (s Strategy[T, Spec, External]) WarningsOnUpdate(ctx context.Context, obj, _ runtime.Object) []string {
 	updated := s.kind.external(obj.(T))
 	return append(validation.WarningsForStaticSuffix(updated.GetName()), s.validator.UpdateWarnings(ctx, updated)...)
@@ -181,8 +183,8 @@ type REST struct {
 // Categories returns the categories by which kubectl finds the resource.
 func (*REST) Categories() []string { return []string{"api-extensions"} }
 
-// newREST returns the storage of the objects that the strategy governs. The column is in their
-// tables.
+// newREST returns the storage of the objects that the strategy governs. Their tables have the
+// column before the age.
 func newREST[T Object, Spec policyspec.Spec, External metav1.Object](strategy Strategy[T, Spec, External], getter generic.RESTOptionsGetter, column lookupColumn[T]) (*REST, error) {
 	store := &registry.Store{
 		NewFunc:                   func() runtime.Object { return strategy.kind.newObject() },

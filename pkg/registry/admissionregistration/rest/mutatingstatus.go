@@ -45,7 +45,8 @@ func (c statuslessCodec) Decode(data []byte, defaults *schema.GroupVersionKind, 
 }
 
 // statuslessProtobuf encodes MutatingAdmissionPolicies, whose status must be empty, without the
-// status field, which protobuf otherwise writes even if it is empty.
+// status field. It is for servers that emulate a version which does not have the field: they store
+// what a server of that version stores, and protobuf would write even an empty status.
 type statuslessProtobuf struct {
 	runtime.Encoder
 }

@@ -136,8 +136,8 @@ func destroyAfter(versions int, store *registry.Store) {
 	}
 }
 
-// webhookResources returns the webhook configurations. Their types are Kubernetes', which serves
-// them in v1 only.
+// webhookResources returns the resources of webhook configurations. Their types are Kubernetes',
+// which serves them in v1 only.
 func webhookResources(getter generic.RESTOptionsGetter) []resource {
 	configurations := func(name string, newREST func(generic.RESTOptionsGetter) (*registry.Store, rest.Storage, error)) resource {
 		return resource{name: name, versions: []schema.GroupVersion{v1.SchemeGroupVersion}, open: func() (*registry.Store, map[string]rest.Storage, error) {
@@ -151,7 +151,8 @@ func webhookResources(getter generic.RESTOptionsGetter) []resource {
 	}
 }
 
-// policyResources returns policies and bindings.
+// policyResources returns the resources of policies and bindings that feature gates enable. It
+// returns an error if a required field of p is missing.
 func (p StorageProvider) policyResources(getter generic.RESTOptionsGetter) ([]resource, error) {
 	if p.Authorizer == nil || p.Discovery == nil {
 		return nil, fmt.Errorf("group %s: StorageProvider needs an Authorizer and Discovery to check access to policy parameters", p.GroupName())
@@ -179,7 +180,8 @@ func (p StorageProvider) policyResources(getter generic.RESTOptionsGetter) ([]re
 	return append(resources, policiesAndBindings(policy.Mutating, policy.MutatingBinding, versions, getter, params, builtintypes.TypeChecks.Mutating, mutatingWarnings, HasMutatingStatus(p.EffectiveVersion))...), nil
 }
 
-// policiesAndBindings returns a kind of policies, with or without a status, and their bindings.
+// policiesAndBindings returns the resources of a kind of policies, with or without a status, and of
+// their bindings.
 func policiesAndBindings[P, B policy.Object, S, BS policyspec.Spec, V, BV metav1.Object](
 	policies policy.Descriptor[P, S, V], bindings policy.BindingDescriptor[B, P, BS, S, BV, V], versions []schema.GroupVersion,
 	getter generic.RESTOptionsGetter, params paramaccess.Checker, types policyvalidation.TypeCheck[V], warnings policyvalidation.TypeWarnings[V], hasStatus bool,

@@ -43,7 +43,7 @@ func NewMutatingREST(getter generic.RESTOptionsGetter) (*registry.Store, rest.St
 	return setStrategy(NewMutatingStrategy(), storage.Store), storage, nil
 }
 
-// setStrategy returns the store after it has set its strategy for creations and updates.
+// setStrategy replaces the strategy of a store for creations and updates, and returns the store.
 func setStrategy(strategy Strategy, store *registry.Store) *registry.Store {
 	store.CreateStrategy, store.UpdateStrategy = strategy, strategy
 	return store

@@ -73,14 +73,16 @@ func write(dir string) error {
 type kind struct {
 	name, plural string
 	model        string // in the OpenAPI definitions
-	// skeleton has each part whose fields have defaults.
+	// skeleton is an object with each optional part whose fields have defaults, so that defaulting
+	// it sets all defaults of the kind.
 	skeleton  runtime.Object
 	columns   []apiextensionsv1.CustomResourceColumnDefinition
 	hasStatus bool
 }
 
-// kinds returns the kinds. Their columns are those of the native tables that a JSON path can read:
-// counts and lookups of other objects are missing, and params have no apiVersion or namespace.
+// kinds returns the kinds of the polyfill. Their columns are those of the native tables that a JSON
+// path can read: counts and lookups of other objects are missing, and params have no apiVersion or
+// namespace.
 func kinds() []kind {
 	rules := []v1.NamedRuleWithOperations{{}}
 	match := func() *v1.MatchResources {
@@ -211,7 +213,9 @@ func structural(models map[string]common.OpenAPIDefinition, model spec.Schema) (
 		if err != nil {
 			return nil, err
 		}
-		// An item of a map needs its keys. The webhook tells whether one is empty.
+		// A structural schema must require the keys of a list map, or have defaults for them. An
+		// empty key passes the schema, and the polyfill's webhook rejects it with the message of
+		// the native API.
 		for _, key := range schema.XListMapKeys {
 			property := items.Properties[key]
 			property.Default = &apiextensionsv1.JSON{Raw: []byte(`""`)}
@@ -245,7 +249,9 @@ func fields(obj runtime.Object) (any, error) {
 	return content["spec"], err
 }
 
-// setDefaults sets the defaults of the fields that after has and before has not.
+// setDefaults sets the defaults in a schema. before is the JSON of an object without defaults, and
+// after the JSON of the same object with them: a field that only after has gets its value as the
+// default.
 func setDefaults(schema *apiextensionsv1.JSONSchemaProps, before, after any) error {
 	switch after := after.(type) {
 	case map[string]any:

@@ -12,10 +12,10 @@
 // serve both, and values that evaluations keep are immutable in both.
 //
 // The other packages in this folder are parts that policies also use directly. Package values shows
-// Go objects to CEL, parser and typesize belong to type checking, constructed reads the objects
-// that apply configurations construct, and intern keeps one of equal values. Package reads lists
-// the parts of an object that an expression reads, for schemaexpression. Package celtest is for
-// tests. The packages in internal serve this tree alone.
+// Go objects to CEL, parser and typesize belong to type checking, constructed has the objects that
+// expressions construct, such as those of apply configurations, and intern keeps one of equal
+// values. Package reads lists the parts of an object that an expression reads, for
+// schemaexpression. Package celtest is for tests. The packages in internal serve this tree alone.
 //
 // The tree is not a module of its own, because it changes together with the policies, and because
 // a program that embeds the engine would need a third replace directive.

@@ -23,8 +23,8 @@ func ExpectPanics(t testing.TB) {
 
 // RunWithoutPanics runs all tests of a package, and returns the exit code: the result of run, or 1
 // if the evaluator has panicked. When the evaluator panics, cel-go evaluates the expression
-// instead, so no result of a test shows the defect. Panics that cel-go repeats, and those after
-// ExpectPanics, do not count.
+// instead, so no result of a test shows the defect. Panics that cel-go repeats when it evaluates
+// the expression, and those after ExpectPanics, do not count.
 func RunWithoutPanics(run func() int) int {
 	before := evaluatorPanics()
 	code := run()

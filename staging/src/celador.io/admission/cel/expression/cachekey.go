@@ -12,8 +12,8 @@ import (
 	"celador.io/admission/cel/internal/programs"
 )
 
-// newCacheKey returns the digest of everything that a program depends on. scope is the digest of
-// the declared variables.
+// newCacheKey returns the digest of everything that a program depends on, so that equal expressions
+// share one program. scope is the digest of the variables of the policy that are declared.
 func newCacheKey(scope programs.Digest, source string, in Declarations, origin environment.Type, returns []*cel.Type) programs.Digest {
 	d := programs.NewDigester()
 	d.Write(scope[:])
@@ -28,8 +28,8 @@ func newCacheKey(scope programs.Digest, source string, in Declarations, origin e
 	return d.Digest()
 }
 
-// noVariables is the scope of a policy without variables. A compiler that does not declare
-// 'variables' has the zero digest as its scope.
+// noVariables is the digest of the scope of a policy without variables. A compiler that does not
+// declare 'variables' has the zero digest.
 var noVariables = programs.Digest(sha256.Sum256([]byte(Variables)))
 
 // extended returns the digest of a scope with one more variable.

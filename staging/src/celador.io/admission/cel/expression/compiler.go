@@ -35,7 +35,8 @@ type Compiler struct {
 	cache     *programs.Cache[Program]
 	functions programs.BaseFunctions
 	scope     programs.Digest
-	// positions maps the names of the policy's variables in scope to their positions.
+	// positions maps the names of the policy's variables in scope to their positions, by which
+	// programs read them from a Series.
 	positions map[string]int
 	// composedBy is the compiler whose Compose method returned the composition of this compiler. It
 	// is nil for other compilers.
@@ -62,7 +63,7 @@ func NewCompiler(base *environment.EnvSet) *Compiler {
 	return c
 }
 
-// newCompiler returns a compiler without cache and functions.
+// newCompiler returns a compiler whose cache and functions the caller must set.
 func newCompiler(base func() (*environment.EnvSet, error)) *Compiler {
 	c := &Compiler{base: base, envs: map[Declarations]func() (*environment.EnvSet, error){}}
 	for i := range 8 {
@@ -81,9 +82,10 @@ func (c *Compiler) Bare() *Compiler { return c.bare() }
 //
 // Expressions of stored objects (environment.StoredExpressions) may use all functions and types of
 // the environment. New expressions (environment.NewExpressions) may use only those that the
-// compatibility version allows, and no JSON patch with a constant op that is no operation. The type of the result must be one of returns; cel.AnyType allows
-// every type. If returns lists several types, so may the branches of the conditionals that form the
-// result, as in 'c ? "text" : null'. The output type is then dynamic.
+// compatibility version allows, and no JSONPatch whose op is a constant but no operation of JSON
+// patches. The type of the result must be one of returns; cel.AnyType allows every type. If returns
+// lists several types, so may the branches of the conditionals that form the result, as in 'c ?
+// "text" : null'. The output type is then dynamic.
 //
 // Compile returns the same program for equal arguments while that program is in use. Concurrent
 // calls with equal arguments compile once.
@@ -139,8 +141,9 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	// never needs that program.
 	scope := evaluator.Scope{Variables: Variables, Positions: c.positions}
 	if in.Patches {
-		// Closures keep the provider in memory. The permanent environment's is there anyway, and
-		// resolves the types of patches as that of any composition does.
+		// Closures keep their type provider in memory, so they get that of the permanent
+		// environment, which stays in memory anyway. It resolves the types of patches as the
+		// provider of any composition does.
 		scope.Constructor = permanent.CELTypeProvider()
 	}
 	program := &Program{output: ast.OutputType(), number: lastNumber.Add(1), perRequest: perRequest(ast.NativeRep())}
@@ -179,7 +182,8 @@ func (c *Compiler) permanentEnv(in Declarations, origin environment.Type) (*cel.
 	return c.env(in, origin)
 }
 
-// allows reports whether an expression of the type may be the result.
+// allows reports whether output is one of the types in returns, to which Compile limits the result
+// of an expression.
 func allows(returns []*cel.Type, output *cel.Type) bool {
 	return slices.ContainsFunc(returns, func(t *cel.Type) bool { return t.IsExactType(cel.AnyType) || output.IsExactType(t) })
 }

@@ -42,8 +42,8 @@ func (c *Compiler) Release(composition *Composition) {
 
 func (c *Compiler) newComposition() *Composition {
 	variables := apiservercel.NewObjectType("kubernetes.variables", map[string]*apiservercel.DeclField{})
-	// The base is extended before variables are declared: the types that variables has then would
-	// stay in the environments when another policy uses the composition.
+	// The base is extended while 'variables' has no fields: the environments would keep the types
+	// of fields that it has now, also when another policy uses the composition.
 	base, err := c.base()
 	if err == nil {
 		base, err = base.Extend(environment.VersionedOptions{

@@ -15,7 +15,7 @@ import (
 )
 
 // checkMixed checks an expression whose results have different types, each of which is one of
-// returns. It returns nil if the expression is not such a one: cel-go's own errors apply then.
+// returns. It returns nil for other expressions, to which cel-go's own errors apply.
 func checkMixed(functions *programs.Builtins, env *cel.Env, source string, returns []*cel.Type) *cel.Ast {
 	var results []int64
 	checked, issues, err := functions.Check(env, source, func(parsed *cel.Ast) { results = mixResults(parsed) })

@@ -31,8 +31,8 @@ func paramFields(checked ast.Expr) map[int64]string {
 	names := map[int64]string{}
 	ast.PostOrderVisit(checked, ast.NewExprVisitor(func(e ast.Expr) {
 		if branches := syntax.Branches(e); branches != nil {
-			// The error of an alternative has the ID of the conditional. The other alternative may
-			// have the same error.
+			// An error in a branch has the ID of the conditional. If the other branch reads the
+			// same name, the error may be the other one's, so the conditional gets no name.
 			first, second := branches[1], branches[2]
 			if name, found := names[first.ID()]; found && !selects(second, name) {
 				names[e.ID()] = name
@@ -82,7 +82,8 @@ func selection(e ast.Expr) (operand ast.Expr, name string, ok bool) {
 	return nil, "", false
 }
 
-// explain returns the error of an evaluation, or a nullParamsError if that is its cause.
+// explain returns the error of an evaluation, or a nullParamsError if the evaluation failed because
+// 'params' is null.
 func (p *Program) explain(s *Series, err error) error {
 	var failed *types.Err
 	if len(p.paramFields) == 0 || !errors.As(err, &failed) {

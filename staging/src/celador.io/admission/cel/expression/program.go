@@ -26,11 +26,14 @@ type Program struct {
 	// perRequest is set if the value is the same for all policies with equal variables, so that
 	// they may share it through Results.
 	perRequest bool
-	// recurring is set once two series of a request have evaluated the program.
+	// recurring is set once two series of a request have evaluated the program. Results may then
+	// keep its values.
 	recurring atomic.Bool
 	programs.Program
 	output *cel.Type
-	// paramFields is empty if the expression reads no field of 'params'.
+	// paramFields holds the fields of 'params' that subexpressions read, by the IDs of the
+	// subexpressions, for a better error if there is no param. It is empty if the expression reads
+	// no field of 'params'.
 	paramFields map[int64]string
 }
 
@@ -64,7 +67,7 @@ func (p *Program) Evaluate(s *Series) (ref.Val, error) {
 			Cause:  ErrOutOfBudget,
 		}}
 	}
-	// The variables that this expression has read first have added their costs.
+	// The variables that this expression was the first to read have added their costs already.
 	s.budget.add(charge.Cost)
 	if exceeded := s.budget.charge(); exceeded != nil {
 		return nil, exceeded

@@ -59,7 +59,8 @@ func (r *Results) recurs(p *Program) bool {
 	return true
 }
 
-// A result is the value of a program.
+// A result is the value of a program and its cost, with the values of the variables on which they
+// depend.
 type result struct {
 	program *Program
 	value   ref.Val
@@ -93,8 +94,8 @@ func (r *variableReads) add(position int) {
 	}
 }
 
-// Share makes s use and add results of the request. The values of 'object', 'oldObject' and
-// 'request' must be the same in all series that share them.
+// Share makes the evaluations of s use the values in results, and add theirs. The values of
+// 'object', 'oldObject' and 'request' must be the same in all series that share results.
 func (s *Series) Share(results *Results) { s.results = results }
 
 // shared returns the result of p if a series has evaluated p with the same values of variables.

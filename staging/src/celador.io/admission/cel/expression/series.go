@@ -128,7 +128,8 @@ func (s *Series) Variable(i int) ref.Val {
 	return value
 }
 
-// variable returns the value of a variable. It leaves s.reads alone.
+// variable returns the value of the variable at position i, and evaluates it if it was not read
+// yet. Unlike Variable, it does not record the read in s.reads.
 func (s *Series) variable(i int) ref.Val {
 	if len(s.values) == 0 {
 		s.values = slices.Grow(s.values, len(s.variables))[:len(s.variables)]

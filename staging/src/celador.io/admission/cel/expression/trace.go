@@ -16,9 +16,10 @@ type Step = programs.Step
 // a decision. Implementations are safe for concurrent use.
 type Tracer interface {
 	// Compiled is called for each expression of a policy that compiles, before a request evaluates
-	// it. path is the field of the expression, such as spec.validations[0].expression. Expressions
-	// do not share programs. For the match conditions of webhooks, policy is the name of the
-	// configuration.
+	// it. path is the field of the expression, such as spec.validations[0].expression. Each
+	// expression has a program of its own, even if another one has the same text, so Evaluated can
+	// tell the expression by its program. For the match conditions of webhooks, policy is the name
+	// of the configuration.
 	Compiled(policy, path string, program *Program)
 	// Evaluated is called after each evaluation of a program, also of one that fails, with the
 	// context of the request. Parts that the expression did not evaluate have no step. If the
@@ -29,7 +30,7 @@ type Tracer interface {
 }
 
 // Traced returns a compiler of the same expressions as c whose programs report to the tracer.
-// Values, costs and errors are those of other programs. Traced programs take a multiple of the
+// Values, costs and errors are the same as without a tracer. Traced programs take a multiple of the
 // time, so they are not for servers.
 func (c *Compiler) Traced(tracer Tracer) *Compiler {
 	traced := newCompiler(c.base)

@@ -7,8 +7,9 @@ import (
 	"slices"
 )
 
-// A dimension is the set of all entries, or of all characters, that one path through the object
-// leads to, such as the members of all groups. Its sizes are upper bounds.
+// A dimension is the set of all entries of lists or maps, or of all characters, to which one path
+// through the object leads, such as the members of all groups in self.groups[*].members. Its sizes
+// are upper bounds.
 type dimension struct {
 	// parent is the dimension of the list or map that contains these lists, maps or texts: the
 	// groups, for members of groups. It is nil if none contains them.
@@ -33,7 +34,9 @@ func within(parent *dimension, bound int64, size float64) *dimension {
 	return d
 }
 
-// A move replaces a dimension, from, by another one, to. Dimensions whose ancestor is from are
+// A move replaces the dimension from by the dimension to in the estimate of a value. A loop over a
+// list that the expression has constructed has a dimension of its own, so the estimate of the
+// entries moves to it from the dimension of the list's size. Dimensions whose ancestor is from are
 // copied to have the ancestor to. Each is copied once, so that values that had a dimension in
 // common still do.
 type move struct {
@@ -222,7 +225,7 @@ func (s size) separate(context dimensions) size {
 	})
 }
 
-// replaced returns the size with other dimensions.
+// replaced returns the size with by(d) in place of each dimension d.
 func (s size) replaced(by func(*dimension) *dimension) size {
 	other := make(size, len(s))
 	for i, t := range s {
@@ -234,7 +237,8 @@ func (s size) replaced(by func(*dimension) *dimension) size {
 	return other
 }
 
-// dimension returns a dimension of this size, for a loop over a made list or map.
+// dimension returns a dimension of this size, for a loop over a list or map that the expression
+// constructs.
 func (s size) dimension(context dimensions) *dimension {
 	if len(s) == 1 && len(s[0].dimensions) == 1 {
 		d := s[0].dimensions[0]

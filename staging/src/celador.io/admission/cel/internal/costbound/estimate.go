@@ -111,7 +111,7 @@ type estimate struct {
 // once for each iteration of the loops around it.
 func (e *estimate) each(units float64) float64 { return units * e.context.count() }
 
-// visit returns the value of a subexpression and its cost.
+// visit returns the estimate of the value of a subexpression, and its cost.
 func (e *estimate) visit(x ast.Expr) (value, float64) {
 	if e.steps++; e.steps > maxSteps {
 		return value{}, 0
@@ -183,7 +183,8 @@ func (e *estimate) ident(x ast.Expr) value {
 	return value{}
 }
 
-// define returns the value of a variable that another expression defines.
+// define returns the estimate of a variable that another expression defines, without its cost: see
+// Scope.Shared.
 func (e *estimate) define(name string, definition Variable) value {
 	if v, ok := e.defined[name]; ok {
 		return v
@@ -220,7 +221,7 @@ func (e *estimate) mapping(m ast.MapExpr) (value, float64) {
 	return value{kind: made, size: constant(float64(len(entries))), entries: new(oneOf(entries...))}, cost
 }
 
-// bind sets variables, and returns a function that restores their values before.
+// bind sets variables, and returns a function that restores the variables before the call.
 func (e *estimate) bind(bound map[string]value) (restore func()) {
 	outer := e.variables
 	e.variables = maps.Clone(outer)
@@ -272,7 +273,7 @@ func (e *estimate) iteration(c ast.ComprehensionExpr, l loop) (added []value, co
 	return added, cost + conditionCost
 }
 
-// each returns the alternatives of a value.
+// each returns the alternatives of a value, or the value itself if it has none.
 func (v value) each() []value {
 	if v.kind == either {
 		return v.alternatives

@@ -21,7 +21,8 @@ const (
 	scalarText = 48
 )
 
-// function returns the result of a call and its own cost.
+// function returns the estimate of the result of a call, and the cost of the call without that of
+// its arguments.
 func (e *estimate) function(function string, id int64, operands []ast.Expr, args []value) (value, float64) {
 	scalarResult := value{kind: scalar}
 	if len(args) == 0 {
@@ -130,9 +131,9 @@ func (e *estimate) function(function string, id int64, operands []ast.Expr, args
 	return e.unknown(function, id, args)
 }
 
-// indices returns the list of the numbers below end that lists.range returns. The list is as long
-// as the constant, if end is one, or as the value whose size() end is. Other numbers are assumed to
-// be at most the number of characters of the object.
+// indices returns the estimate of the list that lists.range(end) returns. The list is as long as
+// the constant, if end is one, or as the value whose size() end is. Other numbers are assumed to be
+// at most the number of characters of the object.
 func (e *estimate) indices(operands []ast.Expr, end value) value {
 	index := value{kind: scalar}
 	n := constant(e.limits.Text)
@@ -183,7 +184,7 @@ func (*estimate) pattern(text, pattern size) size {
 	return text.plus(one).times(read).plus(one).product(pattern.times(common.RegexStringLengthCostFactor).plus(one))
 }
 
-// add returns the sum of numbers, texts or lists.
+// add returns the estimate of the sum of numbers, texts or lists, and the cost of the addition.
 func (e *estimate) add(id int64, args []value, units func(size) float64) (value, float64) {
 	first, second := args[0], args[1]
 	switch e.resultOf(id).Kind() {
@@ -200,7 +201,7 @@ func (e *estimate) add(id int64, args []value, units func(size) float64) (value,
 	}
 }
 
-// insert returns a map with another entry, or with the entries of a map literal.
+// insert returns the estimate of a map with another entry, or with the entries of a map literal.
 func (e *estimate) insert(args []value) value {
 	entry := args[len(args)-1]
 	if len(args) == 2 {
@@ -224,7 +225,8 @@ func (e *estimate) replaced(operands []ast.Expr, args []value) size {
 	return s.plus(s.plus(one).product(e.sizeOf(args[2]).separate(e.context)))
 }
 
-// parts returns the list of the parts of a text of a size.
+// parts returns the estimate of the list that a function such as split makes of the parts of a
+// text. s is the size of the text.
 func (e *estimate) parts(s size) value {
 	d := s.dimension(e.context)
 	d.each, d.total = d.each+1, d.total+1
@@ -245,7 +247,7 @@ func (e *estimate) joined(list, separator value) size {
 	return joined
 }
 
-// flattened returns a list of the elements of the lists in a list.
+// flattened returns the estimate of the list of all elements of the lists in a list.
 func (e *estimate) flattened(list value) value {
 	var flat []value
 	for _, outer := range e.loops(list) {
@@ -261,7 +263,8 @@ func (e *estimate) flattened(list value) value {
 	return oneOf(flat...)
 }
 
-// flatSize returns the number of all entries of the lists that a loop visits.
+// flatSize returns the number of all entries of the lists in a list. outer is a loop over the list,
+// and inner a loop over one of the lists in it.
 func (e *estimate) flatSize(outer, inner loop) size {
 	if (dimensions{outer.dimension}).parent(inner.dimension) != nil {
 		return size{{1, dimensions{inner.dimension}}}
@@ -272,7 +275,7 @@ func (e *estimate) flatSize(outer, inner loop) size {
 	return size{{1, dimensions{outer.dimension, inner.dimension}}}
 }
 
-// maxDepth returns the depth of flatten.
+// maxDepth returns the highest depth to which flatten, with these operands, flattens a list.
 func maxDepth(operands []ast.Expr) float64 {
 	const unknown = 100
 	if len(operands) < 2 {

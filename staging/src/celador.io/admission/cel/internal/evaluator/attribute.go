@@ -25,9 +25,9 @@ type attribute struct {
 	// item is set if base is the iteration variable of a comprehension, whose value is in slot.
 	item bool
 	slot int
-	// own is the cost of reading base: 1, or 0 if base is a conditional or presence is set. cel-go
-	// does not charge it if the attribute is the index of another attribute or a branch of a
-	// conditional.
+	// own is the cost of reading base if the attribute is evaluated by itself: 1, or 0 if base is a
+	// conditional or presence is set. An attribute that is an index, or a branch of a conditional,
+	// does not pay it, because cel-go does not charge it there; see nested.
 	own uint64
 	// selected is the cost of selections that base contains: 1 if base is variables.x, which the
 	// evaluator reads as one variable, and otherwise 0.
@@ -144,7 +144,8 @@ func fields(qualifiers []qualifier) ([]*values.FieldName, bool) {
 	return names, true
 }
 
-// field returns the value of a map for a string. It declines if there is none.
+// field returns the value of a map for a string. It declines if there is none: it returns nil, and
+// cel-go evaluates the expression.
 func field(value ref.Val, name *values.FieldName) ref.Val {
 	var found ref.Val
 	// Most maps are structs, and testing for their type takes a fraction of the time that a test
@@ -160,8 +161,8 @@ func field(value ref.Val, name *values.FieldName) ref.Val {
 	return plain(found)
 }
 
-// at returns the value of a map for a key, or the element of a list at an index. It declines if
-// there is none, which is an error in CEL.
+// at returns the value of a map for a key, or the element of a list at an index. If there is none,
+// which is an error in CEL, it returns nil to decline, and cel-go makes the error.
 func at(value, key ref.Val) ref.Val {
 	found, _ := find(value, key)
 	return plain(found)
@@ -212,8 +213,8 @@ func (p *planner) selection(e ast.Expr) node {
 }
 
 // readVariable returns a closure that reads a variable of the policy. It declines once the
-// expression has exceeded its cost limit: the first read evaluates the variable and charges the
-// budget, and cel-go has ended the evaluation by then.
+// expression has exceeded its cost limit, because cel-go has ended the evaluation by then: it would
+// not read the variable, and the first read evaluates the variable and charges the budget.
 func readVariable(i int) closure {
 	return func(f *frame) ref.Val {
 		if f.exhausted() {
@@ -223,7 +224,8 @@ func readVariable(i int) closure {
 	}
 }
 
-// operand plans the operand of a selection or an index.
+// operand plans e, the operand of a selection or an index, and returns the attribute that the
+// selection or index extends.
 func (p *planner) operand(e ast.Expr) *attribute {
 	plan := p.plan
 	if p.isPath(e) {
@@ -258,8 +260,8 @@ func (p *planner) isPath(e ast.Expr) bool {
 	}
 }
 
-// isField reports whether a selection reads a field of a Go type. cel-go reads such fields without
-// converting the struct to a CEL value.
+// isField reports whether a selection reads a field of a Go type. The evaluator does not support
+// these, because cel-go reads such fields without converting the struct to a CEL value.
 func (p *planner) isField(operand ast.Expr, name string) bool {
 	t := p.GetType(operand.ID())
 	if t.Kind() != types.StructKind {

@@ -138,7 +138,7 @@ func (c *functionCall) node(args []node) node {
 	}
 }
 
-// operands evaluates both operands of an operator. r is nil if either declines.
+// operands evaluates both operands of an operator, in order. r is nil if one of them declines.
 func operands(f *frame, left, right closure) (l, r ref.Val) {
 	if l = left(f); l == nil {
 		return nil, nil

@@ -12,12 +12,13 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
-// Closures evaluate a planned expression. The zero Closures decline every evaluation. Closures are
-// safe for concurrent use.
+// Closures evaluate an expression without cel-go. The zero Closures decline every evaluation, which
+// is then left to cel-go. Closures are safe for concurrent use.
 type Closures struct {
 	eval  closure
 	slots int
-	// plans keeps the shared plans of subexpressions alive, so that other expressions find them.
+	// plans keeps the closures of subexpressions in memory, to which the library refers weakly, so
+	// that other expressions can share them.
 	plans []*sharedPlan
 }
 
@@ -29,14 +30,16 @@ type Resolver interface {
 	Variable(i int) ref.Val
 }
 
-// Memory is the memory of evaluations, which end in the reverse order of their beginning: a program
-// that reads a variable waits for the evaluation of the variable's program. The zero value is ready
-// for use. Not safe for concurrent use.
+// Memory holds the state of evaluations while they run, and is reused by later ones. Evaluations
+// end in the reverse order of their beginning: a program that reads a variable waits for the
+// evaluation of the variable's program. The zero value is ready for use. Not safe for concurrent
+// use.
 type Memory struct {
-	// frames are those of the outermost evaluations, depth counts all that have not ended.
+	// frames holds the frames of the outermost evaluations. depth counts the evaluations that have
+	// not ended.
 	frames [4]frame
 	depth  int
-	// stack holds the slots of all evaluations that have not ended, used of them.
+	// stack holds the slots of the evaluations that have not ended, in its first used elements.
 	stack []ref.Val
 	used  int
 	// panicked is the panic of the last evaluation, until somebody has read it.
@@ -122,7 +125,7 @@ type closure func(*frame) ref.Val
 type frame struct {
 	input Resolver
 	cost  uint64
-	// limit is the highest cost of an evaluation.
+	// limit is the highest cost of the evaluation.
 	limit uint64
 	// slots holds the values of comprehension variables.
 	slots []ref.Val

@@ -12,7 +12,8 @@ import (
 	"celador.io/admission/cel/internal/immutable"
 )
 
-// A loop is a planned comprehension that is not the expansion of a known macro.
+// A loop is a planned comprehension that is not the expansion of a macro with a faster plan; see
+// macroExpansion.
 type loop struct {
 	elements closure
 	// item and accumulator are the slots of the comprehension's variables. The slot mutable is set

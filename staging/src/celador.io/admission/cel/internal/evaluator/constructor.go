@@ -83,8 +83,8 @@ func (p *planner) mapping(m ast.MapExpr) node {
 	return n
 }
 
-// object plans the construction of an object. Package limits counts all fields, as for other
-// literals.
+// object plans the construction of an object. Package limits counts its fields, also those that an
+// optional leaves out, as it counts the elements of other literals.
 func (p *planner) object(o ast.StructExpr) node {
 	name, constructor := o.TypeName(), p.scope.Constructor
 	if constructor == nil {

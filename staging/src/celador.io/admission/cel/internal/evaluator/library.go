@@ -17,8 +17,10 @@ import (
 	"celador.io/admission/cel/internal/immutable"
 )
 
-// A Library holds the function implementations of an environment, and shares plans and compiled
-// patterns between the programs of that environment. It is safe for concurrent use.
+// A Library holds the function implementations of an environment. The programs of the environment
+// share through it the closures of equal subexpressions (plans) and compiled patterns, which saves
+// memory and keeps what many policies repeat in the processor's caches. It is safe for concurrent
+// use.
 type Library struct {
 	// overloads maps overload IDs and function names to implementations. The implementation of a
 	// function name selects the overload by the types of its arguments.

@@ -34,8 +34,8 @@ func (p *planner) push(name string, init closure) local {
 	return l
 }
 
-// read returns a closure for the value of the variable. Loops put neither errors nor unknowns into
-// the slots of items.
+// read returns a closure for the value of the variable. The closure does not check for errors and
+// unknowns, because loops put neither into the slots of items.
 func (l local) read() closure {
 	slot, init := l.slot, l.init
 	if init == nil {
@@ -86,8 +86,8 @@ func (c *cursor) begin(value ref.Val) (ok bool) {
 	return ok
 }
 
-// advance returns the next element or key, or false at the end. The key of an unknown field of an
-// object is nil.
+// advance returns the next element or key, or false at the end. The key is nil for a field of an
+// object that the schema of the object does not declare; loops then decline.
 func (c *cursor) advance() (ref.Val, bool) {
 	if c.next < c.size {
 		c.next++

@@ -11,7 +11,8 @@ import (
 // Logical operators have no cost of their own. If an operand is not a bool, another operand may
 // still decide the result. The closures decline then, and cel-go evaluates the expression.
 
-// logical plans && and ||: it evaluates the terms in order until one has the decisive value.
+// logical plans && and ||: it evaluates the terms in order until one has the decisive value, which
+// is false for && and true for ||.
 func logical(terms []node, decisive types.Bool) node {
 	if len(terms) == 2 {
 		left, right := terms[0].eval, terms[1].eval
@@ -66,7 +67,8 @@ func conditional(condition, yes, no node) node {
 	}}}
 }
 
-// nested returns the closure for a node that is a branch of a conditional or an index.
+// nested returns the closure for a node that is a branch of a conditional or an index. It leaves
+// out the cost of reading the base of an attribute, because cel-go does not charge it there.
 func (n node) nested() closure {
 	if n.attribute != nil {
 		return n.attribute.resolve(0)

@@ -80,7 +80,7 @@ func plainChained(v ref.Val) ref.Val {
 }
 
 // find returns the value of a map for a key, the element of a list at an index, or nil if there is
-// none. It returns false to decline.
+// none. It returns false to decline: for errors, and for types that only cel-go supports.
 func find(value, key ref.Val) (ref.Val, bool) {
 	switch key.(type) {
 	case types.String, types.Int:

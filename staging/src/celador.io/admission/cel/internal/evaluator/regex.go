@@ -17,7 +17,7 @@ import (
 	"celador.io/admission/cel/internal/limits"
 )
 
-// regex returns a compiled pattern.
+// regex returns the compiled pattern. Programs that contain the same pattern share it.
 func (l *Library) regex(pattern string) (*regexp.Regexp, error) {
 	key := sha256.Sum256([]byte(pattern))
 	if compiled := l.regexes.Find(key); compiled != nil {

@@ -14,10 +14,10 @@ import (
 	"celador.io/admission/cel/internal/syntax"
 )
 
-// A sharedPlan is the plan of a subexpression that several expressions contain. Hundreds of
+// A sharedPlan holds the closures of a subexpression that several expressions contain. Hundreds of
 // policies often repeat the same subexpressions; sharing their closures keeps them in the
 // processor's caches, which saves an eighth of what 100 policies add to a request of a server.
-// plans keeps the plans of its operands alive.
+// plans keeps the shared plans of its operands in memory, to which the library refers weakly.
 type sharedPlan struct {
 	node
 	plans []*sharedPlan

@@ -22,7 +22,8 @@ var current atomic.Pointer[check]
 // Enabled reports whether Kept and Released have an effect.
 func Enabled() bool { return current.Load() != nil }
 
-// Kept records that a value is kept from now on. It is safe for concurrent use.
+// Kept records the fingerprint of a value that an evaluation keeps or shares from now on. It is
+// safe for concurrent use.
 func Kept(v ref.Val) {
 	if c := current.Load(); c != nil {
 		c.kept(v)
@@ -70,7 +71,8 @@ type kept struct {
 	text        string
 }
 
-// describe returns the type of a value and its text, unless making the text fills caches.
+// describe returns the type of a value and its text. It leaves out the text of a view, because
+// making it fills the caches of the view.
 func describe(v ref.Val) string {
 	if values.IsView(v) {
 		return fmt.Sprintf("%T", v)

@@ -43,8 +43,8 @@ func Function(name string, implementation *functions.Overload) *functions.Overlo
 	return &unchanging
 }
 
-// detached returns an equal value whose methods do not write to memory that v refers to. It returns
-// most values themselves.
+// detached returns a value that is equal to v, and whose methods do not write to memory that v
+// refers to. For most values this is v itself.
 func detached(v ref.Val) ref.Val {
 	switch v := v.(type) {
 	case types.Bytes:

@@ -47,7 +47,8 @@ func keep(v ref.Val, parts *int) bool {
 	if values.IsView(v) {
 		return true
 	}
-	// Other types have lists and maps whose parts are not values yet, such as 'variables'.
+	// Lists and maps of other types, such as 'variables', may evaluate their parts only when they
+	// are read.
 	switch v.Type() {
 	case types.ListType:
 		l, ok := v.(traits.Lister)

@@ -77,8 +77,8 @@ func (d *decorator) call(call interpreter.InterpretableCall) (interpreter.Interp
 			guard = nil
 		}
 	case operators.In:
-		// The only element of a list that is not constant can be a list that takes exponential time
-		// to compare.
+		// A literal such as [x] is small but needs a guard, because x can be a list that takes
+		// exponential time to compare.
 		if call.OverloadID() == overloads.InMap || constant(args[1]) != nil && isSmallLiteral(args[1]) {
 			return call, nil
 		}
@@ -159,7 +159,8 @@ func holdsConstructed(v ref.Val) bool {
 	return slices.ContainsFunc(elements, isConstructed)
 }
 
-// A guarded node is a strict call of a function.
+// A guarded node replaces a strict call of a function in a cel-go program. It checks the limits
+// before and after the call, and calls an implementation that changes no argument.
 type guarded struct {
 	interpreter.InterpretableCall
 	args []interpreter.InterpretableV2
@@ -234,7 +235,8 @@ func refuse(id int64, err error) ref.Val {
 	return types.LabelErrNode(id, types.WrapErr(err))
 }
 
-// A literal is a large list, map or object literal, some of whose parts are not constant.
+// A literal replaces a large list, map or object literal in a cel-go program, some of whose parts
+// are not constant, to count its memory.
 type literal struct {
 	interpreter.InterpretableConstructor
 	parts int

@@ -51,7 +51,8 @@ func stepsOf(v ref.Val, limit int) (int, bool) {
 	return e.steps(), ok
 }
 
-// checkIn checks value in list. A lookup in a map takes constant time and has no limit.
+// checkIn returns an error if 'value in list' takes more steps than the series has left. A lookup
+// in a map takes constant time and has no limit.
 func checkIn(from MeterResolver, value, in ref.Val) error {
 	list, ok := in.(traits.Lister)
 	if !ok {

@@ -16,7 +16,8 @@ import (
 	"celador.io/admission/cel/values"
 )
 
-// An extent measures values. A part that occurs several times in a value counts each time.
+// An extent counts the elements and the bytes of text in values. A part that occurs several times
+// in a value counts each time, as it does for code that walks the value.
 type extent struct {
 	elements, text int
 	// goParts is the number of measured lists, maps and structs that are Go data, such as parts of
@@ -129,8 +130,8 @@ func (e *extent) addObject(object *constructed.Object) bool {
 	return e.fits()
 }
 
-// conversionsOfNested is the number of times that an object converts an object that is the
-// value of one of its fields.
+// conversionsOfNested is the number of times that the conversion of an object to a Go value
+// converts an object in one of its fields. Each level of nested objects multiplies the time by it.
 const conversionsOfNested = 3
 
 // addGoData adds a list, a map or a struct that is Go data.

@@ -92,8 +92,9 @@ var guards = map[string]*Guard{
 
 var estimator = &library.CostEstimator{}
 
-// checkCost checks functions whose cost follows from their arguments, but which Kubernetes charges
-// only after the call. as is the function whose cost formula applies.
+// checkCost returns a check for functions whose cost follows from their arguments, but which
+// Kubernetes charges only after the call. The check returns an error if the cost alone exceeds the
+// cost limit. as is the function whose cost formula applies.
 func checkCost(as string) func(MeterResolver, []ref.Val) error {
 	return func(from MeterResolver, args []ref.Val) error {
 		cost := estimator.CallCost(as, "", args, nil)
@@ -107,11 +108,12 @@ func checkCost(as string) func(MeterResolver, []ref.Val) error {
 	}
 }
 
-// checkIndexOf checks text.indexOf(part, offset) and text.lastIndexOf(part, offset), whose
-// offset is optional.
+// checkIndexOf is checkFind for indexOf(part, offset) and lastIndexOf(part, offset), whose offset
+// is optional.
 func checkIndexOf(from MeterResolver, args []ref.Val) error { return checkFind(from, args[0], args[1]) }
 
-// checkFind checks functions that search a list for a value, or a string for a substring.
+// checkFind returns an error if searching a list for a value, or a string for a substring, takes
+// more steps than the series has left.
 func checkFind(from MeterResolver, in, value ref.Val) error {
 	text, isText := in.(types.String)
 	part, isPart := value.(types.String)
@@ -136,8 +138,9 @@ func searchSteps(text, part string) int {
 	return (len(text) + strings.Count(text, beginning)*overlapping*len(part)) / textPerStep
 }
 
-// checkSets checks functions that look up each element of one list in another the given number of
-// times. Kubernetes charges for every pair of elements.
+// checkSets returns a check for functions that look up each element of one list in another the
+// given number of times. The check returns an error if that exceeds the cost limit, as Kubernetes
+// charges for every pair of elements, or takes more steps than the series has left.
 func checkSets(times int) func(MeterResolver, ref.Val, ref.Val) error {
 	return func(from MeterResolver, l, r ref.Val) error {
 		left, right := sizeOf(l), sizeOf(r)
@@ -152,7 +155,8 @@ func checkSets(times int) func(MeterResolver, ref.Val, ref.Val) error {
 	}
 }
 
-// checkDistinct checks list.distinct(). Kubernetes charges for every pair of elements twice.
+// checkDistinct returns an error if list.distinct() exceeds the cost limit, as Kubernetes charges
+// for every pair of elements twice, or takes more steps than the series has left.
 func checkDistinct(from MeterResolver, args []ref.Val) error {
 	n := sizeOf(args[0])
 	if limit := meterOf(from).MaxCost(); uint64(2*n*n) >= limit {
@@ -165,13 +169,13 @@ func checkDistinct(from MeterResolver, args []ref.Val) error {
 // binary logarithm of MaxElements is 22.
 const comparisonsPerElement = 24
 
-// checkComparisons checks functions that compare each element of a list the given number of
-// times.
+// checkComparisons returns a check for functions that compare each element of a list the given
+// number of times. The check returns an error if that takes more steps than the series has left.
 func checkComparisons(times int) func(MeterResolver, []ref.Val) error {
 	return func(from MeterResolver, args []ref.Val) error { return checkPairs(from, args[len(args)-1], times) }
 }
 
-// checkRange checks lists.range(n).
+// checkRange returns an error if lists.range(n) would return more than MaxElements elements.
 func checkRange(_ MeterResolver, args []ref.Val) error {
 	if n, ok := args[0].(types.Int); ok && n > MaxElements {
 		return errElements(int(n))
@@ -179,7 +183,8 @@ func checkRange(_ MeterResolver, args []ref.Val) error {
 	return nil
 }
 
-// checkFlatten checks list.flatten() and list.flatten(depth).
+// checkFlatten returns an error if list.flatten() or list.flatten(depth) would return more than
+// MaxElements elements.
 func checkFlatten(_ MeterResolver, args []ref.Val) error {
 	depth := types.IntOne
 	if len(args) > 1 {

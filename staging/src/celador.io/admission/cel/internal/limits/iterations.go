@@ -46,9 +46,9 @@ const noID = -1
 
 // newStep returns the implementation of a call of iteration. It has the value of its only argument.
 //
-// The cost tracker searches its stack for other arguments. It finds the last one, which is the call
-// in the iteration before, and drops everything above. It does not find the first one, and so
-// charges nothing.
+// To the cost tracker, the call has two other arguments, for which the tracker searches its stack.
+// It finds the last one, which is the call in the iteration before, and drops everything above. It
+// does not find the first one, and so charges nothing.
 func newStep(call interpreter.InterpretableCall) interpreter.InterpretableCall {
 	step := interpreter.NewCall(call.ID(), iteration, "", call.Args(), func(args ...ref.Val) ref.Val { return args[0] })
 	return &callOf{step, []interpreter.InterpretableV2{
