@@ -9,14 +9,15 @@ import (
 	"celador.io/admission/matching"
 )
 
-// bindings holds the bindings of one policy. Immutable. Nil is empty.
+// bindings holds the bindings of one policy. Nil if the policy has none. Immutable.
 type bindings struct {
-	// regular holds the bindings without Fallback. fallbacks apply to a request only if no regular
-	// binding does.
+	// fallbacks holds the bindings with BindingSpec.Fallback, and regular the others. Fallbacks
+	// apply to a request only if no regular binding does.
 	regular, fallbacks matching.NamespaceIndex[*Binding]
 }
 
-// onlyUnbound are the bindings of Singletons.
+// onlyUnbound takes the place of the bindings of a Singleton, which applies without any. It holds
+// unbound alone.
 var onlyUnbound = (*bindings)(nil).with(unbound)
 
 func (b *bindings) len() int {
@@ -26,7 +27,7 @@ func (b *bindings) len() int {
 	return b.regular.Len() + b.fallbacks.Len()
 }
 
-// only returns the single binding, or nil if there are several.
+// only returns the binding of a policy that has exactly one, and nil for other policies.
 func (b *bindings) only() *Binding {
 	if b.len() != 1 {
 		return nil
@@ -34,7 +35,8 @@ func (b *bindings) only() *Binding {
 	return slices.Concat(b.regular.All(), b.fallbacks.All())[0][0]
 }
 
-// with returns the bindings with one added or replaced.
+// with returns a copy of the bindings to which one is added. It replaces a binding with the same
+// name.
 func (b *bindings) with(added *Binding) *bindings {
 	changed := &bindings{}
 	if b != nil {
@@ -50,7 +52,7 @@ func (b *bindings) with(added *Binding) *bindings {
 	return changed
 }
 
-// without returns the bindings without the named one.
+// without returns a copy of the bindings without the named one, or nil if no other is left.
 func (b *bindings) without(name string) *bindings {
 	changed := &bindings{b.regular.Without(name), b.fallbacks.Without(name)}
 	if changed.len() == 0 {

@@ -20,7 +20,7 @@ import (
 // Compilation holds the compiled expressions of one policy.
 type Compilation struct {
 	anatomy *policyspec.Anatomy
-	// compiled holds the expressions of the anatomy.
+	// compiled holds the compiled anatomy.Expressions, in the same order.
 	compiled   []expression.Compiled
 	variables  []expression.Variable
 	conditions matchconditions.Conditions
@@ -47,7 +47,8 @@ func compile(compiler *expression.Compiler, anatomy *policyspec.Anatomy) *Compil
 	return c
 }
 
-// each compiles all variables if variables is set, and otherwise all other expressions.
+// each compiles the variables of the policy if variables is set, and otherwise its other
+// expressions, and adds the results and errors to c.
 func (c *Compilation) each(variables bool, compile func(*policyspec.Expression) (*expression.Program, *apiservercel.Error)) {
 	for i := range c.anatomy.Expressions {
 		e := &c.anatomy.Expressions[i]
@@ -68,8 +69,8 @@ func (c *Compilation) each(variables bool, compile func(*policyspec.Expression) 
 	}
 }
 
-// programs returns the programs of all expressions but messages. Expressions that do not compile
-// have none.
+// programs returns the programs of the expressions that compile, without those of messages, for
+// CompiledSpec.programs.
 func (c *Compilation) programs() []*expression.Program {
 	result := make([]*expression.Program, 0, len(c.compiled))
 	for i := range c.compiled {
@@ -80,8 +81,8 @@ func (c *Compilation) programs() []*expression.Program {
 	return slices.Clip(result)
 }
 
-// Expressions ranges over the expressions of the policy in the order of its anatomy. Match
-// conditions and variables are left out, because they belong to Policy.
+// Expressions ranges over the expressions of the policy in the order of its anatomy. It leaves out
+// match conditions and variables: CompiledSpec holds them for all kinds of policies.
 func (c *Compilation) Expressions() iter.Seq2[*policyspec.Expression, expression.Compiled] {
 	return func(yield func(*policyspec.Expression, expression.Compiled) bool) {
 		for i := range c.anatomy.Expressions {
@@ -93,7 +94,8 @@ func (c *Compilation) Expressions() iter.Seq2[*policyspec.Expression, expression
 	}
 }
 
-// Report adds an error that fails every request that evaluates the field.
+// Report records an error of the field at path for Policy.Errors. The caller makes the requests
+// that evaluate the field fail.
 func (c *Compilation) Report(path *field.Path, err error) {
 	c.broken = append(c.broken, fmt.Errorf("%v: %w", path, err))
 }

@@ -25,7 +25,7 @@ type CompiledSpec[Body any] struct {
 	// errors holds the errors of the expressions that do not compile, with their field paths.
 	errors []error
 	// programs are the programs of all expressions except messages. A request that violates nothing
-	// evaluates no others, so Snapshot.prefetch reads these ahead.
+	// evaluates no others, so Snapshot.prefetch brings these into the processor's caches.
 	programs []*expression.Program
 }
 
@@ -37,7 +37,8 @@ type lazy[Body any] struct {
 	// evaluated is set when a request first evaluates the policy.
 	evaluated atomic.Bool
 	lock      sync.Mutex
-	// compile is nil if there is nothing to compile, and once it has returned.
+	// compile is nil for a policy that fails every request, which has nothing to compile, and once
+	// it has returned.
 	compile func() *CompiledSpec[Body]
 }
 

@@ -14,7 +14,8 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// ConditionReport describes match conditions that ended the evaluation of a policy.
+// ConditionReport describes, for metrics, match conditions that ended the evaluation of a policy,
+// because one is false or could not be evaluated.
 type ConditionReport struct {
 	// Policy and Binding are names. Binding is empty for a Singleton.
 	Policy, Binding string
@@ -24,10 +25,11 @@ type ConditionReport struct {
 	Elapsed time.Duration
 }
 
-// CheckConditions evaluates the match conditions of the policy, with the given memory. It returns
-// nil if all are true. If one is false, the request is exempt from the policy and the error is nil.
-// If none is false and one failed, the error is the failure. The caller sets the Binding of the
-// report, because bindings share evaluations.
+// CheckConditions evaluates the match conditions of the policy on s, in a series that it begins in
+// memory. It returns nil if all are true. If one is false, the request is exempt from the policy
+// and the error is nil. If none is false and some failed, or they exceed their budget, it returns
+// the failures. The caller sets the Binding of the report, because several bindings may share an
+// evaluation.
 func (p *Policy[Body]) CheckConditions(ctx context.Context, memory *activation.Memory, s activation.Subject) (*ConditionReport, error) {
 	compiled := p.Compiled()
 	if len(compiled.Conditions) == 0 {

@@ -3,7 +3,7 @@
 
 package policy
 
-// States of policies and bindings.
+// States of policies and bindings, as Counts reports them.
 const (
 	// Active policies and bindings are in effect.
 	Active = "active"
@@ -18,7 +18,8 @@ const (
 	Idle = "idle"
 )
 
-// Counts returns the numbers of policies and bindings by state. The maps have all states.
+// Counts returns the numbers of policies and bindings by state. policies has the keys Active,
+// Unbound and Invalid, and bindings has Active, Orphaned and Idle, also if the number is 0.
 func (s *Store[PolicyObject, BindingObject, Body]) Counts() (policies, bindings map[string]int) {
 	policies = map[string]int{Active: 0, Unbound: 0, Invalid: 0}
 	bindings = map[string]int{Active: 0, Orphaned: 0, Idle: 0}
@@ -48,7 +49,7 @@ func (s *Store[PolicyObject, BindingObject, Body]) Counts() (policies, bindings 
 }
 
 // Ineffective returns the names of the policies that need a binding and have none, and of the
-// bindings whose policy does not exist, in any order. It returns none while changes are held.
+// bindings whose policy does not exist, in any order. It returns none between Hold and its release.
 func (s *Store[PolicyObject, BindingObject, Body]) Ineffective() (policies, bindings []string) {
 	s.lock.Lock()
 	defer s.lock.Unlock()

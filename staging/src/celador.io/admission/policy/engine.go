@@ -51,7 +51,8 @@ func (e *Engine[PolicyObject, BindingObject, Body]) NewStore() *Store[PolicyObje
 }
 
 // NewSnapshot returns a snapshot of the given policies and bindings, which must not be changed
-// afterwards. It returns the error of Store.Set. A snapshot has no params, and its policies need no
+// afterwards. It returns the error of Store.Set. Policies with a paramKind fail the requests that
+// they match, because such a snapshot cannot read params. Enforced policies decide without a
 // verdict.
 func (e *Engine[PolicyObject, BindingObject, Body]) NewSnapshot(objects ...runtime.Object) (*Snapshot[Body], error) {
 	s := NewStore(e.Descriptor, nil, false)

@@ -42,7 +42,7 @@ func (p *Policy[Body]) CountEvaluation(o Outcome) { p.evaluations[o].Add(1) }
 type EvaluationObserver func(policy string, outcome Outcome, n uint64)
 
 // observeEvaluations calls observe for each outcome if there were evaluations. It includes outcomes
-// that did not occur, because rates start at zero.
+// that did not occur: a monitoring system that does not know the zero misses the first increase.
 func (p *Policy[Body]) observeEvaluations(observe EvaluationObserver) {
 	var counts [outcomes]uint64
 	for o := range p.evaluations {

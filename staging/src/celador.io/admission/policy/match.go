@@ -20,8 +20,8 @@ import (
 // Matches finds the policies of snapshots that match one request, and the bindings and params with
 // which they apply. Not safe for concurrent use.
 //
-// Iteration stops when the request is interrupted. An interruption also fails lookups and
-// expressions, so callers must check matching.Request.Interrupted after the iteration.
+// Iteration stops when the request is interrupted: its context is done. An interruption also fails
+// lookups and expressions, so callers must check matching.Request.Interrupted after the iteration.
 type Matches[Body any] struct {
 	ctx     context.Context
 	request *matching.Request
@@ -29,18 +29,18 @@ type Matches[Body any] struct {
 	// enabled.
 	log      klog.Logger
 	explains bool
-	// constraints and bindings hold the result for the criteria of the last policy and of the last
-	// binding.
+	// constraints remembers the match constraints of the last policy, and bindings the match
+	// resources of the last binding, each with its result for the request.
 	constraints, bindings matching.Memo
-	// own is the resource and kind of the request. Most policies match it in these, so they are the
-	// target. others holds the other targets.
+	// own is the resource and kind of the request. It is the target of most policies. others holds
+	// the targets of policies whose rules name an equivalent resource.
 	own    matching.Target
 	others []*matching.Target
 	// match is the current Match. It is reused, because thousands of policies may match.
 	match Match[Body]
 }
 
-// Init makes zero Matches those of a request.
+// Init prepares m, which must be the zero value, for a request.
 func (m *Matches[Body]) Init(ctx context.Context, request *matching.Request) {
 	m.ctx, m.request = ctx, request
 	m.log = klog.FromContext(ctx).V(5)
@@ -49,8 +49,8 @@ func (m *Matches[Body]) Init(ctx context.Context, request *matching.Request) {
 }
 
 // NoneMatch reports whether it is certain that no policy of the snapshots matches the request. Most
-// requests match none, and this costs them less than to make Matches. It returns false if the
-// reasons for which policies do not match are logged.
+// requests match none, and this check costs less than to prepare Matches. NoneMatch returns false
+// if V(5) is enabled, because only Matches logs why policies do not match.
 func NoneMatch[Body any](ctx context.Context, request *matching.Request, snapshots []*Snapshot[Body]) bool {
 	for _, s := range snapshots {
 		if len(s.index.Candidates(request)) > 0 {
@@ -64,7 +64,7 @@ func NoneMatch[Body any](ctx context.Context, request *matching.Request, snapsho
 type Match[Body any] struct {
 	*Policy[Body]
 	// Target is the resource and kind in which the policy reads the object. Equal targets of a
-	// request have the same address, so that callers compare addresses.
+	// request have the same address, so that callers can compare addresses.
 	Target *matching.Target
 	// Err is the error with which the policy fails for all bindings, or nil. If it is set, Bindings
 	// must not be called.
@@ -108,8 +108,8 @@ func (m *Matches[Body]) In(s *Snapshot[Body]) iter.Seq[*Match[Body]] {
 	}
 }
 
-// candidates returns the policies that may match. It returns all policies if the reasons for which
-// policies do not match are logged.
+// candidates returns the policies that may match. It returns all policies if explains is set, so
+// that matches logs why the others do not match.
 func (m *Matches[Body]) candidates(s *Snapshot[Body]) []matching.Candidate {
 	if !m.explains {
 		return s.index.Candidates(m.request)
@@ -154,7 +154,7 @@ func (m *Matches[Body]) matches(p *boundPolicy[Body], certain bool) bool {
 	return true
 }
 
-// target returns the address that stands for a target in this request.
+// target returns a pointer to the target that is the same for equal targets of the request.
 func (m *Matches[Body]) target(of matching.Target) *matching.Target {
 	if of == m.own {
 		return &m.own
@@ -192,7 +192,8 @@ func (m *Match[Body]) Bindings(yield func(*BindingMatch[Body]) bool) {
 }
 
 // bindings calls yield for each of the given bindings that matches the request. applied reports
-// whether one of them applied. more is false if yield ended the iteration.
+// whether one of them applied. more is false if yield or an interruption of the request ended the
+// iteration.
 func (m *Match[Body]) bindings(of matching.NamespaceIndex[*Binding], yield func(*BindingMatch[Body]) bool) (applied, more bool) {
 	request := m.matches.request
 	candidates := of.All

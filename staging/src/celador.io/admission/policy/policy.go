@@ -33,13 +33,14 @@ type Policy[Body any] struct {
 	ParamKind *ParamKind
 
 	constraints *v1.MatchResources
-	// criteria is set by the store. It is shared by all policies with the identical constraints.
+	// criteria holds the compiled constraints. The store sets it. Policies whose constraints are at
+	// the same address share it.
 	criteria *matching.Criteria
 	// invalid is the error with which the policy fails every request, whatever the verdict is.
 	invalid error
 	// expressions is shared by all copies of the policy.
 	expressions *lazy[Body]
-	// uid and generation identify the version of the object.
+	// uid and generation identify the version of the object, to which verdicts refer.
 	uid        types.UID
 	generation int64
 	// enforced is set if the policy needs a nil verdict to decide, because its typeChecking is
@@ -99,7 +100,7 @@ func New[Body any](compiler *expression.Compiler, object metav1.Object, anatomy 
 // Compiled returns the compiled expressions of the policy, and marks the policy as evaluated by a
 // request. The first call compiles them unless the store has done so; concurrent calls wait for it.
 func (p *Policy[Body]) Compiled() *CompiledSpec[Body] {
-	if !p.expressions.evaluated.Load() { // a store in each request would take the cache line from other processors
+	if !p.expressions.evaluated.Load() { // a write in each request would take the cache line from other processors
 		p.expressions.evaluated.Store(true)
 	}
 	return p.expressions.get()

@@ -5,8 +5,8 @@ package policy
 
 import "celador.io/admission/matching"
 
-// prefetched is the number of policies that are prefetched together. They are few enough to be in
-// the processor's first cache when they are evaluated.
+// prefetched is the number of policies that are prefetched together. They are few enough to be
+// still in the processor's first cache when they are evaluated.
 const prefetched = 16
 
 // prefetch brings candidates into the processor's caches, where the policies of a server mostly are

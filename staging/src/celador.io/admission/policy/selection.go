@@ -13,11 +13,13 @@ import (
 // request. Its names never change. A nil Selection has all names. Safe for concurrent use.
 type Selection struct {
 	names sets.Set[string]
-	// last is what was last selected, because snapshots change less often than requests come.
+	// last holds the last result of Select, which usually serves the next request too, because
+	// snapshots change less often than requests come.
 	last atomic.Pointer[selected]
 }
 
-// selected holds two snapshots: the one that was given, and the part of it that was selected.
+// selected holds two values of type *Snapshot: the one that was passed to Select, and the result.
+// They are of type any, because Selection has no type parameter.
 type selected struct{ from, part any }
 
 // NewSelection returns the selection of the policies with the given names.

@@ -20,8 +20,9 @@ type Snapshot[Body any] struct {
 	index    *matching.Index
 }
 
-// FailsClosed reports whether a policy with failurePolicy Fail may match the request. It does not
-// look at selectors and match conditions.
+// FailsClosed reports whether a policy with failurePolicy Fail may match the request, which then
+// has to wait while policies may be outdated. FailsClosed does not look at selectors and match
+// conditions.
 func (s *Snapshot[Body]) FailsClosed(r *matching.Request) bool {
 	for _, c := range s.index.Candidates(r) {
 		if s.policies[c.Position].FailurePolicy == v1.Fail {
@@ -32,7 +33,7 @@ func (s *Snapshot[Body]) FailsClosed(r *matching.Request) bool {
 }
 
 // FailClosedParams yields the params of the policies with failurePolicy Fail that may match the
-// request.
+// request, which has to wait while they may be outdated.
 func (s *Snapshot[Body]) FailClosedParams(r *matching.Request) iter.Seq[params.Handle] {
 	return func(yield func(params.Handle) bool) {
 		for _, c := range s.index.Candidates(r) {

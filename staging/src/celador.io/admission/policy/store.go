@@ -22,8 +22,9 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// Descriptor compiles the policies and bindings of one kind. Its functions are safe for concurrent
-// use. Objects must not be changed after they were passed to one.
+// Descriptor converts the policies and bindings of one kind to the form that is common to all
+// kinds. Its functions are safe for concurrent use. Objects must not be changed after they were
+// passed to one.
 type Descriptor[PolicyObject, BindingObject Object, Body any] struct {
 	// Policy returns the policy of an object. It does not compile the policy.
 	Policy func(PolicyObject) *Policy[Body]
@@ -41,11 +42,11 @@ type Store[PolicyObject, BindingObject Object, Body any] struct {
 	snapshot   atomic.Pointer[Snapshot[Body]]
 
 	lock sync.Mutex
-	// held is set while changes are not published.
+	// held is set from Hold until its release: changes are not published meanwhile.
 	held     bool
 	policies map[string]*Policy[Body]
-	// verdicts holds the verdicts on policies that are not stored yet. It is nil if verdicts are
-	// ignored.
+	// verdicts holds, by policy name, the verdicts on policies or generations that are not stored
+	// yet. It is nil if verdicts are ignored.
 	verdicts map[string]*verdict
 	bindings map[string]*Binding
 	// byPolicy holds the bindings of each policy that has any.
@@ -54,9 +55,9 @@ type Store[PolicyObject, BindingObject Object, Body any] struct {
 	followed []func() bool
 }
 
-// NewStore returns an empty store. It opens the paramKinds of the policies in effect in source, and
-// closes them when no policy needs them. Without a source, policies with a paramKind fail the
-// requests that they match. Verdicts are ignored unless enforceTypes is set.
+// NewStore returns an empty store. It opens a handle in source for the paramKind of each policy in
+// effect, and closes it when the policy no longer needs it. Without a source, policies with a
+// paramKind fail the requests that they match. Verdicts are ignored unless enforceTypes is set.
 func NewStore[PolicyObject, BindingObject Object, Body any](descriptor Descriptor[PolicyObject, BindingObject, Body], source params.Source, enforceTypes bool) *Store[PolicyObject, BindingObject, Body] {
 	s := &Store[PolicyObject, BindingObject, Body]{
 		descriptor: descriptor,
@@ -119,8 +120,9 @@ func (s *Store[PolicyObject, BindingObject, Body]) Set(objects ...runtime.Object
 }
 
 // Compile compiles a policy without changing the store, and returns a function that adds or
-// replaces the policy as Set does. Compiling takes almost all of the time of Set.
-// put must be called at most once. A policy whose put is never called has no effect.
+// replaces the policy as Set does. Compiling takes almost all of the time of Set, so callers may
+// compile several policies at the same time. put must be called at most once. A policy whose put is
+// never called has no effect.
 func (s *Store[PolicyObject, BindingObject, Body]) Compile(p PolicyObject) (put func()) {
 	policy := s.descriptor.Policy(p)
 	policy.expressions.get()
@@ -145,11 +147,14 @@ func (s *Store[PolicyObject, BindingObject, Body]) CompileAll(ctx context.Contex
 }
 
 // afterEvaluation is how long a policy still counts as evaluated after its object was changed, if
-// requests evaluated the version before the change. Such requests probably come again soon.
+// requests evaluated the version before the change. Such requests probably come again soon, and
+// should not wait for a compilation.
 const afterEvaluation = 2 * time.Second
 
 // Evaluated reports whether requests evaluate the policy with the name: one has evaluated the
-// stored version, or had evaluated a version that was replaced up to 2 seconds ago.
+// stored version, or had evaluated a version that was replaced up to 2 seconds ago. If not, a
+// caller may store a new version with SetUncompiled, and requests hardly ever wait for its
+// compilation.
 func (s *Store[PolicyObject, BindingObject, Body]) Evaluated(name string) bool {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -157,8 +162,8 @@ func (s *Store[PolicyObject, BindingObject, Body]) Evaluated(name string) bool {
 	return p != nil && (p.expressions.evaluated.Load() || time.Now().Before(p.evaluatedUntil))
 }
 
-// inheritEvaluation carries over what p, which replaces old, keeps of it: p counts as evaluated for
-// some time if old does, and continues to count the evaluations of old.
+// inheritEvaluation carries over the evaluations of old, which p replaces: p counts as evaluated
+// for some time if old does, and continues to count the evaluations of old.
 func (p *Policy[Body]) inheritEvaluation(old *Policy[Body]) {
 	if old == nil {
 		return
@@ -262,9 +267,9 @@ func (s *Store[PolicyObject, BindingObject, Body]) publish(names ...string) {
 	}
 }
 
-// open sets the params of the current state of a policy. If the old state has the same paramKind,
-// it takes over the handle. Otherwise it opens one, and returns the handle of the old state, which
-// the caller closes. Either state may be nil.
+// open sets current.params, the handle that keeps the params of the policy watched. It takes over
+// the handle of old, the state that current replaces, if both have the same paramKind. Otherwise it
+// opens one, and returns the handle of old, which the caller closes. Either state may be nil.
 func (s *Store[PolicyObject, BindingObject, Body]) open(current, old *boundPolicy[Body]) (unused params.Handle) {
 	if old != nil {
 		unused = old.params

@@ -11,15 +11,17 @@ import (
 
 var errUnchecked = errors.New("policy has not been type checked yet")
 
-// verdict states whether a policy may decide: err is nil if it may. It is immutable.
+// verdict states whether a policy may decide: err is nil if it may. uid and generation are those of
+// the object that was checked. Immutable.
 type verdict struct {
 	uid        types.UID
 	generation int64
 	err        error
 }
 
-// SetVerdict implements typecheck.VerdictStore. It ignores verdicts unless types are enforced. It
-// keeps the verdict on a policy or a generation that is not stored yet, until the policy is stored.
+// SetVerdict implements typecheck.VerdictStore. It does nothing in a store that does not enforce
+// types. If the store does not have the policy or the generation yet, because the check was faster
+// than the informer, SetVerdict keeps the verdict until the policy is stored.
 func (s *Store[PolicyObject, BindingObject, Body]) SetVerdict(name string, uid types.UID, generation int64, err error) {
 	if s.verdicts == nil {
 		return

@@ -56,7 +56,8 @@ type Expression struct {
 	Index int
 	// Name is the name of a variable or of a match condition, and empty otherwise.
 	Name string
-	// PatchType is the patch type of a Patch, and empty for spec.mutations[].expression.
+	// PatchType is the patch type of the mutation, for role Patch. It is empty for other roles and
+	// for spec.mutations[].expression.
 	PatchType v1.PatchType
 }
 
@@ -69,8 +70,9 @@ func (e *Expression) Returns() []*cel.Type {
 	return e.Role.Returns()
 }
 
-// CheckType returns an error if API validation rejects an expression of the given type. Returns may
-// accept more types than API validation does.
+// CheckType returns an error if API validation rejects an expression of a type that Returns
+// accepts. Returns can list only cel.AnyType for merge patches, while validation requires Object or
+// a map whose keys may be strings.
 func (e *Expression) CheckType(output *cel.Type) error {
 	if check := patchTypes[e.PatchType].check; e.Role == Patch && check != nil {
 		return check(output)
@@ -93,7 +95,8 @@ func (p *Anatomy) Has(role Role) bool {
 }
 
 // SameTypes reports whether type checking gives the same result for both policies whatever the
-// schemas are, and both are Enforced or neither is.
+// schemas are, and both are Enforced or neither is. An update from one to the other then needs no
+// check.
 func (p *Anatomy) SameTypes(other *Anatomy) bool {
 	same := equality.Semantic.DeepEqual
 	return same(p.TypeChecking, other.TypeChecking) && same(p.ParamKind, other.ParamKind) && same(p.MatchConstraints, other.MatchConstraints) &&

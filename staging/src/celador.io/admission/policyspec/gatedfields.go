@@ -11,13 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Spec is the spec of a policy or binding.
+// Spec is a type constraint: the spec of a policy or binding.
 type Spec interface {
 	v1.ValidatingAdmissionPolicySpec | v1.MutatingAdmissionPolicySpec |
 		v1.ValidatingAdmissionPolicyBindingSpec | v1.MutatingAdmissionPolicyBindingSpec
 }
 
-// gatedField is a field of a spec, such as that of one validation, which needs a feature.
+// gatedField is a field that needs a feature, of a spec or of an item in one of its lists. clear
+// removes its value from the spec.
 type gatedField struct {
 	feature Feature
 	path    *field.Path

@@ -30,7 +30,7 @@ func FromKubernetes(object runtime.Object) (runtime.Object, error) {
 }
 
 // transcode copies a policy or binding through protobuf, in which the fields have the same numbers
-// in both APIs. The copy lacks TypeMeta, which protobuf does not encode.
+// in both APIs. transcode copies TypeMeta separately, because protobuf does not encode it.
 func transcode[T interface {
 	runtime.Object
 	Unmarshal([]byte) error

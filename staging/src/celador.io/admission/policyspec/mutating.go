@@ -9,8 +9,8 @@ import (
 	"celador.io/admission/defaults"
 )
 
-// Mutating returns the anatomy of a mutating policy. A mutation has no Patch if neither its
-// field 'expression' is set nor the field that its patch type names.
+// Mutating returns the anatomy of a mutating policy. It has no expression of role Patch for a
+// mutation in which neither 'expression' is set nor the field that belongs to its patchType.
 func Mutating(spec *v1.MutatingAdmissionPolicySpec) *Anatomy {
 	defaulted := *spec
 	defaults.SetDefaults_MutatingAdmissionPolicySpec(&defaulted)

@@ -13,8 +13,9 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// patchTypes declares the patch types. Mutations with spec.mutations[].expression have an empty
-// patch type (KEP-3962, "Return Values for Mutating Expressions").
+// patchTypes declares for each patch type what its expressions return, and the feature that it
+// needs. The empty patch type is that of mutations with spec.mutations[].expression (KEP-3962,
+// "Return Values for Mutating Expressions").
 var patchTypes = map[v1.PatchType]struct {
 	returns []*cel.Type
 	// check returns an error for a type that API validation rejects although it is among returns.
@@ -41,7 +42,8 @@ func PatchTypes(features Features) []v1.PatchType {
 	return allowed
 }
 
-// PatchField is the field of a mutation that belongs to a patch type.
+// PatchField is the field of a mutation that belongs to a patch type, such as jsonPatch to
+// JSONPatch.
 type PatchField struct {
 	Type v1.PatchType
 	// Name is the JSON name of the field.
@@ -60,7 +62,8 @@ func PatchFields(m *v1.Mutation) []PatchField {
 	}
 }
 
-// expressionOf returns the expression of a patch. All patch types have the same fields.
+// expressionOf returns the expression of a patch. The callers convert other types of patches to
+// v1.JSONPatch, because all have the same fields.
 func expressionOf(patch *v1.JSONPatch) *string {
 	if patch == nil {
 		return nil
@@ -68,7 +71,8 @@ func expressionOf(patch *v1.JSONPatch) *string {
 	return &patch.Expression
 }
 
-// checkMergePatch accepts types whose values become JSON objects.
+// checkMergePatch returns an error for a type whose values do not become JSON objects, which merge
+// patches of objects must be.
 func checkMergePatch(output *cel.Type) error {
 	if output.IsExactType(ObjectType) {
 		return nil

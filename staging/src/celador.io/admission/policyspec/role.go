@@ -53,14 +53,16 @@ var (
 
 // roles declares the properties of each role.
 var roles = [...]struct {
-	// declarations are in scope at compilation. Params depends on the policy, not on the role.
+	// declarations are the optional variables and types that expressions of the role are compiled
+	// with. Params is not set in them, because it depends on the policy.
 	declarations expression.Declarations
 	// noAuthorizer is set if evaluation does not provide 'authorizer', whatever declarations say.
 	// Kubernetes declares it to audit annotations, but an annotation that reads it fails.
 	noAuthorizer bool
 	// namespace is the part of the namespace that expressions of the role read in Kubernetes.
 	namespace NamespaceFields
-	// returns are the types that the expression may have. Patch depends on the patch type.
+	// returns are the types that the expression may have. It is nil for Patch, for which they
+	// depend on the patch type; see patchTypes.
 	returns []*cel.Type
 }{
 	MatchCondition: {

@@ -37,8 +37,8 @@ func (a *annotations) all() map[string]string {
 
 // responseKey returns the key of an annotation in a response. The API server prefixes it with the
 // name of the webhook and a slash. The key must therefore contain no slash, and must not be longer
-// than the name of a label. Its first underscore is the one in the place of the slash, because the
-// part before the slash is a DNS name.
+// than the name of a label. So an underscore replaces the slash. It is the first underscore of a
+// key that is not shortened, because the part before the slash is a DNS name.
 func responseKey(key string) string {
 	name := strings.Replace(key, "/", "_", 1)
 	if excess := len(name) - validation.LabelValueMaxLength; excess > 0 {

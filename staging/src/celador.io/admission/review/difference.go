@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// An operation is one of a JSON patch. A map, because null is a value and a removal has none.
+// An operation is an operation of a JSON patch. It is a map and no struct, because an addition may
+// have the value null, while a removal must not have a value.
 type operation map[string]any
 
 // difference returns the operations that turn one JSON object into another, in the order of their
@@ -26,7 +27,7 @@ func difference(from, to map[string]any) []operation {
 // A comparison collects the differences between two objects.
 type comparison struct {
 	operations []operation
-	// path holds the keys of the objects that are compared.
+	// path holds the keys that lead to the objects that are being compared.
 	path []string
 }
 
@@ -53,8 +54,8 @@ func (c *comparison) compare(from, to map[string]any) {
 	}
 }
 
-// equal compares two values. reflect.DeepEqual, which it calls for what JSON does not decode to,
-// takes twenty times as long for lists of objects.
+// equal compares two values. reflect.DeepEqual, which it calls for types to which JSON is not
+// decoded, takes twenty times as long for lists of objects.
 func equal(a, b any) bool {
 	switch a := a.(type) {
 	case string, bool, int64, float64, nil:
@@ -72,7 +73,8 @@ func equal(a, b any) bool {
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// add adds an operation on a member of the object at the path, and returns it.
+// add adds an operation with the given name on a member of the object at c.path. It returns the
+// operation, so that the caller can set a value.
 func (c *comparison) add(name, key string) operation {
 	var pointer strings.Builder
 	for _, part := range append(c.path, key) {

@@ -66,9 +66,9 @@ func read(body io.Reader) (*Request, *apierrors.StatusError) {
 	return request, nil
 }
 
-// WriteError answers a call of a webhook with an API status. API servers show its message, and apply
-// the failurePolicy. They repeat the call first if the status has RetryAfterSeconds, and code 429 or
-// one from 500.
+// WriteError answers a call of a webhook with an API status. API servers show its message, and
+// apply the failurePolicy. They first repeat the call if the status has RetryAfterSeconds and its
+// code is 429, or 500 or more.
 func WriteError(w http.ResponseWriter, err *apierrors.StatusError) {
 	status := err.Status()
 	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}

@@ -27,7 +27,8 @@ import (
 type Request struct {
 	admission.Attributes
 	request *admissionv1.AdmissionRequest
-	// object is the object as the review has it.
+	// object is the object as the review has it, from which Response makes a patch. GetObject
+	// returns a copy, which may be changed.
 	object      *unstructured.Unstructured
 	original    original
 	annotations annotations
@@ -112,7 +113,8 @@ func decode(field string, extension runtime.RawExtension) (*unstructured.Unstruc
 	return &unstructured.Unstructured{Object: content}, nil
 }
 
-// asObject returns nil for a nil pointer.
+// asObject returns u, or a nil interface if u is nil. A plain conversion of a nil pointer would not
+// be nil.
 func asObject(u *unstructured.Unstructured) runtime.Object {
 	if u == nil {
 		return nil
@@ -120,8 +122,8 @@ func asObject(u *unstructured.Unstructured) runtime.Object {
 	return u
 }
 
-// decodeOptions returns options of meta.k8s.io with their Go types. CONNECT requests have options
-// of other kinds.
+// decodeOptions returns CreateOptions, UpdateOptions and DeleteOptions as their Go types, and other
+// kinds of options, which CONNECT requests have, as *unstructured.Unstructured.
 func decodeOptions(extension runtime.RawExtension) (runtime.Object, error) {
 	options, err := decode("options", extension)
 	if options == nil || err != nil {
@@ -150,7 +152,7 @@ func (r *Request) AdmissionRequest() *admissionv1.AdmissionRequest { return r.re
 // Original implements matching.Converted.
 func (r *Request) Original() admission.Attributes { return &r.original }
 
-// original has the kind and the resource that the client requested.
+// original is a Request with the kind and the resource that the client requested.
 type original struct {
 	*Request
 	kind        schema.GroupVersionKind

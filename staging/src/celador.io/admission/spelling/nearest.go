@@ -19,8 +19,8 @@ const (
 )
 
 // Nearest returns the candidate that a name was probably meant to be: one that differs in at most
-// three letters, and in less than half of the letters of the name. Case does not count. It returns
-// "" if there is none.
+// three letters, and in no more than half of the letters of the name. Case does not count. It
+// returns "" if there is none.
 func Nearest(name string, candidates iter.Seq[string]) string {
 	if len(name) > longName {
 		return ""

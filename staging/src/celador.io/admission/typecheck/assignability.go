@@ -16,7 +16,7 @@ import (
 
 // checkAssignments returns an issue for each field of a constructor whose value is not assignable
 // to the field, or nil if there is none. It returns at most maxIssues. given holds the types of all
-// subexpressions.
+// subexpressions by ID.
 func (c *constructors) checkAssignments(parsed *cel.Ast, given map[int64]*cel.Type) *cel.Issues {
 	var errs []*common.Error
 	source := parsed.NativeRep().SourceInfo()
@@ -96,8 +96,9 @@ func elementType(t *cel.Type) *cel.Type {
 	}
 }
 
-// constructorName returns the name of a field's type for a message: that of its constructor, field,
-// for an object, list(field) for a list of objects, and the name of the type for scalars.
+// constructorName describes the type t of a field in a message. For an object it returns field,
+// which is the name of the field's constructor, for a list of objects list(field), and for a scalar
+// the name of its type.
 func constructorName(field string, t *cel.Type) string {
 	switch t.Kind() {
 	case types.StructKind, types.DynKind:

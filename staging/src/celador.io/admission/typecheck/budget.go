@@ -15,8 +15,8 @@ const (
 	// maxCost limits the cost of checking a policy, each expression once for each type. It is
 	// stricter than maxPolicyTypes only for policies with more than about 5 kB of expressions.
 	maxCost = 512 << 10
-	// baseCost is the cost of an empty expression. Each byte adds a cost of 1, and each
-	// longBytes bytes of length add another 1 per byte: cel-go takes quadratic time.
+	// baseCost is the cost of an empty expression. Each byte adds a cost of 1, and 1 more for each
+	// longBytes bytes that the expression has, because cel-go takes quadratic time.
 	baseCost  = 100
 	longBytes = 4096
 	// smallType is the size up to which the type of a subexpression costs nothing. A larger type
@@ -33,8 +33,8 @@ type budget struct {
 	base, spent int
 	// types is the number of types checked.
 	types int
-	// limit is the limit of the cost. If it is lower than maxCost, it holds for the first type as
-	// well.
+	// limit is the limit of the cost. If it is lower than maxCost, because of Checker.Within, it
+	// holds for the first type as well.
 	limit int
 }
 

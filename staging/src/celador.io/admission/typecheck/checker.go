@@ -24,7 +24,8 @@ type Checker struct {
 	parser *parser.Parser
 	// patchEnv extends env with the types of mutations.
 	patchEnv *cel.Env
-	// sizes infers type sizes for expressions in both environments.
+	// sizes infers type sizes for expressions in both environments, to reject expressions with
+	// types so large that cel-go would check them for hours.
 	sizes *typesize.Overloads
 	types Types
 	// maxCost limits the cost of checking a policy.
@@ -62,8 +63,9 @@ func (c *Checker) With(types Types) *Checker {
 // Within returns a checker that spends at most about the given cost on a policy, if that is less
 // than what other checkers spend. Checking an expression against a type costs 100 units and one for
 // each byte, more for very long expressions and very large types; a unit takes about a microsecond.
-// Types, and policies, that cost more are not checked: the result lists them as TooManyTypes. The
-// checker shares the environments of c and is cheap to create.
+// When the cost is spent, or a policy's first type would exceed it, the remaining types are not
+// checked: the result lists them as TooManyTypes. The checker shares the environments of c and is
+// cheap to create.
 func (c *Checker) Within(cost int) *Checker {
 	within := *c
 	within.maxCost = min(cost, c.maxCost)
@@ -142,7 +144,7 @@ func (c *Checker) check(policy *policyspec.Anatomy) *Result {
 	return result
 }
 
-// findUntyped adds findings for a policy of which no type could be checked. The only ones are about
+// findUntyped adds findings for a policy of which no type could be checked. They are only about
 // escaped field names such as max__dash__size, which are errors for objects of any type.
 func (c *Checker) findUntyped(expressions []fieldExpression, params *resolvedType, result *Result) {
 	assessments, err := c.checkExpressions(expressions, resolvedType{}, params)
@@ -170,7 +172,8 @@ type assessment struct {
 	message string
 	// issues are the first of the type errors.
 	issues []Issue
-	// escapes holds the message and the issues of escaped names alone. It is nil if there are none.
+	// escapes holds the message and the issues of escaped field names alone, such as
+	// max__dash__size. It is nil if there are none.
 	escapes *assessment
 	// causedByParams is set if the errors go away when 'params' has dynamic type.
 	causedByParams bool
@@ -183,7 +186,8 @@ type assessment struct {
 	unknown bool
 }
 
-// checkType checks the expressions for objects of one type.
+// checkType checks the expressions for objects of one type. If there are errors, it checks them
+// again with 'params' of dynamic type, to find the errors that are about params.
 func (c *Checker) checkType(expressions []fieldExpression, object resolvedType, params *resolvedType) ([]assessment, error) {
 	assessments, err := c.checkExpressions(expressions, object, params)
 	hasErrors := func(a assessment) bool { return a.message != "" }

@@ -89,7 +89,7 @@ func constructible(t *cel.Type) []*cel.Type {
 }
 
 // fieldTypes returns the types that the field of a constructor may have, or nil if there is no such
-// field. Names are not escaped.
+// field. The name of the field is that in the schema, because constructors do not escape names.
 func (c *constructors) fieldTypes(constructor, field string) []*cel.Type {
 	var found []*cel.Type
 	for _, t := range c.typesOf(constructor) {

@@ -21,8 +21,8 @@ import (
 // read objects without schemas, where no name is escaped: object.max__dash__size is a field that no
 // object has, and has() of it is false.
 
-// unescaped returns the field that the rules of a CustomResourceDefinition read by the given name.
-// It returns false if that is the name itself.
+// unescaped returns the field that the rules of a CustomResourceDefinition read by the given name,
+// such as max-size for max__dash__size. It returns false if that is the name itself.
 func unescaped(name string) (string, bool) {
 	meant, ok := apiservercel.Unescape(name)
 	return meant, ok && meant != name
@@ -119,8 +119,8 @@ func (x *escapes) selected(id int64, t *cel.Type, name string) {
 	}
 }
 
-// called checks literal keys. A key such as 'a__dash__b' is an error only if the type cannot have
-// it, and has the field a-b.
+// called checks the literal key of an index expression or of 'in'. A key such as 'a__dash__b' is an
+// error only if the type cannot have it, and has the field a-b.
 func (x *escapes) called(e ast.Expr) {
 	call := e.AsCall()
 	if len(call.Args()) != 2 {

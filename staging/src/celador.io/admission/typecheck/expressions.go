@@ -10,14 +10,15 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// fieldExpression is an expression of a policy.
+// fieldExpression is an expression of a policy with what its check needs.
 type fieldExpression struct {
 	*policyspec.Expression
 	// parse parses the source when first called.
 	parse func() (syntax, error)
-	// onlyIf are the indexes of conditions. If one is false, the value of this expression does not
-	// matter. A match condition that is false exempts the request even if others fail, so match
-	// conditions are among the conditions of all expressions, including each other.
+	// onlyIf holds the positions of conditions in the result of expressionsOf. If one of them is
+	// false, the value of this expression does not matter. A match condition that is false exempts
+	// the request even if others fail, so match conditions are among the conditions of all
+	// expressions, including each other.
 	onlyIf []int
 	// mixes is set if lists, maps and alternatives may have values of different types.
 	mixes bool
@@ -27,7 +28,8 @@ type fieldExpression struct {
 // variable comes before the expressions that read it.
 func (c *Checker) expressionsOf(policy *policyspec.Anatomy) []fieldExpression {
 	var matchConditions []int
-	// mutationConditions holds the index of the condition of each mutation that has one.
+	// mutationConditions maps the position of a mutation to the position of its condition in
+	// policy.Expressions.
 	mutationConditions := map[int]int{}
 	for i := range policy.Expressions {
 		switch e := &policy.Expressions[i]; e.Role {

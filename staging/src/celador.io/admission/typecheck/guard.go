@@ -81,7 +81,7 @@ func (c *Checker) guardedBy(absent [][]int64, expressions []fieldExpression, t c
 	return guarded
 }
 
-// tests returns the IDs of those of the nodes that are has() calls.
+// tests returns the IDs of the has() calls among the given nodes.
 func (s syntax) tests(nodes map[int64]bool) []int64 {
 	var tests []int64
 	ast.PostOrderVisit(s.tree().NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
@@ -103,7 +103,8 @@ func (s syntax) without(absent []int64) syntax {
 	}}
 }
 
-// pruner replaces has() calls by false and folds the constants that follow from it.
+// pruner replaces the has() calls whose IDs are in absent by false, and folds the operators whose
+// results follow from that.
 type pruner struct {
 	ast.ExprFactory
 	absent []int64

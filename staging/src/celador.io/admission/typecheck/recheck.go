@@ -98,7 +98,8 @@ func typesIn(env *cel.Env, parsed *cel.Ast) map[int64]*types.Type {
 }
 
 // wrapper rewrites an expression so that the operands of failed subexpressions are maps instead of
-// objects.
+// objects. types holds the types of the subexpressions, and failed those that have issues, by ID.
+// mix is the argument of recheck.
 type wrapper struct {
 	ast.ExprFactory
 	objects map[string]object
@@ -178,8 +179,8 @@ func (w *wrapper) visitElements(values []ast.Expr, optional func(int) bool) {
 	}
 }
 
-// wrap replaces e by the expression that by returns for the type and a copy of e. If by returns
-// nil, e stays.
+// wrap calls the function by with the type and a copy of e, and replaces e by its result. If the
+// result is nil, e stays.
 func (w *wrapper) wrap(e ast.Expr, by func(*types.Type, ast.Expr) ast.Expr) {
 	inner := w.NewUnspecifiedExpr(w.id())
 	inner.SetKindCase(e)
@@ -189,7 +190,8 @@ func (w *wrapper) wrap(e ast.Expr, by func(*types.Type, ast.Expr) ast.Expr) {
 	}
 }
 
-// asMaps returns an expression with the value of e in which the objects of its type are maps. It
+// asMaps returns an expression whose type is t with maps in the place of objects. For an object,
+// that is {"": dyn(e)}. Only its type matters, because it is checked and never evaluated. asMaps
 // returns nil for a type without objects.
 func (w *wrapper) asMaps(t *types.Type, e ast.Expr) ast.Expr {
 	switch t.Kind() {
@@ -224,8 +226,8 @@ func (w *wrapper) mapOf(value ast.Expr) ast.Expr {
 	return w.NewMap(w.id(), []ast.EntryExpr{w.NewMapEntry(w.id(), key, value, false)})
 }
 
-// asElement returns what replaces e as an element of a list or a value of a map. It returns nil if
-// the type of e must be the type of the other elements.
+// asElement returns the expression that replaces e as an element of a list or a value of a map. It
+// returns nil if the type of e must be the type of the other elements.
 func (w *wrapper) asElement(t *types.Type, e ast.Expr) ast.Expr {
 	if w.mix {
 		return w.NewCall(w.id(), "dyn", e)
@@ -237,8 +239,8 @@ func (w *wrapper) asOptional(_ *types.Type, e ast.Expr) ast.Expr {
 	return w.NewCall(w.id(), "optional.of", w.NewCall(w.id(), "dyn", e))
 }
 
-// asAlternative returns what replaces e as an alternative of a conditional. It returns nil if the
-// type of e must be the type of the other alternative.
+// asAlternative returns the expression that replaces e as an alternative of a conditional or as the
+// argument of orValue(). It returns nil if the type of e must be the type of the other alternative.
 func (w *wrapper) asAlternative(t *types.Type, e ast.Expr) ast.Expr {
 	if t.Kind() == types.NullTypeKind {
 		return w.NewCall(w.id(), "dyn", e)

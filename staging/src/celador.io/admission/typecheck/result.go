@@ -51,7 +51,8 @@ type Finding struct {
 	Unknown bool
 }
 
-// On returns the text of the finding's Type: "apps/v1, Kind=Deployment", or "any type".
+// On returns the text of the finding's Type: "apps/v1, Kind=Deployment", "any type", or words for
+// the types behind "*".
 func (f *Finding) On() string {
 	switch f.Type {
 	case schema.GroupVersionKind{}:

@@ -15,8 +15,8 @@ import (
 	"celador.io/admission/cel/expression"
 )
 
-// scope holds the declarations for the expressions of a policy and objects of one type. It is not
-// safe for concurrent use.
+// scope holds the declarations with which the expressions of a policy are checked for objects of
+// one type. It is not safe for concurrent use.
 type scope struct {
 	checker *Checker
 	types   *typeTable
@@ -28,7 +28,8 @@ type scope struct {
 	envs map[expression.Declarations]*cel.Env
 }
 
-// newScope returns a scope without variables. If params is nil, 'params' is not declared.
+// newScope returns a scope without the policy's variables, which checkExpressions adds. If params
+// is nil, 'params' is not declared.
 func (c *Checker) newScope(object resolvedType, params *resolvedType) *scope {
 	table := newTypeTable(c.env.CELTypeProvider())
 	objectType := table.root(object)
@@ -83,7 +84,8 @@ func (s *scope) check(e fieldExpression) (output *cel.Type, a assessment, err er
 	if parsed.tree == nil {
 		return cel.DynType, assessment{message: parsed.message}, nil
 	}
-	// The type of 'params' is that of the params that are checked, so it is declared below.
+	// The declarations are without 'params', because newScope declares it with the type of its
+	// schema.
 	in := e.Role.Declarations(false)
 	env, err := s.env(in)
 	if err != nil {

@@ -43,12 +43,13 @@ func undefinedName(message string) (string, bool) {
 	return name, undefined && isWhole
 }
 
-// suggestions finds the names that the fields of an expression could have where it names a field
-// that does not exist.
+// suggestions collects, for each place where an expression names a field, the names that would be
+// right there: the fields of the operand or of the constructed object.
 type suggestions struct {
 	*scope
 	given map[int64]*cel.Type
-	// fields holds the possible names, by the ID of the selection or of the entry of a constructor.
+	// fields holds the names by the ID of the selection, or of the entry of a constructor, that
+	// names the field.
 	fields map[int64]iter.Seq[string]
 }
 

@@ -41,7 +41,7 @@ type target struct {
 }
 
 // findTargets returns the types that match constraints name, without duplicates, sorted by group,
-// version and kind.
+// version and kind. It adds to result what will not be checked, with the reason.
 func (c *Checker) findTargets(constraints *v1.MatchResources, result *Result) []target {
 	if constraints == nil {
 		return nil
@@ -65,8 +65,8 @@ func (c *Checker) findTargets(constraints *v1.MatchResources, result *Result) []
 	})
 }
 
-// addTargets adds the types of a rule to found. It returns an error if a limit is reached, after
-// which no further rules are checked.
+// addTargets adds the types of a rule to found, and what will not be checked to result. It returns
+// an error if a limit is reached, after which no further rules are checked.
 func (c *Checker) addTargets(path *field.Path, rule *v1.Rule, lookups *int, found map[schema.GroupVersionKind]target, result *Result) error {
 	count := 0
 	for resource := range resources(path, rule, result) {
@@ -113,7 +113,8 @@ func (r *Result) hasWildcard() bool {
 	return slices.ContainsFunc(r.Unchecked, func(u Unchecked) bool { return u.Reason == Wildcard })
 }
 
-// resources returns the sorted combinations of groups, versions and resources of a rule.
+// resources returns the sorted combinations of groups, versions and resources of a rule. It leaves
+// out wildcards and subresources, and adds them to result.
 func resources(path *field.Path, rule *v1.Rule, result *Result) iter.Seq[schema.GroupVersionResource] {
 	none := func(func(schema.GroupVersionResource) bool) {}
 	isWildcard := func(name string) bool { return strings.Contains(name, "*") }

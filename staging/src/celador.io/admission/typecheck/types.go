@@ -15,7 +15,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// Types finds the types that policies name. A struct of a meta.RESTMapper and a
+// Types finds the types that policies name. A struct that embeds a meta.RESTMapper and a
 // resolver.SchemaResolver implements it.
 type Types interface {
 	// KindsFor returns the kinds of a resource. The error wraps meta.NoResourceMatchError if the
@@ -77,7 +77,8 @@ func (c *Checker) findParams(declared *v1.ParamKind, result *Result) *resolvedTy
 var wildcardKind = schema.GroupVersionKind{Group: "*", Version: "*", Kind: "*"}
 
 // metadataOnly returns a type with the fields that the objects of all types have (KEP-3488, "Type
-// safety"). The schema of metadata is that of a type that clusters have, or anything without it.
+// safety"). The schema of metadata is taken from Namespace, which every cluster has. If it is not
+// found, metadata may have any fields.
 func (c *Checker) metadataOnly() resolvedType {
 	metadata := spec.Schema{}
 	if namespace, err := c.types.ResolveSchema(corev1.SchemeGroupVersion.WithKind("Namespace")); err == nil && namespace != nil {

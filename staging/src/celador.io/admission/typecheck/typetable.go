@@ -61,7 +61,7 @@ func (t *typeTable) root(d resolvedType) *cel.Type {
 }
 
 // typeOf returns the CEL type of the values of a schema. name is the path to the value; it becomes
-// the name of an object type.
+// the name of an object type. resource is set for values with apiVersion, kind and metadata.
 func (t *typeTable) typeOf(name string, s *spec.Schema, resource bool) *cel.Type {
 	extended := openapi.Schema{Schema: s}
 	kind, nullable := jsonType(s)

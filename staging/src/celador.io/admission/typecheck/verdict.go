@@ -31,7 +31,7 @@ type VerdictStore interface {
 
 // Limits on texts, in bytes.
 const (
-	// maxLines limits the text of an error of Lines, and so of Result.Err.
+	// maxLines limits the text of the errors that Lines and Result.Err return.
 	maxLines = 32 << 10
 	// maxVerdict limits the text of a verdict, which clients see in responses.
 	maxVerdict = 2 << 10

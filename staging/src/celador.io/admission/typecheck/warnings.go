@@ -15,15 +15,16 @@ import (
 
 const (
 	// maxStatusWarnings limits the number of warnings in a status, and maxStatusText their bytes,
-	// field paths included. The policy and its status have to fit into one etcd value. Truncated to
-	// a share of maxStatusText, that many warnings are still readable.
+	// field paths included. The policy and its status have to fit into one etcd value. If 1000
+	// warnings are truncated to equal shares of maxStatusText, they are still readable.
 	maxStatusWarnings = 1000
 	maxStatusText     = 256 << 10
 	// maxClientWarnings limits the warnings to a client about one policy, and maxClientText the
 	// bytes of each. A server sends at most 4096 bytes of warnings.
 	maxClientWarnings = 8
 	maxClientText     = 480
-	// maxFieldErrors limits the findings in the errors of a policy, and maxFieldText their bytes.
+	// maxFieldErrors limits the findings in the errors of FieldErrors, and maxFieldText their
+	// bytes.
 	maxFieldErrors = 100
 	maxFieldText   = 256 << 10
 )
@@ -109,7 +110,8 @@ func (r *Result) ClientWarnings() []string {
 	return texts
 }
 
-// shortLine returns a text of at most about limit bytes that a header can hold.
+// shortLine returns the text on one line, shortened to at most about limit bytes, so that a Warning
+// header can hold it.
 func shortLine(text string, limit int) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
 	limit = max(limit, maxClientText/2)
@@ -119,8 +121,8 @@ func shortLine(text string, limit int) string {
 	return strings.ToValidUTF8(text[:limit], "") + "..."
 }
 
-// FieldErrors returns the findings of Enforceable as errors of the fields. If there are very many, it returns the first of them and an error with the
-// number of the others.
+// FieldErrors returns the findings of Enforceable as errors of the fields. If there are very many,
+// it returns the first of them and an error with the number of the others.
 func (r *Result) FieldErrors() field.ErrorList {
 	r = r.Enforceable()
 	size, kept := 0, 0

@@ -46,7 +46,7 @@ func NewEngine(config Config) *Engine {
 // snapshot after the other. Failures of a policy are part of the result. The caller must reject the
 // request with the error, if there is one, whatever the policies' failurePolicy is. Evaluate
 // returns an error if the namespace of the request is not found or its context is done. The caller
-// may call Result.Free.
+// may call Result.Free when it no longer needs the result.
 func (e *Engine) Evaluate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces, snapshots ...*Snapshot) (Result, error) {
 	request := matching.NewRequest(ctx, a, objects, e.Namespaces)
 	if policy.NoneMatch(ctx, request, snapshots) {

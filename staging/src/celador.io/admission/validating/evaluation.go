@@ -25,14 +25,15 @@ type evaluation struct {
 	requestState
 	// inputs has one entry for each resource and kind in which policies read the object.
 	inputs []*activation.Input
-	// memory is reused by one series of expressions after the other.
+	// memory holds the current series of expressions, and the series after it when that has ended.
 	memory activation.Memory
-	// found is the result of the current policy for param.
+	// found is the result of the policy that is being evaluated, with requestState.param.
 	found  paramResult
 	result Result
 }
 
-// requestState is the part of an evaluation that has no memory for other requests.
+// requestState is the part of an evaluation that free drops, because it holds no memory that other
+// requests could reuse.
 type requestState struct {
 	ctx     context.Context
 	request matching.Request
@@ -44,7 +45,8 @@ type requestState struct {
 	// namespace is set when the first policy is evaluated.
 	namespace    activation.Namespace
 	hasNamespace bool
-	// param is the zero value without a param.
+	// param is the param with which evaluation.found was computed. It is the zero value if there
+	// was none.
 	param activation.ParamValue
 }
 
@@ -134,7 +136,7 @@ func (e *evaluation) apply(p *policyEvaluation, b *policy.BindingMatch[Body]) er
 		e.namespace, e.hasNamespace = *activation.NewNamespace(object), true
 	}
 	for i, param := range params {
-		if i > 0 { // the match of the binding has tested it for the first
+		if i > 0 { // Matches has tested this before the first param
 			if interrupted := e.request.Interrupted(); interrupted != nil {
 				return interrupted
 			}

@@ -50,7 +50,7 @@ type annotationResult struct {
 	failure    *Decision
 }
 
-// cleared returns an empty result with the memory of f.
+// cleared returns an empty result that reuses the slices of f.
 func (f *paramResult) cleared() paramResult {
 	clear(f.violations)
 	clear(f.annotations)
@@ -78,14 +78,16 @@ func (f *paramResult) outcome() (_ policy.Outcome, evaluated bool) {
 	return outcome, f.conditions == nil || outcome != policy.Admitted
 }
 
-// fail sets the result of a policy that could not be evaluated as a whole.
+// fail replaces the content of f by one failure without a validation, because the policy as a whole
+// could not be evaluated.
 func (f *paramResult) fail(policy v1.FailurePolicyType, err error) {
 	*f = f.cleared()
 	f.violations = append(f.violations, failed(Decision{Index: -1}, policy, err))
 }
 
-// evaluate evaluates the expressions of the policy, with the given memory, and sets found. Match
-// conditions, validations with their messages, and audit annotations have a cost budget each.
+// evaluate evaluates the expressions of the policy on s, and replaces the content of found by the
+// result. memory holds its series of expressions, one after the other. There are three cost
+// budgets: for match conditions, for validations with their messages, and for audit annotations.
 func (p compiledPolicy) evaluate(ctx context.Context, memory *activation.Memory, s activation.Subject, found *paramResult) {
 	*found = found.cleared()
 	if report, err := p.CheckConditions(ctx, memory, s); report != nil {

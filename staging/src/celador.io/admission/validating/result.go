@@ -23,7 +23,8 @@ import (
 // AuditAnnotations return the parts of an API server's response.
 type Result struct {
 	attributes admission.Attributes
-	// memory is the evaluation that owns the memory of the slices.
+	// memory is the evaluation that owns the slices, and that Free returns to other requests. It is
+	// nil if there was nothing to evaluate.
 	memory *evaluation
 	// byBinding describes the consecutive parts of Violations, one for each policy and binding.
 	byBinding []bindingDecisions
@@ -83,10 +84,11 @@ type Decision struct {
 	Elapsed time.Duration
 }
 
-// bindingDecisions describes the decisions of a policy through a binding. Only decisions that are
-// not Admitted are stored, because almost all are Admitted.
+// bindingDecisions describes the decisions of a policy through a binding. Result stores only
+// decisions that are not Admitted, because almost all are Admitted, and Decisions derives the
+// others from the counts.
 type bindingDecisions struct {
-	// policy and binding are nil if there are no validations.
+	// policy and binding are nil if the decision belongs to no validation; see addFailure.
 	policy  *policy.Policy[Body]
 	binding *policy.Binding
 	// validations is the number of validations that were evaluated, and violations the number of
@@ -115,7 +117,7 @@ func (r *Result) addFailure(d Decision) {
 	r.Violations = append(r.Violations, d)
 }
 
-// cleared returns an empty result with the memory of r.
+// cleared returns an empty result that reuses the slices of r.
 func (r *Result) cleared() Result {
 	clear(r.byBinding)
 	clear(r.Violations)
@@ -215,7 +217,7 @@ func (r Result) Warnings() []string {
 
 const (
 	failuresAnnotation = "validation.policy.admission.k8s.io/validation_failure"
-	// maxFailures bounds the annotation to about 10 kB.
+	// maxFailures bounds the number of failures in the annotation, and so its size to about 10 kB.
 	maxFailures = 50
 )
 

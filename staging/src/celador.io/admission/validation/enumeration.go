@@ -38,8 +38,8 @@ func unlessEmpty[T ~string](value *T) *T {
 	return value
 }
 
-// missing returns the error for a required value that is missing. Kubernetes' error does not list
-// the values.
+// missing returns the error for a required value that is missing. Unlike Kubernetes' error, it
+// lists the values that are supported.
 func (e enumeration[T]) missing(path *field.Path) field.ErrorList {
 	quoted := make([]string, len(e))
 	for i, value := range e {

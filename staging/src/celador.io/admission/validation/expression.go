@@ -44,8 +44,9 @@ var texts = map[policyspec.Role]struct {
 	policyspec.Patch:             {trims: true, quotesTrimmed: true},
 }
 
-// expressionErrors holds the errors of a policy's expressions by field, until the check of the
-// object around the field takes them. So the errors come in the order of the fields.
+// expressionErrors holds the errors of a policy's expressions by field. All expressions are
+// compiled before other fields are checked, and the check of the object around a field takes its
+// errors, so that errors come in the order of the fields.
 type expressionErrors struct {
 	byField map[string]field.ErrorList
 	// sameConditions is set if match conditions that were valid are still valid, because neither
@@ -137,7 +138,7 @@ func checkText(e *policyspec.Expression) (source, quoted string, errs field.Erro
 }
 
 // compileErrors returns the errors of a compilation. quoted is the text that they quote. program is
-// nil if any type of the expression is valid.
+// nil for a variable, which may have any type.
 func compileErrors(e *policyspec.Expression, quoted string, program *expression.Program, err *apiservercel.Error) field.ErrorList {
 	switch {
 	case err != nil && err.Type == apiservercel.ErrorTypeInvalid:

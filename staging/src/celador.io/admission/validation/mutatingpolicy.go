@@ -22,7 +22,8 @@ func ValidateMutatingAdmissionPolicy(policy *v1.MutatingAdmissionPolicy, feature
 // ValidateMutatingAdmissionPolicyUpdate returns the errors in metadata and spec of a policy that is
 // to replace old. The policy may also have the patch types of features that old uses. Expressions
 // that old contains may use every CEL feature. Match conditions are checked only if they or
-// paramKind change. The fields of features may keep their values.
+// paramKind change. Fields that depend on features may keep the values that they have in old, even
+// if they are not valid.
 func ValidateMutatingAdmissionPolicyUpdate(policy, old *v1.MutatingAdmissionPolicy, features policyspec.Features) field.ErrorList {
 	return distinct(checkMutatingPolicy(policy, old, features))
 }

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package validation validates policies and bindings. Error types, field paths, messages and the
-// order of errors are the same as in Kubernetes, because clients depend on them.
+// order of errors are the same as in Kubernetes, because clients depend on them. The tests under
+// test/equivalence/validation list the exceptions.
 //
 // All functions return nil for a valid object, do not change their arguments, and are safe for
 // concurrent use. They accept any object that can be decoded, with or without defaults.
@@ -29,7 +30,8 @@ func ValidateValidatingAdmissionPolicy(policy *v1.ValidatingAdmissionPolicy) fie
 
 // ValidateValidatingAdmissionPolicyUpdate returns the errors in metadata and spec of a policy that
 // is to replace old. Expressions that old contains may use every CEL feature. Match conditions are
-// checked only if they or paramKind change. The fields of features may keep their values.
+// checked only if they or paramKind change. Fields that depend on features may keep the values that
+// they have in old, even if they are not valid.
 func ValidateValidatingAdmissionPolicyUpdate(policy, old *v1.ValidatingAdmissionPolicy) field.ErrorList {
 	return distinct(checkPolicy(policy, old))
 }
@@ -73,7 +75,8 @@ type typeAndParams struct {
 	paramKind  *v1.ParamKind
 }
 
-// checkPolicyType checks spec.policyType. A Singleton has no binding to select params.
+// checkPolicyType checks spec.policyType. A Singleton has no binding to select params, so it must
+// not have a paramKind, unless both fields are those of the stored policy.
 func checkPolicyType(path *field.Path, p, stored typeAndParams) field.ErrorList {
 	kept := equality.Semantic.DeepEqual(p.policyType, stored.policyType) && equality.Semantic.DeepEqual(p.paramKind, stored.paramKind)
 	return append(

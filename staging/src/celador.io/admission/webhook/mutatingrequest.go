@@ -112,8 +112,8 @@ func (m *MutatingRequest) WriteBack() error {
 	return nil
 }
 
-// End keeps a copy of the object of the attributes. When admission is reinvoked, a difference from
-// it shows that other plugins have changed the object.
+// End ends a run of admission. It keeps a copy of the object of the attributes: if admission runs
+// again, a difference from the copy shows that other plugins have changed the object.
 func (m *MutatingRequest) End() {
 	m.reinvocation.Suspend(m.attributes.GetObject())
 }

@@ -115,8 +115,9 @@ func (r *Request) convert(kind schema.GroupVersionKind) (*version, error) {
 	return &r.versions[len(r.versions)-1], nil
 }
 
-// changed makes the next match condition read the objects again. The results of earlier conditions
-// stay in memory until then, and are dropped without being read.
+// changed drops the values of the objects, so that the next match condition reads the objects
+// again. Until then, the current series still refers to the results of earlier conditions, but
+// nothing reads them.
 func (v *version) changed() {
 	if v.input != nil {
 		v.input.Free()

@@ -11,7 +11,7 @@ import (
 )
 
 // Traced returns the webhook with match conditions that report to the tracer of the compiler, which
-// must be traced. In place of a policy, the tracer gets the name of the configuration. path is the
+// must have one. In place of a policy, the tracer gets the name of the configuration. path is the
 // field of the webhook in the configuration; the fields of the conditions are below it.
 func (w *Webhook) Traced(compiler *expression.Compiler, configuration string, path *field.Path) *Webhook {
 	traced := *w

@@ -18,8 +18,8 @@ import (
 // and match conditions. Safe for concurrent use.
 type Webhook struct {
 	criteria *matching.Criteria
-	// matchConditions holds the match conditions until they are first needed: conditions compiles
-	// them then.
+	// conditions compiles matchConditions when it is first called. failsOpen is set if
+	// failurePolicy is Ignore, and reinvoked if reinvocationPolicy is IfNeeded.
 	matchConditions []admissionregistrationv1.MatchCondition
 	conditions      func() matchconditions.Conditions
 	failsOpen       bool
