@@ -18,7 +18,7 @@ func allMatching(policies int) setup {
 	return in
 }
 
-// allMatch runs S2 and S3: the cost of a request that every policy matches.
+// allMatch runs the scenarios S2 and S3: the cost of a request that every policy matches.
 func allMatch(s *session) error {
 	numbers := []int{1, 10, 100, 1000}
 	if s.Quick {
@@ -33,11 +33,11 @@ func allMatch(s *session) error {
 	return nil
 }
 
-// coldRounds is the number of requests to each plugin in S2c.
+// coldRounds is the number of requests to each plugin in scenario S2c.
 const coldRounds = 200
 
-// coldMatch runs S2c: the cost of the request of S2 when the processor's caches hold other data, as
-// they do on a server between two requests.
+// coldMatch runs scenario S2c: the cost of the request of scenario S2 when the processor's caches
+// hold other data, as they do on a server between two requests.
 func coldMatch(s *session) error {
 	s.progress("S2c: 100 policies, all match, cold caches")
 	subjects, err := s.start(allMatching(100), 0, 1)

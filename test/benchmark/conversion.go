@@ -32,15 +32,16 @@ import (
 )
 
 const (
-	// listed is the number of objects in the list of S14.
+	// listed is the number of objects in the list of scenario S14.
 	listed = 1000
-	// maxConversion limits the time of a read with conversion rules, divided by the time of a read
-	// with strategy None.
+	// maxConversion is the target of scenario S14: the time of a read with conversion rules,
+	// divided by the time of a read with strategy None, must not be larger.
 	maxConversion = 1.3
 )
 
-// routeConverters returns converters between the versions v1 and v2 of the HTTPRoute of crdtest.
-// That from v1 has five rules, two of which set a field of every item of a list.
+// routeConverters returns converters between the versions v1 and v2 of crdtest.HTTPRoute. The
+// converter from v1 to v2 has five rules, two of which set a field in every item of a list. The
+// other converter has none.
 func routeConverters() []v1.Converter {
 	return []v1.Converter{
 		{FromVersion: "v1", ToVersion: "v2", Rules: []v1.ConversionRule{
@@ -54,7 +55,8 @@ func routeConverters() []v1.Converter {
 	}
 }
 
-// convert runs S14: the cost of reading custom resources in a version other than the stored one.
+// convert runs scenario S14: the cost of reading custom resources in a version other than the
+// stored one.
 func convert(s *session) error {
 	none, err := routeReader(nil)
 	if err != nil {
@@ -77,8 +79,9 @@ func convert(s *session) error {
 	return nil
 }
 
-// addConversion measures calls for some objects with strategy None and with conversion rules, and
-// adds a row. limit is for the time with rules, divided by the time without.
+// addConversion measures two functions, which handle the given number of objects with strategy None
+// and with conversion rules, and adds a row. limit is the target for the time with rules, divided
+// by the time without.
 func (s *session) addConversion(id, about string, limit float64, objects int, none, rules func() error) error {
 	s.progress("%s: %s", id, about)
 	effort := s.effort
@@ -108,15 +111,16 @@ func (s *session) addConversion(id, about string, limit float64, objects int, no
 type reader struct {
 	stored []byte
 	codec  apiruntime.Codec
-	// version is that of the objects that the codec decodes.
+	// version is the version of the objects that the codec decodes.
 	version string
-	// converter converts what the codec decodes. It is nil if the codec converts.
+	// converter converts the decoded objects to v2. It is nil if the codec does so itself, as it
+	// does with strategy None.
 	converter apiruntime.ObjectConvertor
 }
 
-// buildRoutes builds the resource of HTTPRoutes of versions, the first of which is stored. Their
-// objects are converted with the converters, or with strategy None without any. codecs are those of
-// its storages. The caller must destroy the resource.
+// buildRoutes builds what a server has for HTTPRoutes with the given versions, the first of which
+// is stored. Objects are converted by the converters or, if these are nil, with strategy None.
+// codecs are the codecs of the resource's storages. The caller must destroy the resource.
 func buildRoutes(converters []v1.Converter, versions ...string) (_ *serving.Resource, codecs []apiruntime.Codec, err error) {
 	crd := crdtest.HTTPRoute(versions...)
 	var expressions *apiextensions.ExpressionFields
@@ -137,8 +141,8 @@ func buildRoutes(converters []v1.Converter, versions ...string) (_ *serving.Reso
 	return resource, opened.codecs, err
 }
 
-// routeReader returns a reader of HTTPRoutes that are converted with the converters, or with
-// strategy None without any.
+// routeReader returns a reader of HTTPRoutes. Objects are converted by the converters or, if these
+// are nil, with strategy None.
 func routeReader(converters []v1.Converter) (*reader, error) {
 	versions := []string{"v1", "v2"}
 	resource, codecs, err := buildRoutes(converters, versions...)
@@ -166,7 +170,8 @@ func routeReader(converters []v1.Converter) (*reader, error) {
 	return r, r.check(converters != nil)
 }
 
-// check returns an error if the object is not converted.
+// check returns an error if the reader does not convert, so that nothing else is measured. rules is
+// set if the reader has conversion rules, which leave a label.
 func (r *reader) check(rules bool) error {
 	object, err := r.decode("HTTPRoute")
 	if err != nil {
@@ -181,8 +186,8 @@ func (r *reader) check(rules bool) error {
 	return nil
 }
 
-// decode decodes an object as the storage layer does. When a single object is read, that layer
-// knows its kind. It does not know the kind of the items of a list.
+// decode decodes a stored object as the storage layer does, and converts it. kind is what that
+// layer knows of the object: its kind for a single object, and nothing for an item of a list.
 func (r *reader) decode(kind string) (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/" + r.version}}
 	if kind != "" {
@@ -221,8 +226,9 @@ func (r *reader) read(objects int) error {
 	return unstructured.UnstructuredJSONScheme.Encode(list, io.Discard)
 }
 
-// storages is a RESTOptionsGetter. Its storages encode and decode what is created, and keep
-// nothing. codecs are those of the storages, in the order of the versions.
+// storages is a RESTOptionsGetter. Its storages encode and decode the objects that are created, and
+// keep nothing. It collects the codecs of the storages, in the order of the versions, so that a
+// reader can decode with them.
 type storages struct{ codecs []apiruntime.Codec }
 
 // GetRESTOptions implements generic.RESTOptionsGetter.
@@ -240,8 +246,8 @@ func (s *storages) decorate(config *storagebackend.ConfigForResource, _ string, 
 	return forgetful{codec: config.Codec}, func() {}, nil
 }
 
-// forgetful is a storage that does not keep what is created. Only opening and creating are
-// possible.
+// forgetful is a storage that does not keep the objects that are created. It has only the methods
+// that opening a storage and creating an object need.
 type forgetful struct {
 	storage.Interface
 	codec apiruntime.Codec

@@ -16,12 +16,12 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
 )
 
-// maxConvertedWrite limits the time of a write with conversion rules, divided by the time of a
-// write with strategy None.
+// maxConvertedWrite is the target of scenario S14b: the time of a write with conversion rules,
+// divided by the time of a write with strategy None, must not be larger.
 const maxConvertedWrite = 1.5
 
-// writtenConverters returns converters between the stored version v1 and the versions v2 and v3 of
-// the HTTPRoute of crdtest, with the rules of routeConverters.
+// writtenConverters returns converters between the stored version v1 of crdtest.HTTPRoute and the
+// versions v2 and v3, in both directions, with the rules of routeConverters.
 func writtenConverters() []v1.Converter {
 	converters := routeConverters()
 	for _, converter := range routeConverters() {
@@ -36,8 +36,8 @@ func writtenConverters() []v1.Converter {
 	return converters
 }
 
-// convertWrites runs S14b: the cost of creating custom resources whose objects must be convertible
-// to three served versions.
+// convertWrites runs scenario S14b: the cost of creating a custom resource with three served
+// versions, to each of which every object must be convertible.
 func convertWrites(s *session) error {
 	none, err := writtenRoutes(nil)
 	if err != nil {
@@ -59,16 +59,16 @@ func convertWrites(s *session) error {
 	return nil
 }
 
-// writtenRoutes returns a resource of HTTPRoutes of three versions, which are converted with the
-// converters, or with strategy None without any. Its storage encodes and decodes objects, but does
-// not keep them.
+// writtenRoutes returns a resource of HTTPRoutes with three versions. Objects are converted by the
+// converters or, if these are nil, with strategy None. The storage encodes and decodes objects, but
+// does not keep them.
 func writtenRoutes(converters []v1.Converter) (*serving.Resource, error) {
 	resource, _, err := buildRoutes(converters, "v1", "v2", "v3")
 	return resource, err
 }
 
-// createRoute creates an object in a version, as a server does after it has decoded and admitted
-// the request.
+// createRoute creates an object in the given version, as a server does after it has decoded and
+// admitted a request.
 func createRoute(resource *serving.Resource, version string) error {
 	ctx := request.WithRequestInfo(request.WithNamespace(context.Background(), "default"), &request.RequestInfo{APIGroup: "example.com", APIVersion: version, Resource: "httproutes"})
 	created, err := resource.Version(version).Storage.CustomResource.Create(ctx, crdtest.HTTPRouteObject(version), rest.ValidateAllObjectFunc, &metav1.CreateOptions{})

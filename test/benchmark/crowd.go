@@ -11,14 +11,16 @@ import (
 	"celador.io/celador/test/benchmark/input"
 )
 
-// In S8 and S17, there are so many policies, with so many bindings each: 10,000 bindings in total.
+// The numbers of policies, and of bindings of each, in the scenarios S8 and S17: 10,000 bindings in
+// total.
 const (
 	crowdPolicies = 100
 	crowdBindings = 100
 )
 
-// crowd returns policies for a resource that deployments satisfy, with one binding for each of many
-// namespaces, the first of which is given.
+// crowd returns policies for a resource, and for each policy one binding for each of many
+// namespaces. first is the name of the first of these namespaces. Deployments of the benchmark
+// satisfy the policies.
 func crowd(first, resource string) input.Cluster {
 	var cluster input.Cluster
 	for i := range crowdPolicies {

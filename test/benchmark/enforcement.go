@@ -27,8 +27,8 @@ const (
 	changeTimeout = time.Minute
 )
 
-// enforcement runs S8: the time between the watch event of a new binding and the first request that
-// is denied because of it. There are 10,000 other bindings.
+// enforcement runs scenario S8: the time between the watch event of a new binding and the first
+// request that is denied because of it, on a server with 10,000 other bindings.
 func enforcement(s *session) error { return s.withHosts(s.enforcement) }
 
 func (s *session) enforcement(ctx context.Context, hosts []*host) error {
@@ -94,12 +94,13 @@ func (h *host) delays(ctx context.Context) ([]float64, error) {
 	return delays, nil
 }
 
-// denyingAll returns a policy that denies all objects of a resource that its bindings match.
+// denyingAll returns a policy that denies every write of a resource. Its bindings decide which
+// writes it matches.
 func denyingAll(name, resource string) *v1.ValidatingAdmissionPolicy {
 	return input.PolicyOf(name, resource, v1.ValidatingAdmissionPolicySpec{Validations: []v1.Validation{{Expression: "false"}}})
 }
 
-// forLabel returns the i-th binding of a policy, for objects with a label.
+// forLabel returns the i-th binding of a policy. It matches only objects with the label.
 func forLabel(policy *v1.ValidatingAdmissionPolicy, i int, key, value string) *v1.ValidatingAdmissionPolicyBinding {
 	binding := input.MatchingBinding(policy, i)
 	binding.Spec.MatchResources.ObjectSelector.MatchLabels = map[string]string{key: value}
@@ -125,8 +126,8 @@ func awaitEvent(events watch.Interface, name string) error {
 	}
 }
 
-// awaitDenial sends dry-run requests for a ConfigMap with a label until one is denied. The caller's
-// measurement includes the time of the requests, so the object is small.
+// awaitDenial sends dry-run requests for a ConfigMap with the label until one is denied. Callers
+// measure how long that takes, so the object is small and each request is fast.
 func (h *host) awaitDenial(ctx context.Context, key, value string) error {
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "probe-", Labels: map[string]string{key: value}}}
 	for deadline := time.Now().Add(changeTimeout); time.Now().Before(deadline); {

@@ -17,14 +17,15 @@ import (
 	"celador.io/celador/test/benchmark/report"
 )
 
-// In S7, there are so many policies, with so many bindings each. Each binding of a policy selects
-// another namespace.
+// The numbers of policies, and of bindings of each, in scenario S7. The bindings of a policy select
+// different namespaces.
 const (
 	heldPolicies = 1000
 	heldBindings = 100
 )
 
-// heap runs S7: the memory of policies and bindings. Each plugin is measured in its own process.
+// heap runs scenario S7: the memory of policies and bindings. Each plugin is measured in a process
+// of its own, so that the other one does not influence it.
 func heap(s *session) error {
 	held := map[string]float64{}
 	for _, plugin := range plugins {
@@ -45,7 +46,7 @@ func heap(s *session) error {
 	return nil
 }
 
-// heapOf measures a plugin in a child process.
+// heapOf runs printHeap for a plugin in a child process, and returns the bytes.
 func heapOf(plugin string) (bytes float64, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -60,8 +61,8 @@ func heapOf(plugin string) (bytes float64, err error) {
 	return bytes, json.Unmarshal(output, &bytes)
 }
 
-// printHeap prints the bytes of heap that a plugin uses after it has answered a request: the
-// objects in its informers and the data that it derives from them.
+// printHeap prints how much the heap grows when a plugin is started and answers a request: by the
+// objects in its informers, and what it derives from them.
 func printHeap(name string) error {
 	plugin := slices.Index(plugins[:], name)
 	if plugin < 0 {
@@ -80,7 +81,7 @@ func printHeap(name string) error {
 	}
 	after := inUse()
 	defer runtime.KeepAlive(server)
-	// The call also keeps the plugin alive during the measurement.
+	// The plugin is still needed here, so it was not collected as garbage before the measurement.
 	if err := subject.call(); err != nil {
 		return err
 	}
@@ -96,8 +97,8 @@ func inUse() float64 {
 	return float64(stats.HeapAlloc)
 }
 
-// holding returns policies with one binding for each of several namespaces, one of which is the
-// namespace of the request.
+// holding returns policies. Each has one binding for each of several namespaces, the first of which
+// is the namespace of the request.
 func holding(policies, bindings int) input.Cluster {
 	var cluster input.Cluster
 	for i := range policies {

@@ -34,8 +34,8 @@ type host struct {
 }
 
 // withHosts starts the kube-apiservers of upstream and Celador, calls use, and stops them. The
-// servers do not receive the terminal's signals. So the context of use ends on SIGINT and SIGTERM,
-// and the servers are stopped then, too.
+// servers run in process groups of their own, so a signal from the terminal does not reach them.
+// Therefore the context of use ends on SIGINT and SIGTERM, and the servers are stopped then, too.
 func (s *session) withHosts(use func(context.Context, []*host) error) error {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
@@ -51,8 +51,8 @@ func (s *session) withHosts(use func(context.Context, []*host) error) error {
 	return use(ctx, hosts)
 }
 
-// startHost starts a kube-apiserver, records its version, and creates the namespaces of the
-// requests.
+// startHost starts a kube-apiserver, records its version in the report, and creates the namespace
+// of the requests and the one that bindings do not match.
 func (s *session) startHost(ctx context.Context, name, binary string) (*host, error) {
 	s.progress("starting %s", binary)
 	log, err := filepath.Abs(filepath.Join(s.output, name+".log"))
@@ -86,7 +86,7 @@ func (s *session) startHost(ctx context.Context, name, binary string) (*host, er
 	return h, nil
 }
 
-// dryRun makes requests that change nothing.
+// dryRun makes the server admit objects without storing them.
 var dryRun = metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 
 // deploy creates a deployment with a generated name.

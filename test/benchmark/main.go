@@ -46,15 +46,16 @@ func main() {
 	}
 }
 
-// A session is a run of the scenarios.
+// A session is one run of the benchmark: the scenarios that it runs add their figures to its
+// Report.
 type session struct {
 	begun  time.Time
 	effort measure.Effort
-	// output is the directory for results. binaries holds the kube-apiservers of upstream and
-	// Celador.
+	// output is the directory for results. binaries holds the paths of the kube-apiservers of
+	// upstream and Celador.
 	output   string
 	binaries [2]string
-	// webhook is the polyfill.
+	// webhook is the path of the polyfill's binary.
 	webhook string
 	report.Report
 }
@@ -64,7 +65,8 @@ func (s *session) progress(format string, arguments ...any) {
 	fmt.Fprintf(os.Stderr, "%4.0fs  %s\n", time.Since(s.begun).Seconds(), fmt.Sprintf(format, arguments...))
 }
 
-// A scenario produces rows of the table. S2 and S3 share measurements.
+// A scenario produces rows of the table. Its ids, such as S1, are those of docs/performance.md. It
+// has two if they share measurements. quick is set if it takes part in quick runs.
 type scenario struct {
 	ids   []string
 	quick bool
@@ -93,8 +95,8 @@ var scenarios = []scenario{
 	{[]string{"S18"}, false, polyfill},
 }
 
-// choose returns the scenarios with the given IDs, separated by commas. Without IDs, it returns the
-// scenarios of a quick or a full run.
+// choose returns the scenarios with the IDs in only, which commas separate. If only is empty, it
+// returns the scenarios of a quick or a full run.
 func choose(only string, quick bool) ([]scenario, error) {
 	var chosen []scenario
 	if only == "" {

@@ -11,10 +11,10 @@ import (
 	"celador.io/celador/test/benchmark/input"
 )
 
-// many is the number of bindings or params in S4, S5 and S6.
+// many is the number of bindings or params in the scenarios S4, S5 and S6.
 const many = 1024
 
-// manyBound returns one policy with many bindings that match the request.
+// manyBound returns a setup of one policy with many bindings, all of which match the request.
 func manyBound() setup {
 	in := setup{denied: input.Deployment(input.Excessive)}
 	policy := input.Policy(0, "deployments")
@@ -25,14 +25,14 @@ func manyBound() setup {
 	return in
 }
 
-// manyBindings runs S4: the cost of a policy with many bindings that match. The result of a
-// validation does not depend on the binding, so a plugin needs to evaluate it once.
+// manyBindings runs scenario S4: the cost of a policy with many bindings that match. The result of
+// a validation does not depend on the binding, so a plugin needs to evaluate it once.
 func manyBindings(s *session) error {
 	return s.addComparison("S4", "1 policy, 1,024 bindings, all match", manyBound(), 400)
 }
 
-// manyConfigured returns one policy with one binding that selects many params. One of the three
-// validations reads the param.
+// manyConfigured returns a setup of one policy, whose only binding selects many params. One of its
+// three validations reads the param.
 func manyConfigured() setup {
 	in := setup{denied: input.Deployment(input.Excessive)}
 	policy := input.Policy(0, "deployments")
@@ -45,14 +45,14 @@ func manyConfigured() setup {
 	return in
 }
 
-// manyParams runs S5: the cost of a policy with many params. Two of its three validations do not
-// read the param, so a plugin needs to evaluate them once.
+// manyParams runs scenario S5: the cost of a policy with many params. Two of its three validations
+// do not read the param, so a plugin needs to evaluate them once.
 func manyParams(s *session) error {
 	return s.addComparison("S5", "1 policy, 1,024 params", manyConfigured(), 40)
 }
 
-// manySelecting returns one policy with bindings for many namespaces, one of which is the namespace
-// of the request.
+// manySelecting returns a setup of one policy with bindings for many namespaces, one of which is
+// the namespace of the request.
 func manySelecting() setup {
 	in := setup{denied: input.Deployment(input.Excessive)}
 	policy := input.Policy(0, "deployments")
@@ -67,8 +67,8 @@ func manySelecting() setup {
 	return in
 }
 
-// manyNamespaces runs S6: the cost of a policy with many bindings, one of which matches. A plugin
-// can find this one without looking at the others.
+// manyNamespaces runs scenario S6: the cost of a policy with many bindings, one of which matches. A
+// plugin can find this one without looking at the others.
 func manyNamespaces(s *session) error {
 	return s.addComparison("S6", "1 policy, 1,024 bindings, one matches", manySelecting(), 400)
 }

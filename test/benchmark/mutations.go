@@ -21,14 +21,14 @@ import (
 )
 
 const (
-	// mutatingPolicies is the number of policies that change the pod in S11.
+	// mutatingPolicies is the number of policies that change the pod in scenario S11.
 	mutatingPolicies = 100
 	// schemaTimeout is the time within which a plugin must have read the schema of pods.
 	schemaTimeout = time.Minute
 )
 
-// allMutating runs S11: the cost of a request whose object every policy changes with an apply
-// configuration.
+// allMutating runs scenario S11: the cost of a request whose object every policy changes with an
+// apply configuration.
 func allMutating(s *session) error {
 	s.progress("S11: %d policies with an apply configuration each", mutatingPolicies)
 	server, err := input.Mutations(mutatingPolicies)
@@ -56,7 +56,8 @@ func allMutating(s *session) error {
 	return nil
 }
 
-// mutate starts a plugin, waits until it has read the schemas, and returns it with the mutated pod.
+// mutate starts a plugin for MutatingAdmissionPolicy, waits until it has read the schema of pods,
+// and returns it with the pod that it mutated. plugin is an index of plugins.
 func mutate(plugin int, server *api.Server) (*subject, apiruntime.Object, error) {
 	request, err := input.Create(input.Pod())
 	if err != nil {
@@ -88,8 +89,9 @@ func mutate(plugin int, server *api.Server) (*subject, apiruntime.Object, error)
 	}, object, nil
 }
 
-// leaves returns the scalars of an object with their paths, sorted. The order of lists is ignored,
-// because upstream applies policies in random order.
+// leaves returns the scalars of an object with their paths, sorted, to compare the objects that two
+// plugins return. Paths do not contain indexes of lists, because upstream applies policies in
+// random order, and so adds items to lists in random order.
 func leaves(object apiruntime.Object) []string {
 	text, err := json.Marshal(object)
 	if err != nil {

@@ -9,18 +9,18 @@ import (
 	"celador.io/celador/test/benchmark/report"
 )
 
-// maxGrowth is the maximum factor between the times of a request with 10,000 policies and with one.
-// A smaller factor would depend on single nanoseconds.
+// maxGrowth is the target for the time of a request with 10,000 policies, divided by its time with
+// one policy. A smaller factor would depend on single nanoseconds.
 const maxGrowth = 1.5
 
-// noneMatching returns policies for a resource other than the request's.
+// noneMatching returns a setup of policies for another resource than that of the request.
 func noneMatching(policies int) setup {
 	in := policiesFor(policies, "statefulsets")
 	in.denied = input.StatefulSet(input.Excessive)
 	return in
 }
 
-// noneMatch runs S1: the cost of a request that no policy matches.
+// noneMatch runs scenario S1: the cost of a request that no policy matches.
 func noneMatch(s *session) error {
 	costs, err := s.sweep("S1", "none match", []int{1, 10, 100, 1000, 10000}, noneMatching)
 	if err != nil {
@@ -47,9 +47,9 @@ func noneMatch(s *session) error {
 	return nil
 }
 
-// growth returns the time of a request to Celador's plugin with to policies, divided by its time
-// with from policies. The two are measured in turn, because within a minute, times of some
-// nanoseconds drift by more than their difference.
+// growth returns the time of a request to Celador's plugin with as many policies as to says,
+// divided by its time with as many as from says. The two are measured in turn, because within a
+// minute, times of some nanoseconds drift by more than their difference.
 func (s *session) growth(from, to int) (float64, error) {
 	var calls []func() error
 	for _, policies := range []int{from, to} {

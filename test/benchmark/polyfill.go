@@ -33,7 +33,7 @@ import (
 )
 
 const (
-	// polyfillBlocks is the number of blocks in S18, as blocks is in S9.
+	// polyfillBlocks is the number of blocks of measurements in scenario S18.
 	polyfillBlocks = 200
 	// crds is the directory of the polyfill's CustomResourceDefinitions.
 	crds = "deploy/webhook/chart/crds"
@@ -42,8 +42,8 @@ const (
 	installTimeout            = time.Minute
 )
 
-// polyfill runs S18: what policies of the polyfill add to the creation of a deployment, beside
-// policies of the servers.
+// polyfill runs scenario S18: the latency that policies of the polyfill add to the creation of a
+// deployment, compared with policies that the servers enforce themselves.
 func polyfill(s *session) error { return s.withHosts(s.polyfill) }
 
 func (s *session) polyfill(ctx context.Context, hosts []*host) error {
@@ -93,7 +93,8 @@ func (s *session) polyfill(ctx context.Context, hosts []*host) error {
 	return nil
 }
 
-// addPolyfill adds a row for the latency that policies add at a percentile.
+// addPolyfill adds a row for the latency that policies add at a percentile. latencies are those of
+// upstream, of Celador, and of upstream with the polyfill.
 func (s *session) addPolyfill(latencies []latency, percentile float64) {
 	var added [3]measure.Estimate
 	for i := range latencies {
@@ -108,8 +109,8 @@ func (s *session) addPolyfill(latencies []latency, percentile float64) {
 	})
 }
 
-// startPolyfill installs the polyfill in a server and starts a replica. Policies of the host are
-// those of the polyfill from then on.
+// startPolyfill installs the polyfill in the cluster of a host and starts a replica on this
+// machine. From then on, the host's methods create policies of the polyfill's API group.
 func (s *session) startPolyfill(ctx context.Context, h *host) (*process.Process, error) {
 	if err := h.installPolyfill(ctx); err != nil {
 		return nil, fmt.Errorf("installing the polyfill: %w", err)
@@ -138,7 +139,8 @@ func (s *session) startPolyfill(ctx context.Context, h *host) (*process.Process,
 		"--bind-address=127.0.0.1", "--secure-port="+port, "--health-bind-address="+net.JoinHostPort("127.0.0.1", strconv.Itoa(health)))
 }
 
-// installPolyfill creates what the polyfill needs in a cluster. Its Service names this machine.
+// installPolyfill creates the objects that the polyfill needs in a cluster. Its Service refers to
+// this machine. installPolyfill returns when the server serves the polyfill's API.
 func (h *host) installPolyfill(ctx context.Context) error {
 	objects, err := dynamic.NewForConfig(h.Config())
 	if err != nil {
@@ -187,8 +189,9 @@ func (h *host) installPolyfill(ctx context.Context) error {
 	})
 }
 
-// writeKubeconfig writes a copy of a kubeconfig for a user of its own, whose requests no policy of
-// the polyfill decides about.
+// writeKubeconfig writes a copy of the kubeconfig admin with which clients impersonate the
+// polyfill's service account, so that no policy of the polyfill decides about the polyfill's own
+// requests.
 func writeKubeconfig(path, admin string) error {
 	config, err := clientcmd.LoadFromFile(admin)
 	if err != nil {

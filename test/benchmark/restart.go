@@ -22,21 +22,21 @@ import (
 )
 
 const (
-	// keptPolicies is the number of policies in the store of S15, each with one binding.
+	// keptPolicies is the number of policies in the store of scenario S15, each with one binding.
 	keptPolicies = 10_000
 	// restarts is the number of times that S15 starts each server.
 	restarts = 2
 	// decisionTimeout is the time within which a started server must decide requests. A single
-	// request may take requestTimeout, because a plugin that is not ready lets a request wait for
-	// ten seconds.
+	// request may take as long as requestTimeout, because it waits for up to ten seconds for a
+	// plugin that is not ready.
 	decisionTimeout = 10 * time.Minute
 	requestTimeout  = time.Minute
 	// idleTimeout is the time after the first decision within which a server must become idle.
 	idleTimeout = 30 * time.Second
 )
 
-// restart runs S15: the time from the start of a server with many policies in its store to its
-// first correct decision, and its memory then. Only one server runs at a time.
+// restart runs scenario S15: the time from the start of a server with many policies in its store to
+// its first correct decision, and its memory at that time. Only one server runs at a time.
 func restart(s *session) error { return s.withHosts(s.restart) }
 
 func (s *session) restart(ctx context.Context, hosts []*host) error {
@@ -79,8 +79,9 @@ func (s *session) restart(ctx context.Context, hosts []*host) error {
 	return nil
 }
 
-// keeping returns policies with one binding each, for different namespaces. Only the binding of the
-// last one matches the namespace of the requests, and its policy denies all of them.
+// keeping returns policies with one binding each, for different namespaces. Only the last policy
+// matches the requests, and it denies all of them, so that a server which has read only some of the
+// policies does not pass for one that decides.
 func keeping(policies int) input.Cluster {
 	var cluster input.Cluster
 	for i := range policies - 1 {
@@ -95,8 +96,8 @@ func keeping(policies int) input.Cluster {
 	return cluster
 }
 
-// settled returns the status that Celador has written to a policy without errors before it is
-// restarted.
+// settled returns the status that Celador writes to a policy without type errors. Policies in the
+// store have it, as if an earlier run of the server had written it.
 func settled(generation int64) v1.ValidatingAdmissionPolicyStatus {
 	condition := func(name, reason string) metav1.Condition {
 		return metav1.Condition{Type: name, Status: metav1.ConditionTrue, Reason: reason, ObservedGeneration: generation, LastTransitionTime: metav1.Now()}
@@ -129,15 +130,16 @@ func (h *host) write(ctx context.Context, cluster input.Cluster) error {
 
 // starts holds the measurements of the starts of one server.
 type starts struct {
-	// took has the nanoseconds from each start to the first correct decision. resident has the
-	// bytes of memory then, idle those once the server is idle, and peak the most that it has had
+	// took has the nanoseconds from each start to the first correct decision. resident is the
+	// memory in bytes at that time, idle the memory once the server is idle, and peak the maximum
 	// until then.
 	took, resident, idle, peak []float64
-	// admitted is the number of requests that the server admitted wrongly although it was ready.
+	// admitted is the number of requests that should have been denied, and that the server admitted
+	// after it said that it was ready.
 	admitted int
 }
 
-// start starts a halted server, measures it, and halts it again.
+// start starts a halted server, measures it, and halts it again. It adds the measurements to s.
 func (h *host) start(ctx context.Context, s *starts) error {
 	begun := time.Now()
 	if err := h.Resume(); err != nil {

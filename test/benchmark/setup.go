@@ -17,10 +17,11 @@ import (
 	"celador.io/celador/test/benchmark/measure"
 )
 
-// A setup holds the objects that both plugins read, and a request that they must deny.
+// A setup holds the objects that both plugins read, and an object that their policies deny.
 type setup struct {
 	input.Cluster
-	// denied is an object that the policies deny. It proves that the policies are enforced.
+	// denied is an object that the policies deny. A request for it proves that a plugin enforces
+	// them.
 	denied apiruntime.Object
 }
 
@@ -34,10 +35,11 @@ func policiesFor(policies int, resource string) setup {
 	return in
 }
 
-// plugins holds the names of the plugins of every comparison.
+// plugins holds the names of the two sides of every comparison. Their indexes stand for the sides
+// in other lists.
 var plugins = [2]string{"upstream", "celador"}
 
-// measure returns the cost of a request with the plugins of the given indexes.
+// measure returns the cost of a request with each of the given sides, which are indexes of plugins.
 func (s *session) measure(in setup, sides ...int) ([]measure.Cost, error) {
 	subjects, err := s.start(in, sides...)
 	if err != nil {
@@ -51,7 +53,8 @@ func (s *session) measure(in setup, sides ...int) ([]measure.Cost, error) {
 	return measure.Alternate(s.effort, calls...)
 }
 
-// start starts the plugins of the given indexes. The caller must stop them.
+// start starts the plugins of the given sides, which are indexes of plugins. The caller must stop
+// them.
 func (s *session) start(in setup, sides ...int) ([]*subject, error) {
 	server, err := in.Server()
 	if err != nil {
@@ -77,14 +80,15 @@ func stopAll(subjects []*subject) {
 	}
 }
 
-// A subject is a started plugin. call sends it the request of the setup, and returns an error if
-// the request is not admitted.
+// A subject is a started plugin that is measured. call sends it the request that is measured, and
+// returns an error if the request is not admitted.
 type subject struct {
 	call func() error
 	stop func()
 }
 
-// start starts a plugin and checks that it admits and denies as it should.
+// start starts a plugin, and checks that it admits the measured request and denies the object
+// denied of the setup. plugin is an index of plugins.
 func start(plugin int, server *api.Server, in setup) (*subject, error) {
 	admitted, err := input.Create(input.Deployment(input.Allowed))
 	if err != nil {
@@ -108,7 +112,7 @@ func start(plugin int, server *api.Server, in setup) (*subject, error) {
 		s.stop()
 		return nil, fmt.Errorf("%s does not admit the object: %w", name, err)
 	}
-	// Any other error means that the plugin is not ready.
+	// An error other than Invalid means that the plugin is not ready.
 	if err := denied.Send(ctx, started); !apierrors.IsInvalid(err) {
 		s.stop()
 		return nil, fmt.Errorf("%s answers %v to an object that violates the policies", name, err)

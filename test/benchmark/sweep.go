@@ -11,9 +11,9 @@ import (
 // maxUpstream is the largest number of policies for which upstream's plugin is measured.
 const maxUpstream = 1000
 
-// sweep measures the cost of one request for each number of policies, and adds the series to the
-// report. It returns the costs by number of policies: upstream's and Celador's, or only Celador's
-// for more policies than maxUpstream.
+// sweep measures the cost of one request with each of the numbers of policies, and adds them to the
+// report as a series. with returns the setup for a number. The result has the costs by number of
+// policies: those of upstream and of Celador, or only Celador's above maxUpstream.
 func (s *session) sweep(id, name string, numbers []int, with func(policies int) setup) (map[int][]measure.Cost, error) {
 	series := report.Series{Name: name}
 	all := map[int][]measure.Cost{}
@@ -38,7 +38,8 @@ func (s *session) sweep(id, name string, numbers []int, with func(policies int) 
 	return all, nil
 }
 
-// addComparison measures one setup and adds a row for the time of a request.
+// addComparison measures the request of a setup with both plugins and adds a row for its time.
+// times is the target.
 func (s *session) addComparison(id, about string, in setup, times float64) error {
 	s.progress("%s: %s", id, about)
 	costs, err := s.measure(in, 0, 1)
@@ -49,8 +50,8 @@ func (s *session) addComparison(id, about string, in setup, times float64) error
 	return nil
 }
 
-// addTime adds a row for the time of a request, which Celador must make shorter by the factor
-// times. costs has upstream's cost and then Celador's.
+// addTime adds a row for the time of a request. Its target is that the time with upstream is at
+// least times that with Celador. costs has upstream's cost and then Celador's.
 func (s *session) addTime(id, about string, costs []measure.Cost, times float64, note string) {
 	s.Add(report.Row{
 		Scenario: id, About: about, Unit: report.Nanoseconds,

@@ -20,24 +20,25 @@ import (
 )
 
 const (
-	// clients is the number of clients that send requests at the same time in S16.
+	// clients is the number of clients that send requests at the same time in scenario S16.
 	clients = 8
-	// window is the duration of one measurement of a rate. For each server and number of policies,
-	// there are so many windows.
+	// window is the duration of one measurement of the rate of requests. windows is the number of
+	// these measurements for each server and number of policies.
 	window  = 3 * time.Second
 	windows = 8
-	// fewWindows is the number of windows for those numbers of policies that only the chart shows.
+	// fewWindows is the number of measurements with those numbers of policies that only the chart
+	// shows, and that have no row.
 	fewWindows = 2
 )
 
-// tiers holds the numbers of policies in S16 that match a request. Each tier has a namespace, whose
-// label tier is the number.
+// tiers holds the numbers of policies that match a request in scenario S16. Each tier has a
+// namespace. The label tier of the namespace is the number, by which bindings select it.
 var tiers = []int{0, 1, 10, 100, 1000}
 
 const tierLabel = "tier"
 
-// throughput runs S16: the most deployments a second that several clients can create. The servers
-// get their requests one after the other.
+// throughput runs scenario S16: the maximum number of deployments that several clients can create
+// in a second. The two servers are loaded in turn, never at the same time.
 func throughput(s *session) error { return s.withHosts(s.throughput) }
 
 func (s *session) throughput(ctx context.Context, hosts []*host) error {
@@ -50,7 +51,8 @@ func (s *session) throughput(ctx context.Context, hosts []*host) error {
 			}
 		}
 	}
-	// The policies of the last tier are stored last, so that they do not slow down the other tiers.
+	// Policies may slow a server down also where they do not match, so those that only the last
+	// tier needs are stored after the others are measured.
 	last, stored := len(tiers)-1, 0
 	for _, stage := range [][]int{tiers[:last], tiers[last:]} {
 		policies := stage[len(stage)-1]
@@ -81,7 +83,8 @@ func (s *session) throughput(ctx context.Context, hosts []*host) error {
 	return nil
 }
 
-// addThroughput adds the rows and the points of the chart.
+// addThroughput adds the rows of scenario S16 and the points of its chart. rates has the rates by
+// number of policies, and then by server.
 func (s *session) addThroughput(rates map[int][]measure.Samples) {
 	median := func(tier, server int, chosen []int) float64 { return rates[tier][server].Percentile(50, chosen) }
 	for _, tier := range tiers {
@@ -113,15 +116,16 @@ func (s *session) addThroughput(rates map[int][]measure.Samples) {
 // tierName returns the name of the namespace in which the given number of policies match.
 func tierName(policies int) string { return fmt.Sprintf("tier-%d", policies) }
 
-// addTier creates the namespace of tierName.
+// addTier creates the namespace of a tier.
 func (h *host) addTier(ctx context.Context, policies int) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: tierName(policies), Labels: map[string]string{tierLabel: fmt.Sprint(policies)}}}
 	_, err := h.core.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
 	return err
 }
 
-// storeTiers stores the policies whose numbers are from from up to to, and waits until they are
-// enforced. A policy matches in each tier whose number is greater than its own.
+// storeTiers stores the policies with the numbers from from to to-1, and waits until they are
+// enforced. A policy matches in each tier that is greater than its number, so as many policies
+// match in a tier as its number says.
 func (h *host) storeTiers(ctx context.Context, from, to int) error {
 	cluster := policiesFor(to, "deployments").Cluster
 	for i, binding := range cluster.Bindings {
@@ -144,8 +148,8 @@ func (h *host) storeTiers(ctx context.Context, from, to int) error {
 	return h.awaitDenial(ctx, probe.Name, "true")
 }
 
-// rate returns the number of deployments that all clients create in a namespace in a second. It
-// counts those that are created within the window.
+// rate returns the number of deployments a second that all clients together create in a namespace.
+// It counts those that are created before the window ends.
 func (h *host) rate(ctx context.Context, namespace string) (float64, error) {
 	var group sync.WaitGroup
 	var created atomic.Int64

@@ -19,24 +19,25 @@ import (
 )
 
 const (
-	// updateInterval is the time between two updates of policies in S17.
+	// updateInterval is the time between two updates of policies in scenario S17.
 	updateInterval = 10 * time.Millisecond
-	// For the duration updated, policies are updated and the CPU time is measured. In one
-	// measurement of requests, they are sent for the duration decided.
+	// updated is how long policies are updated while the CPU time is measured. decided is how long
+	// requests are sent in one measurement of their latency.
 	updated, decided = 20 * time.Second, 7 * time.Second
 	// lead is the time between the first update and the first request. By then, each policy has
 	// changed twice.
 	lead = 3 * time.Second
-	// aftermath is the time after the last update in which CPU time is still charged to the
-	// updates. Upstream reads changed policies every second. Celador compiles policies that no
-	// request needs every 10 seconds.
+	// aftermath is the time after the last update during which CPU time is still charged to the
+	// updates, because servers process some of them later: upstream reads changed policies every
+	// second, and Celador compiles policies that no request needs every 10 seconds.
 	aftermath = 10 * time.Second
-	// stretches is the number of measurements of each kind with each server.
+	// stretches is the number of blocks of measurements. In each block, everything is measured once
+	// with each server.
 	stretches = 3
 )
 
-// updates runs S17: what the updates of policies cost a server with 10,000 bindings, in CPU time
-// and in the latency of its decisions.
+// updates runs scenario S17: what the updates of policies cost a server with 10,000 bindings, in
+// CPU time and in the latency of its decisions.
 func updates(s *session) error { return s.withHosts(s.updates) }
 
 func (s *session) updates(ctx context.Context, hosts []*host) error {
@@ -59,17 +60,18 @@ func (s *session) updates(ctx context.Context, hosts []*host) error {
 	return nil
 }
 
-// updateCosts holds the measurements of one server, by block.
+// updateCosts holds the measurements of one server, in blocks.
 type updateCosts struct {
-	// updates is the number of updates so far.
+	// updates is the number of updates so far. It numbers the updates.
 	updates int
-	// cpu has the nanoseconds of CPU time of an update, without requests.
+	// cpu has the nanoseconds of CPU time that one update costs while no requests are sent.
 	cpu measure.Samples
-	// without and with have the nanoseconds of requests without updates and with.
+	// without and with have the nanoseconds of each request: without while no policies are updated,
+	// with while they are.
 	without, with measure.Samples
 }
 
-// measure adds a block.
+// measure adds the measurements of one block.
 func (c *updateCosts) measure(ctx context.Context, h *host, block int) error {
 	idle, err := h.spend(func() error { return pause(ctx, aftermath) })
 	if err != nil {
@@ -104,16 +106,16 @@ func (c *updateCosts) measure(ctx context.Context, h *host, block int) error {
 	return nil
 }
 
-// updateCost returns the nanoseconds of CPU time of an update. idle is the CPU time that the server
-// takes for the duration of the aftermath if there are no updates. spent is the CPU time during the
-// updates and the aftermath.
+// updateCost returns the nanoseconds of CPU time that one update costs. idle is the CPU time of the
+// server for as long as aftermath, without updates. spent is its CPU time during the updates and
+// the aftermath.
 func updateCost(idle, spent time.Duration) float64 {
 	// The product of these durations overflows if the idle server takes more than 0.3 s.
 	background := float64(idle) * float64(updated+aftermath) / float64(aftermath)
 	return (float64(spent) - background) / float64(updated/updateInterval)
 }
 
-// spend returns the CPU time of the server during do.
+// spend returns the CPU time that the server uses while do runs.
 func (h *host) spend(do func() error) (time.Duration, error) {
 	before, err := h.CPU()
 	if err != nil {
@@ -126,7 +128,7 @@ func (h *host) spend(do func() error) (time.Duration, error) {
 	return after - before, err
 }
 
-// pause waits unless ctx ends.
+// pause waits for the duration, or returns an error if ctx ends first.
 func pause(ctx context.Context, duration time.Duration) error {
 	select {
 	case <-ctx.Done():
@@ -136,7 +138,8 @@ func pause(ctx context.Context, duration time.Duration) error {
 	}
 }
 
-// update updates policies at regular intervals for some time.
+// update updates policies at regular intervals for the duration. It returns an error if the updates
+// take much longer than that.
 func (c *updateCosts) update(ctx context.Context, h *host, duration time.Duration) error {
 	begun := time.Now()
 	for i := range int(duration / updateInterval) {
@@ -152,8 +155,9 @@ func (c *updateCosts) update(ctx context.Context, h *host, duration time.Duratio
 	return nil
 }
 
-// replace updates the next policy of the crowd in etcd, as another server of the cluster does. Its
-// new limits differ from those of all policies before.
+// replace makes the update with the given number: it writes another spec of one of the crowd's
+// policies into etcd, as another server of the cluster does. Its limits differ from those of all
+// earlier specs, so that a server cannot reuse what it has compiled.
 func (h *host) replace(ctx context.Context, number int) error {
 	policy := input.Policy(crowdPolicies+number, "deployments")
 	replaced := input.Policy(number%crowdPolicies, "deployments")
@@ -162,8 +166,8 @@ func (h *host) replace(ctx context.Context, number int) error {
 	return controlplane.Store(ctx, h.Server, "validatingadmissionpolicies", []*v1.ValidatingAdmissionPolicy{policy})
 }
 
-// decideFor sends dry-run requests one after the other for some time and returns the nanoseconds of
-// each.
+// decideFor sends dry-run requests one after the other for the duration, and returns the
+// nanoseconds of each.
 func (h *host) decideFor(ctx context.Context, duration time.Duration) ([]float64, error) {
 	var took []float64
 	for begun := time.Now(); time.Since(begun) < duration; {

@@ -24,15 +24,15 @@ import (
 	"celador.io/celador/test/benchmark/report"
 )
 
-// heldDefinitions is the number of CustomResourceDefinitions in the heap of S13, whose rules differ
-// in their texts.
+// heldDefinitions is the number of CustomResourceDefinitions over which scenario S13 averages the
+// heap. Their rules have different texts, so that they share nothing.
 const heldDefinitions = 10
 
-// A validate validates a new object by the validation rules of a version.
+// A validate validates a new object by the validation rules of a schema.
 type validate func(object map[string]any) field.ErrorList
 
-// newRules holds the functions that set up the validation rules of a schema, as for the first read
-// of a custom resource. Upstream is first.
+// newRules holds two functions that prepare the validation rules of a schema, as a server does
+// before the first read of a custom resource: upstream's and Celador's.
 var newRules = [2]func(*structuralschema.Structural) validate{
 	func(schema *structuralschema.Structural) validate {
 		validator := cel.NewValidator(schema, true, celconfig.PerCallLimit)
@@ -49,7 +49,8 @@ var newRules = [2]func(*structuralschema.Structural) validate{
 	},
 }
 
-// validateCreate runs S12: the cost of the validation rules of an HTTPRoute when one is created.
+// validateCreate runs scenario S12: the cost of the validation rules of an HTTPRoute when one is
+// created.
 func validateCreate(s *session) error {
 	s.progress("S12: 72 validation rules")
 	routes := &routes{}
@@ -93,8 +94,8 @@ func checkRules(rules validate) error {
 	return nil
 }
 
-// firstWrite runs S13: the cost of the first read and the first write of a custom resource that has
-// two versions with 72 rules each.
+// firstWrite runs scenario S13: the cost of the first read and the first write of a custom resource
+// that has two versions with 72 rules each.
 func firstWrite(s *session) error {
 	s.progress("S13: 72 validation rules in two versions")
 	routes := &routes{}
@@ -113,7 +114,8 @@ func firstWrite(s *session) error {
 		})
 		writes = append(writes, func() error { _, err := routes.write(create, object); return err })
 	}
-	// The schemas are made in the call, because the rules of each call need texts of their own.
+	// Each call makes its own schemas, because rules with the same texts may be compiled only once.
+	// The first function measures what making them costs, which is subtracted below.
 	costs, err := measure.Alternate(s.effort, append([]func() error{func() error { _, err := routes.next(); return err }}, append(reads, writes...)...)...)
 	if err != nil {
 		return err
@@ -125,7 +127,7 @@ func firstWrite(s *session) error {
 	s.addTime("S13", "2 x 72 rules, first write", costs[2:], 5, "")
 	s.addTime("S13", "2 x 72 rules, first read", costs, 5, "")
 
-	// Both servers hold the schemas anyway, for other purposes.
+	// A server needs the schemas anyway, so their heap is subtracted.
 	alone, err := routes.heap(func(schema *structuralschema.Structural) validate {
 		return func(map[string]any) field.ErrorList { runtime.KeepAlive(schema); return nil }
 	}, object)
@@ -151,7 +153,7 @@ func firstWrite(s *session) error {
 // that is compiled for one schema serves another one.
 type routes struct{ made int }
 
-// next returns the schemas of two versions.
+// next returns the schemas of two versions, with new texts of their rules.
 func (r *routes) next() ([]*structuralschema.Structural, error) {
 	r.made++
 	crd := crdtest.HTTPRoute("v1", "v2")
@@ -173,7 +175,8 @@ func (r *routes) next() ([]*structuralschema.Structural, error) {
 	return versions, nil
 }
 
-// pad appends a comment with a number to all rules of a schema.
+// pad appends a comment with a number to all rules of a schema, so that their texts differ from
+// those of other schemas.
 func pad(schema *apiextensionsv1.JSONSchemaProps, number int) {
 	for i := range schema.XValidations {
 		rule := &schema.XValidations[i].Rule
@@ -191,7 +194,8 @@ func pad(schema *apiextensionsv1.JSONSchemaProps, number int) {
 	}
 }
 
-// write sets up the rules of both versions, validates an object by each, and returns the rules.
+// write does what the first write of a custom resource in each of two versions does: it prepares
+// the rules of both schemas, and validates an object by each. create is one of newRules.
 func (r *routes) write(create func(*structuralschema.Structural) validate, object map[string]any) (rules []validate, err error) {
 	versions, err := r.next()
 	if err != nil {
@@ -207,8 +211,8 @@ func (r *routes) write(create func(*structuralschema.Structural) validate, objec
 	return rules, nil
 }
 
-// heap returns the bytes of heap that the rules of one definition use after a write in both
-// versions, with their schemas.
+// heap returns the bytes of heap that one definition uses after a write in both of its versions:
+// for its rules and its schemas. create is one of newRules.
 func (r *routes) heap(create func(*structuralschema.Structural) validate, object map[string]any) (float64, error) {
 	held := make([][]validate, heldDefinitions)
 	before := inUse()

@@ -18,10 +18,11 @@ import (
 	"celador.io/celador/test/benchmark/measure"
 )
 
-// webhookCount is the number of webhooks that exclude the request.
+// webhookCount is the number of webhooks in scenario S10. None of their match conditions is true
+// for the request.
 const webhookCount = 100
 
-// steps holds the two kinds of webhooks with their plugins. Upstream's is first.
+// steps holds the two kinds of webhooks with the plugins that call them, upstream's and Celador's.
 var steps = []struct {
 	name    string
 	plugins [2]engine.Start
@@ -30,7 +31,8 @@ var steps = []struct {
 	{"mutating", engine.MutatingWebhooks},
 }
 
-// allExcluded runs S10: the cost of a request that the match conditions of all webhooks exclude.
+// allExcluded runs scenario S10: the cost of a request for which no webhook is called, because the
+// match condition of each is false.
 func allExcluded(s *session) error {
 	for step := range steps {
 		about := fmt.Sprintf("100 %s webhooks, all excluded", steps[step].name)
@@ -50,7 +52,8 @@ func allExcluded(s *session) error {
 }
 
 // compareExcluded returns the costs of the request with upstream's plugin and with Celador's. It
-// returns an error if a plugin opens a connection to a webhook.
+// returns an error if a plugin opens a connection to a webhook. step is an index of steps, and
+// condition returns the match condition of the i-th webhook.
 func (s *session) compareExcluded(step int, condition func(int) v1.MatchCondition) ([]measure.Cost, error) {
 	endpoint, err := listen()
 	if err != nil {
@@ -75,7 +78,7 @@ func (s *session) compareExcluded(step int, condition func(int) v1.MatchConditio
 }
 
 // startWebhooks starts a plugin and checks that it calls the webhooks whose match conditions are
-// true, and no others.
+// true, and no others. step and plugin are indexes of steps and plugins.
 func startWebhooks(step, plugin int, endpoint *endpoint, condition func(int) v1.MatchCondition) (*subject, error) {
 	excluded, excludedErr := input.Create(input.Pod())
 	included, includedErr := input.Create(input.Pod(input.NFS))
@@ -106,7 +109,8 @@ func startWebhooks(step, plugin int, endpoint *endpoint, condition func(int) v1.
 	return s, nil
 }
 
-// An endpoint accepts connections to webhooks, counts them and closes them.
+// An endpoint is the server of all webhooks. It counts the connections and closes them, because the
+// measured request must not open any.
 type endpoint struct {
 	url    string
 	opened atomic.Int64

@@ -17,26 +17,29 @@ import (
 )
 
 const (
-	// enforced is the number of matching policies in S9.
+	// enforced is the number of matching policies in scenario S9.
 	enforced = 100
-	// blocks is the number of blocks in S9. In each block, each server gets so many posts in each
-	// of the two namespaces.
+	// blocks is the number of blocks of measurements in scenario S9. Servers and namespaces take
+	// turns within a block, so that the noise of the machine affects all of them alike. In each
+	// block, each server gets as many requests as posts says in each of two namespaces: policies
+	// match the requests in one of them only.
 	blocks = 700
 	posts  = 25
 )
 
-// A latency holds the nanoseconds of requests to one server, by block.
+// A latency holds the nanoseconds of each request to one server, in blocks.
 type latency struct {
-	// without has the requests that no policy matches, with has those that all match.
+	// without has the requests that no policy matches, and with those that all policies match.
 	without, with measure.Samples
 }
 
-// added returns by how much policies change a percentile.
+// added returns by how much policies raise a percentile of the latency. chosen are indexes of
+// blocks.
 func (l *latency) added(percentile float64, chosen []int) float64 {
 	return l.with.Percentile(percentile, chosen) - l.without.Percentile(percentile, chosen)
 }
 
-// wholeServer runs S9: the latency that policies add to the creation of a deployment.
+// wholeServer runs scenario S9: the latency that policies add to the creation of a deployment.
 func wholeServer(s *session) error { return s.withHosts(s.wholeServer) }
 
 func (s *session) wholeServer(ctx context.Context, hosts []*host) error {
@@ -74,8 +77,8 @@ func (s *session) wholeServer(ctx context.Context, hosts []*host) error {
 	return nil
 }
 
-// inTurn returns the numbers below n, in reverse order in every second turn. So no server or
-// namespace always comes first.
+// inTurn returns the numbers from 0 to n-1, in reverse order if turn is odd. With it, no server or
+// namespace is always the first to be measured.
 func inTurn(turn, n int) []int {
 	order := make([]int, n)
 	for i := range order {
@@ -87,7 +90,7 @@ func inTurn(turn, n int) []int {
 	return order
 }
 
-// addLatencies adds a row for the latency that policies add at a percentile.
+// addLatencies adds a row for the latency that policies add at a percentile. times is the target.
 func (s *session) addLatencies(latencies []latency, percentile, times float64) {
 	added, all := [2]measure.Estimate{}, inTurn(0, blocks)
 	note := "95 % of "
@@ -111,8 +114,8 @@ func rounded(nanoseconds float64) time.Duration {
 	return time.Duration(nanoseconds).Round(10 * time.Microsecond)
 }
 
-// post creates deployments in a namespace, one after the other, and returns the nanoseconds of each
-// request.
+// post creates the given number of deployments in a namespace, one after the other, and returns the
+// nanoseconds of each request.
 func (h *host) post(ctx context.Context, namespace string, number int) ([]float64, error) {
 	var took []float64
 	for range number {

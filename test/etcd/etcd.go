@@ -17,12 +17,12 @@ import (
 // A Server is a running etcd.
 type Server struct {
 	server *embed.Etcd
-	// sockets is the directory of the Unix socket, or empty.
+	// sockets is the directory of the Unix socket, or empty if etcd listens on TCP.
 	sockets string
 }
 
-// Start starts an etcd with its data in dir and its log in the file log, and returns once it is
-// ready. It listens on a Unix socket. The caller must call Stop. Start returns an error if etcd or
+// Start starts an etcd that listens on a Unix socket, with its data in dir and its log in the file
+// log, and returns once it is ready. The caller must call Stop. Start returns an error if etcd or
 // ctx ends first.
 func Start(ctx context.Context, dir, log string) (*Server, error) {
 	// The path of a socket has at most about 100 bytes, and dir may be longer.
@@ -34,9 +34,9 @@ func Start(ctx context.Context, dir, log string) (*Server, error) {
 	return s.start(ctx, dir, log, url.URL{Scheme: "unix", Path: filepath.Join(sockets, "s")})
 }
 
-// StartTCP does the same as Start, but the etcd listens on a free port of 127.0.0.1. etcd's client
-// speaks plain text to an http URL in any case; to a socket, it speaks TLS if its configuration has
-// a TLS section, even an empty one.
+// StartTCP does the same as Start, but the etcd listens on a free port of 127.0.0.1. It is for
+// clients whose configuration has a TLS section, even an empty one: with it, etcd's client speaks
+// TLS to a socket, but still plain text to an http URL.
 func StartTCP(ctx context.Context, dir, log string) (*Server, error) {
 	return new(Server).start(ctx, dir, log, url.URL{Scheme: "http", Host: "127.0.0.1:0"})
 }
@@ -52,7 +52,7 @@ func (s *Server) start(ctx context.Context, dir, log string, listen url.URL) (_ 
 	config.LogOutputs = []string{log}
 	config.ListenClientUrls = []url.URL{listen}
 	config.ListenPeerUrls = nil
-	// The data need not survive a crash.
+	// Without fsync, writes are faster. The data need not survive a crash.
 	config.UnsafeNoFsync = true
 	if s.server, err = embed.StartEtcd(config); err != nil {
 		return nil, fmt.Errorf("cannot start etcd: %w: see %s", err, log)

@@ -36,8 +36,8 @@ func New() *Server {
 	}
 }
 
-// Store serves objects of a kind, in all namespaces or without one. It returns an error if an
-// object cannot be encoded.
+// Store lets the server list the objects of a kind, under the same path whatever their namespaces
+// are. It returns an error if an object cannot be encoded.
 func Store[T any](s *Server, kind schema.GroupVersionKind, scope meta.RESTScope, objects []T) error {
 	gv := kind.GroupVersion()
 	resource, singular := meta.UnsafeGuessKindToResource(kind)
@@ -86,7 +86,8 @@ func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 	case !found:
 		return respond(r, http.StatusNotFound, failure("the server could not find the requested resource", metav1.StatusReasonNotFound, http.StatusNotFound)), nil
 	case query.Get("sendInitialEvents") == "true":
-		// Clients fall back to a list request.
+		// The request is for a watch that begins with a list. If it fails, clients send a list
+		// request instead.
 		return respond(r, http.StatusUnprocessableEntity, failure("watches have no initial events here", metav1.StatusReasonInvalid, http.StatusUnprocessableEntity)), nil
 	case query.Get("watch") == "true":
 		reader, writer := io.Pipe()

@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/openapi"
 )
 
-// Describe serves the OpenAPI document of one group version, taken from documents. It returns an
-// error if documents has none for it.
+// Describe lets the server serve the OpenAPI document of a group version, which it takes from
+// documents. It returns an error if documents does not have it.
 func (s *Server) Describe(documents openapi.Client, version schema.GroupVersion) error {
 	path := "apis/" + version.String()
 	if version.Group == "" {

@@ -12,13 +12,13 @@ import (
 	"celador.io/celador/test/e2e/conformance/cluster"
 )
 
-// A Server is a running kube-apiserver.
+// A Server is a running kube-apiserver with direct access to its etcd.
 type Server struct {
 	*cluster.Server
 	store *clientv3.Client
 }
 
-// Start is like cluster.StartServer.
+// Start starts a kube-apiserver as cluster.StartServer does, and connects to its etcd.
 func Start(ctx context.Context, binary, log string) (*Server, error) {
 	server, err := cluster.StartServer(ctx, binary, log)
 	if err != nil {

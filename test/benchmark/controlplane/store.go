@@ -14,10 +14,10 @@ import (
 	"celador.io/client-go/clientset/scheme"
 )
 
-// Store writes objects of a resource straight into the server's etcd, in protobuf, as the server
-// itself stores them. For the server, it is as if another server of the cluster had written them.
+// Store writes objects of a resource into the server's etcd, in protobuf, as the server stores
+// them. The server learns of the objects as if another server of the cluster had written them.
 // Store replaces objects of the same names. The objects must have a TypeMeta and no namespace.
-// Store removes their resource versions, which are those of etcd's entries.
+// Store removes their resource versions, because etcd has its own.
 func Store[T runtime.Object](ctx context.Context, s *Server, resource string, objects []T) error {
 	encoder := protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
 	for _, object := range objects {

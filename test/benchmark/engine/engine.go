@@ -40,19 +40,20 @@ import (
 // long.
 const readyTimeout = 5 * time.Minute
 
-// An Engine is a ready admission plugin. Its Validate method calls Admit if the plugin is a
-// mutating one.
+// An Engine is a ready admission plugin. All plugins are called by Validate, also mutating ones:
+// their Validate calls Admit.
 type Engine struct {
 	admission.ValidationInterface
 	// Stop stops the informers and goroutines of the engine.
 	Stop func()
 }
 
-// A Start starts a plugin with the policies or webhooks of a server.
+// A Start starts a plugin that reads its policies or webhooks from the server.
 type Start func(*api.Server) (*Engine, error)
 
-// These are the plugins of each kind, Kubernetes' and Celador's. Those for MutatingAdmissionPolicy
-// may be ready before they have read the schemas.
+// The plugins that are compared: Kubernetes' is the first of each kind, and Celador's the second.
+// Those for MutatingAdmissionPolicy may be ready before they have read the schemas of built-in
+// types.
 var (
 	ValidatingPolicies = [2]Start{starter(validating.NewPlugin), starter(validatingadmissionpolicy.New)}
 	MutatingPolicies   = [2]Start{starter(mutating.NewPlugin), starter(mutatingadmissionpolicy.New)}
@@ -60,16 +61,16 @@ var (
 	MutatingWebhooks   = [2]Start{starter(mutatingwebhooks.NewMutatingWebhook), starter(celadormutating.New)}
 )
 
-// A plugin is an admission plugin that is initialized and waits for its informers.
+// A plugin is an admission plugin that start can initialize, and for which it can wait.
 type plugin interface {
 	admission.Interface
 	admission.InitializationValidator
 	WaitForReady() bool
 }
 
-// starter returns the Start of the plugins that create creates. Like upstream's, Celador's plugins
-// for policies compile all of them before they are measured, so that no compilation runs during a
-// measurement.
+// starter returns the Start of a plugin, which create creates. Celador's plugins may leave the
+// compilation of a policy to the first request that needs it. Here they compile all policies before
+// the measurement, as upstream's do, so that no compilation is measured.
 func starter[P plugin](create func(configFile io.Reader) (P, error)) Start {
 	return func(server *api.Server) (*Engine, error) {
 		plugin, err := create(nil)
@@ -114,7 +115,7 @@ func start(plugin plugin, server *api.Server) (*Engine, error) {
 		kubeInformers.Shutdown()
 		policyInformers.Shutdown()
 	}}
-	// WaitForReady returns after at most ten seconds.
+	// WaitForReady gives up after ten seconds.
 	for deadline := time.Now().Add(readyTimeout); !plugin.WaitForReady(); {
 		if time.Now().After(deadline) {
 			engine.Stop()

@@ -26,7 +26,8 @@ func Binding(policy *v1.ValidatingAdmissionPolicy, i int, label, value string) *
 	}
 }
 
-// MatchingBinding returns the i-th binding of a policy, which matches the requests of Create.
+// MatchingBinding returns the i-th binding of a policy. It matches the requests that Create
+// returns.
 func MatchingBinding(policy *v1.ValidatingAdmissionPolicy, i int) *v1.ValidatingAdmissionPolicyBinding {
 	return Binding(policy, i, "environment", "production")
 }

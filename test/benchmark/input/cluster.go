@@ -43,13 +43,13 @@ func (c *Cluster) Server() (*api.Server, error) {
 	)
 }
 
-// storeNamespace serves the namespace of all requests.
+// storeNamespace lets a fake API server serve the namespace of all requests.
 func storeNamespace(server *api.Server) error {
 	return api.Store(server, corev1.SchemeGroupVersion.WithKind("Namespace"), meta.RESTScopeRoot, []*corev1.Namespace{Namespace()})
 }
 
-// NamespaceName is the name of the namespace of all requests to plugins. OtherNamespaceName is the
-// name of a namespace that bindings do not match.
+// NamespaceName is the namespace of all requests that benchmarks send to plugins. Bindings do not
+// match OtherNamespaceName, so no policy matches a request in it.
 const (
 	NamespaceName      = "shop"
 	OtherNamespaceName = "park"
@@ -71,5 +71,6 @@ func Namespace() *corev1.Namespace {
 	}}
 }
 
-// number returns a name that sorts by i.
+// number returns a name with the number i. In the order of names, such names are in the order of
+// their numbers.
 func number(prefix string, i int) string { return fmt.Sprintf("%s-%05d", prefix, i) }

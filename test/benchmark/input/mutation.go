@@ -17,9 +17,10 @@ import (
 	"celador.io/celador/test/benchmark/api"
 )
 
-// configurations holds apply configurations as found in clusters. # is replaced by the number of
-// the policy, so that each policy adds an annotation of its own. A field that can have only one
-// value gets the same one from all policies, because upstream applies them in random order.
+// configurations holds apply configurations as found in clusters. In each policy, its number
+// replaces #, so that each policy adds an annotation of its own. Fields that can have only one
+// value get the same one from all policies: upstream applies policies in random order, and the
+// results are compared.
 var configurations = []string{
 	`Object{metadata: Object.metadata{labels: {"team-#.example.com/owner": "team-#"}}}`,
 	`Object{metadata: Object.metadata{annotations: {"example.com/rule-#": request.userInfo.username}}}`,

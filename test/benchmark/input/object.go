@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Allowed is a number of replicas that every policy admits, and Excessive a number that every
-// policy denies.
+// Allowed is a number of replicas that no policy of Policy or RealisticPolicy denies, and Excessive
+// one that all policies of Policy deny.
 const (
 	Allowed   = 3
 	Excessive = 1_000_000

@@ -10,12 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// limit is the kind of the params, a custom resource.
+// limit is the kind of all params. It is a custom resource.
 var limit = schema.GroupVersionKind{Group: "rules.example.com", Version: "v1", Kind: "ReplicaLimit"}
 
 var limitLabels = map[string]string{"rules.example.com/set": "production"}
 
-// Limit returns the i-th param. All params have a common label; each has its own limit.
+// Limit returns the i-th param. All params have the same label, by which one paramRef selects them,
+// but different limits.
 func Limit(i int) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": limit.GroupVersion().String(),

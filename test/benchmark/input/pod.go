@@ -24,5 +24,5 @@ func Pod(volumes ...corev1.Volume) *corev1.Pod {
 	return &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metadata, Spec: spec}
 }
 
-// NFS is a volume that satisfies the first of the match conditions.
+// NFS is a volume because of which a pod satisfies the first match condition of webhooks.
 var NFS = corev1.Volume{Name: "archive", VolumeSource: corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{Server: "nfs.example.com", Path: "/"}}}

@@ -30,7 +30,7 @@ func Policy(i int, resource string) *v1.ValidatingAdmissionPolicy {
 	})
 }
 
-// PolicyOf returns a policy for writes of a resource, as a server stores it.
+// PolicyOf returns a policy for writes of a resource. It has the metadata that a server sets.
 func PolicyOf(name, resource string, spec v1.ValidatingAdmissionPolicySpec) *v1.ValidatingAdmissionPolicy {
 	spec.FailurePolicy = new(v1.Fail)
 	spec.MatchConstraints = &v1.MatchResources{
@@ -49,7 +49,7 @@ func PolicyOf(name, resource string, spec v1.ValidatingAdmissionPolicySpec) *v1.
 	}
 }
 
-// stored returns metadata as a server stores it.
+// stored returns metadata with the fields that a server sets.
 func stored(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: name, UID: types.UID("uid-of-" + name), ResourceVersion: "1", Generation: 1}
 }

@@ -10,8 +10,8 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// A rule is a validation as found in clusters. A %d in the expression stands for a limit or a name
-// that differs between teams. values is the number of different limits or names.
+// A rule is a validation as found in clusters. If its expression contains a %d, teams have
+// different limits or names there. values is the number of these.
 type rule struct {
 	message, expression string
 	values              int
@@ -40,7 +40,7 @@ var rules = []rule{
 	{"not by a developer", "request.userInfo.groups.exists(g, g in ['developers', 'oncall']) || request.operation == 'DELETE'", 0},
 }
 
-// text returns the i-th variant of the expression.
+// text returns the expression with the limit or name of the i-th team.
 func (r rule) text(i int) string {
 	if !strings.Contains(r.expression, "%") {
 		return r.expression
@@ -48,8 +48,9 @@ func (r rule) text(i int) string {
 	return fmt.Sprintf(r.expression, i%r.values)
 }
 
-// RealisticPolicy returns the i-th policy of a cluster with many teams. It has three of the rules,
-// some with its own limit.
+// RealisticPolicy returns the i-th policy of a cluster with many teams: it has three of the rules.
+// Other policies have some of the same expressions, as in clusters, and so a plugin can save
+// memory.
 func RealisticPolicy(i int) *v1.ValidatingAdmissionPolicy {
 	spec := v1.ValidatingAdmissionPolicySpec{
 		Variables: []v1.Variable{{Name: "containers", Expression: "object.spec.template.spec.containers"}},
@@ -67,8 +68,8 @@ func RealisticPolicy(i int) *v1.ValidatingAdmissionPolicy {
 	return PolicyOf(number("policy", i), "deployments", spec)
 }
 
-// Expressions returns the number of expressions of the policies, and the number of distinct
-// expressions.
+// Expressions returns the number of expressions in the policies, and the number of distinct texts
+// among them.
 func (c *Cluster) Expressions() (all, distinct int) {
 	texts := map[string]bool{}
 	count := func(text string) {

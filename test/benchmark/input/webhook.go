@@ -15,8 +15,8 @@ import (
 	"celador.io/celador/test/benchmark/api"
 )
 
-// A condition is a match condition that few requests satisfy. A %d in the expression is a name or
-// number that differs between teams.
+// A condition is a match condition that few requests satisfy. If its expression contains a %d,
+// teams have different names or numbers there.
 type condition struct{ name, expression string }
 
 // conditions holds match conditions that the pod of Pod does not satisfy. A pod with the volume NFS
@@ -34,8 +34,8 @@ var conditions = []condition{
 	{"of-workflow", "has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, o.kind == 'Workflow%d')"},
 }
 
-// ConditionOf returns the match condition of the i-th webhook, for webhooks with different
-// conditions.
+// ConditionOf returns the match condition of the i-th webhook. It makes the conditions of webhooks
+// differ.
 func ConditionOf(i int) v1.MatchCondition {
 	condition := conditions[i%len(conditions)]
 	expression := condition.expression
@@ -45,10 +45,11 @@ func ConditionOf(i int) v1.MatchCondition {
 	return v1.MatchCondition{Name: condition.name, Expression: expression}
 }
 
-// SameCondition returns the same match condition for every webhook.
+// SameCondition returns the match condition of a webhook if all webhooks have the same one.
 func SameCondition(int) v1.MatchCondition { return ConditionOf(0) }
 
-// Webhooks describes a mutating and a validating configuration with Number webhooks each.
+// Webhooks describes a mutating and a validating webhook configuration, with Number webhooks each.
+// Condition returns the match condition of the i-th webhook.
 type Webhooks struct {
 	URL       string
 	Number    int

@@ -9,15 +9,15 @@ import (
 	"math/rand/v2"
 )
 
-// resamples is the number of samples that Bootstrap draws.
+// resamples is the number of samples that Bootstrap draws to compute the interval.
 const resamples = 1000
 
-// Unbounded is a ratio whose denominator is not above zero. Unlike infinity, it can be encoded as
-// JSON.
+// Unbounded stands for a ratio whose denominator is zero or less, as a difference in the noise may
+// be. Unlike infinity, it can be encoded as JSON.
 const Unbounded = math.MaxFloat64
 
 // Samples holds measurements in blocks. The measurements of a block are taken close together in
-// time, and so share their noise.
+// time, so the noise of the machine affects them alike. Bootstrap therefore draws whole blocks.
 type Samples [][]float64
 
 // Percentile returns the p-th percentile of all measurements in the chosen blocks.
@@ -32,9 +32,10 @@ func (s Samples) Percentile(p float64, chosen []int) float64 {
 // An Estimate is a statistic of measurements with its 95 % confidence interval.
 type Estimate struct{ Value, Low, High float64 }
 
-// Bootstrap estimates a statistic of measurements in one or more blocks. In each of many draws, it
-// chooses as many blocks as there are, with replacement, and computes their statistic. The interval
-// contains 95 % of these results. Equal arguments give equal results.
+// Bootstrap estimates a statistic of measurements in blocks, such as their median, and its
+// confidence interval. statistic computes it for the blocks whose indexes it gets. Bootstrap draws
+// as many blocks as there are, with replacement, and computes the statistic of these, many times
+// over. The interval contains 95 % of the results. Equal arguments give equal results.
 func Bootstrap(blocks int, statistic func(chosen []int) float64) Estimate {
 	chosen := make([]int, blocks)
 	for i := range chosen {
@@ -52,7 +53,7 @@ func Bootstrap(blocks int, statistic func(chosen []int) float64) Estimate {
 	return estimate
 }
 
-// Format formats the interval with a function for single figures.
+// Format returns the interval as text. figure formats one of its ends.
 func (e Estimate) Format(figure func(float64) string) string {
 	if e.High == Unbounded {
 		return fmt.Sprintf("at least %s", figure(e.Low))
@@ -60,7 +61,7 @@ func (e Estimate) Format(figure func(float64) string) string {
 	return fmt.Sprintf("%s to %s", figure(e.Low), figure(e.High))
 }
 
-// Ratio returns a / b. If a is not above zero, it returns 0. Otherwise, if b is not, it returns
+// Ratio returns a / b. If a is zero or less, it returns 0, and otherwise, if b is zero or less,
 // Unbounded.
 func Ratio(a, b float64) float64 {
 	switch {

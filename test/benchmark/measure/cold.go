@@ -5,14 +5,15 @@ package measure
 
 import "time"
 
-// evicted is the number of bytes that a Cache writes. It is many times the size of a core's own
+// evicted is the number of bytes that Evict writes. It is many times the size of a core's own
 // caches, and more than the part of a shared cache that one core can fill.
 const evicted = 96 << 20
 
 // line is the size of a line of the processor's caches in bytes.
 const line = 64
 
-// A Cache evicts data from the processor's caches. It is not safe for concurrent use.
+// A Cache is memory that is written to evict other data from the processor's caches. It is not safe
+// for concurrent use.
 type Cache struct{ memory []byte }
 
 // NewCache returns a cache, which holds 96 MiB.

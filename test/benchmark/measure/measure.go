@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// An Effort is the duration of a measurement.
+// An Effort determines how long a measurement takes, and so how exact it is.
 type Effort struct {
 	// Rounds is the number of measurements of each function.
 	Rounds int
-	// Round is the minimum duration of one measurement. A function that takes longer is called
-	// once.
+	// Round is the minimum duration of one measurement, in which a function is called many times. A
+	// function that takes longer is called once.
 	Round time.Duration
 }
 
@@ -27,8 +27,8 @@ type Cost struct {
 	Allocations float64 `json:"allocations"`
 }
 
-// quartile is the percentile of the rounds that is reported: other work on the machine makes rounds
-// longer but never shorter.
+// quartile is the percentile of the rounds that Alternate returns. It is a low one, because other
+// work on the machine makes rounds longer but never shorter.
 const quartile = 25
 
 // Alternate returns the cost of one call of each function. It measures the functions in turn, so
@@ -68,7 +68,7 @@ type side struct {
 	nanoseconds, bytes, allocations []float64
 }
 
-// calibrate determines the number of calls in a round.
+// calibrate determines how many calls take about as long as a round.
 func (s *side) calibrate(round time.Duration) error {
 	for s.times = 1; ; s.times *= 2 {
 		start := time.Now()

@@ -20,12 +20,12 @@ type Environment struct {
 	CPUs     int               `json:"cpus"`
 	Commit   string            `json:"commit,omitempty"`
 	Modules  map[string]string `json:"modules"`
-	// Servers has the version and the commit of each kube-apiserver that ran, which may be older
-	// than Commit.
+	// Servers has the version and the commit of each kube-apiserver that ran. The binaries may be
+	// older than Commit.
 	Servers map[string]string `json:"servers,omitempty"`
 }
 
-// modules holds the modules whose versions are reported.
+// modules are the modules whose versions influence the figures, and are reported.
 var modules = []string{"k8s.io/apiserver", "k8s.io/kubernetes", "github.com/google/cel-go", "go.etcd.io/etcd/server/v3"}
 
 // CurrentEnvironment returns the environment of this process. Unknown fields are empty.

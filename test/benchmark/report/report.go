@@ -26,7 +26,7 @@ type Report struct {
 	Targets     int         `json:"targets"`
 }
 
-// A Row compares one figure of a scenario.
+// A Row is one figure of a scenario, for upstream and for Celador, with its target.
 type Row struct {
 	Scenario string `json:"scenario"`
 	About    string `json:"about"`
@@ -37,8 +37,8 @@ type Row struct {
 	Target   Target  `json:"target"`
 	// Ratio says how many times better Celador is, or is zero if a figure is not above zero.
 	Ratio float64 `json:"ratio,omitempty"`
-	// Interval is the confidence interval of the ratio. If it is set, its lower end must meet the
-	// target instead of the ratio.
+	// Interval is the confidence interval of the ratio. If it is set, the row meets its target only
+	// if the lower end of the interval does.
 	Interval *measure.Estimate `json:"interval,omitempty"`
 	// BelowNoise is true if a figure is a difference that cannot be told from zero. The row has no
 	// ratio then.
@@ -58,20 +58,22 @@ type Target struct {
 	Min float64 `json:"least,omitempty"`
 }
 
-// A Series is the cost of one request for increasing numbers of policies.
+// A Series is the cost of one request with increasing numbers of policies, for the chart.
 type Series struct {
 	Name   string  `json:"name"`
 	Points []Point `json:"points"`
 }
 
-// A Point is the cost of one request. A side that was not measured is nil.
+// A Point is the cost of one request with some number of policies. The cost is nil if a plugin was
+// not measured with so many.
 type Point struct {
 	Policies int           `json:"policies"`
 	Upstream *measure.Cost `json:"upstream,omitempty"`
 	Celador  *measure.Cost `json:"celador,omitempty"`
 }
 
-// Rates holds the requests a second that the servers of both sides handle with some policies.
+// Rates holds the requests a second that upstream's and Celador's servers handle with some number
+// of policies.
 type Rates struct {
 	Policies int     `json:"policies"`
 	Upstream float64 `json:"upstream"`
@@ -94,7 +96,7 @@ func (r *Report) Add(row Row) {
 	}
 }
 
-// sides returns the figures in the order in which the first is smaller if Celador is better.
+// sides returns both figures. The first is the one that is smaller if Celador is better.
 func (r *Row) sides() (smaller, larger float64) {
 	if r.Unit.moreIsBetter() {
 		return r.Upstream, r.Celador

@@ -20,10 +20,11 @@ const (
 	labelHeight   = 16
 )
 
-// dashes holds the line styles of the series.
+// dashes holds the line styles by which the series are told apart. Colors tell upstream and Celador
+// apart.
 var dashes = []string{"6 4", "none"}
 
-// A line is the cost with one plugin in one series.
+// A line is a curve in pixels, as the template of the chart draws it.
 type line struct {
 	Label, Color, Dash string
 	Dots               []dot
@@ -40,7 +41,7 @@ type tick struct {
 	Label string
 }
 
-// An axis maps figures to pixels on a logarithmic scale.
+// An axis maps figures between low and high to pixels between from and to, on a logarithmic scale.
 type axis struct{ low, high, from, to float64 }
 
 func (a axis) at(figure float64) float64 {
@@ -59,13 +60,13 @@ func (a axis) ticks(label func(float64) string) []tick {
 // A chart shows figures against numbers of policies, on logarithmic axes.
 type chart struct {
 	title string
-	// name is the word for the figures in the titles of dots.
+	// name is the word for the figures, such as cost, in the texts that appear over dots.
 	name   string
 	unit   Unit
 	curves []curve
 }
 
-// A curve holds the points of one line.
+// A curve holds the figures of upstream or Celador in one series.
 type curve struct {
 	label, color, dash string
 	points             []point
@@ -76,7 +77,7 @@ type point struct {
 	figure   float64
 }
 
-// The colors of the sides.
+// The colors of upstream's and Celador's curves.
 const (
 	upstreamColor = "#c0392b"
 	celadorColor  = "#1f6fb2"
@@ -145,8 +146,8 @@ func (c *chart) write(w io.Writer, environment Environment) error {
 	return nil
 }
 
-// place returns the number that is drawn for a number of policies. Zero has no place on a
-// logarithmic axis and is drawn at 0.1.
+// place returns where a number of policies stands on the axis. Zero has no place on a logarithmic
+// axis, so it is drawn at 0.1.
 func place(policies int) float64 { return max(float64(policies), 0.1) }
 
 // axes returns axes that start and end at powers of ten and include all points.
@@ -173,7 +174,7 @@ func (c *chart) axes() (x, y axis) {
 	return x, y
 }
 
-// spread moves overlapping labels apart.
+// spread moves the labels of lines apart that would overlap.
 func spread(lines []line) {
 	slices.SortFunc(lines, func(a, b line) int { return cmp.Compare(a.Y, b.Y) })
 	for i := 1; i < len(lines); i++ {

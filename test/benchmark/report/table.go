@@ -13,7 +13,8 @@ import (
 // A Unit is the unit of a figure.
 type Unit string
 
-// Times is the unit of ratios. More is better only of PerSecond and Percent.
+// The units of figures. Times is the unit of ratios. Larger figures are better for PerSecond and
+// Percent only.
 const (
 	Nanoseconds Unit = "ns"
 	Allocations Unit = "allocs"
@@ -25,7 +26,8 @@ const (
 
 func (u Unit) moreIsBetter() bool { return u == PerSecond || u == Percent }
 
-// A scale holds the names of a unit and of larger units. Each is times the previous one.
+// A scale holds the names of a unit and of its multiples. Each is as many of the previous one as
+// times says, such as 1000 ns in a µs.
 type scale struct {
 	times float64
 	names []string

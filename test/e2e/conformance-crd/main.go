@@ -26,9 +26,10 @@ import (
 )
 
 const (
-	// packages matches all packages with integration tests. A package that upstream adds runs, too.
+	// packages matches all packages with integration tests, so that a package that upstream adds
+	// runs, too.
 	packages = "./test/..."
-	// etcdURL is the environment variable that the tests read the endpoint of etcd from.
+	// etcdURL is the environment variable from which the tests read the URL of etcd.
 	etcdURL = "KUBE_INTEGRATION_ETCD_URL"
 )
 
@@ -88,16 +89,16 @@ func run(ctx context.Context, o options) error {
 	return nil
 }
 
-// runTests starts an etcd, runs the selected tests, whose servers use it, and stops the etcd. It
-// returns their results and the number of tests that were started.
+// runTests starts an etcd for the servers of the tests, runs the selected tests, and stops the
+// etcd. It returns their results and the number of tests that were started.
 func runTests(ctx context.Context, suite gotest.Suite, selections []specs.Selection, timeout time.Duration) (all specs.Summary, started int, err error) {
 	dir, err := os.MkdirTemp("", "conformance-crd-")
 	if err != nil {
 		return all, started, err
 	}
 	defer os.RemoveAll(dir)
-	// The tests connect to etcd with an empty TLS configuration. With one, etcd's client would
-	// speak TLS to a socket.
+	// The etcd needs a TCP port: the tests connect to it with an empty TLS configuration, with
+	// which etcd's client would speak TLS to a Unix socket.
 	store, err := etcd.StartTCP(ctx, dir, filepath.Join(suite.Artifacts, "etcd.log"))
 	if err != nil {
 		return all, started, err

@@ -5,8 +5,8 @@
 
 package main
 
-// Imports of the programs that `make conformance` and `make kubeadm-e2e` build, so that go.mod and
-// go.sum keep their dependencies.
+// The programs that `make conformance` and `make kubeadm-e2e` build. The imports keep their
+// dependencies in go.mod and go.sum.
 import (
 	_ "k8s.io/kubectl/pkg/cmd"
 	_ "k8s.io/kubernetes/cmd/kube-controller-manager/app"

@@ -44,7 +44,8 @@ var exceptions string
 
 type options struct {
 	apiServer, controllerManager, kubectl, suite, artifacts string
-	// kubeconfig is empty unless a running cluster is tested.
+	// kubeconfig is the path of the kubeconfig of a running cluster that is tested. If it is empty,
+	// a cluster is started.
 	kubeconfig string
 
 	all     bool
@@ -115,8 +116,8 @@ func run(ctx context.Context, o options) error {
 	return nil
 }
 
-// runSpecs runs the selections against the cluster of the kubeconfig, or against one that it starts
-// and stops.
+// runSpecs runs the selections against the cluster of the kubeconfig in o or, if there is none,
+// against a cluster that it starts and stops.
 func runSpecs(ctx context.Context, suite specs.Suite, selections []specs.Selection, o options) (specs.Summary, error) {
 	if o.kubeconfig != "" {
 		fmt.Printf("testing the cluster of %s, logs go to %s\n", o.kubeconfig, o.artifacts)

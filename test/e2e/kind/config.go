@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kind reads examples/kind/cluster.yaml as kind does, for tests on machines that cannot run
-// kind.
+// Package kind reads examples/kind/cluster.yaml and applies it as kind does. Tests use it on
+// machines on which kind cannot run.
 package kind
 
 import (
@@ -36,9 +36,9 @@ func Read(file string) (*v1alpha4.Cluster, error) {
 	return cluster, nil
 }
 
-// Patched applies the merge patches of a cluster to the documents of a configuration of kubeadm. A
-// patch changes the document that has its apiVersion and kind. It is an error if there is none,
-// because kind ignores such a patch.
+// Patched applies the kubeadmConfigPatches of a cluster to the documents of a configuration of
+// kubeadm. A patch changes the documents with its apiVersion and kind. A patch without such a
+// document is an error, because kind would silently ignore it.
 func Patched(cluster *v1alpha4.Cluster, documents ...string) ([]string, error) {
 	patched := make([][]byte, len(documents))
 	for i, document := range documents {

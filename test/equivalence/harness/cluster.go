@@ -40,8 +40,8 @@ import (
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 )
 
-// A Cluster is the API server that plugins of both sides watch. It belongs to a bubble of synctest,
-// where waiting for informers takes no time.
+// A Cluster is the fake API server that the plugins of Kubernetes and of Celador both watch. It
+// belongs to a bubble of the package synctest, in which waiting for informers takes no time.
 type Cluster struct {
 	// Kube and Dynamic hold the stored objects.
 	Kube     *kubefake.Clientset
@@ -59,7 +59,7 @@ type Object interface {
 	runtime.Object
 }
 
-// NewCluster returns a cluster with Namespaces that serves ParamKinds.
+// NewCluster returns a cluster that stores Namespaces and serves ParamKinds.
 func NewCluster(t testing.TB) *Cluster {
 	t.Helper()
 	listKinds := map[schema.GroupVersionResource]string{}
@@ -83,7 +83,7 @@ func NewCluster(t testing.TB) *Cluster {
 // end of the test.
 func (c *Cluster) Run(t *testing.T, gates featuregate.FeatureGate, plugins ...admission.Interface) {
 	t.Helper()
-	// Gathering metrics takes time for each policy that any earlier test observed.
+	// The registry has metrics of each policy of earlier tests, which would make gathering slow.
 	legacyregistry.Reset()
 	stop := make(chan struct{})
 	kubeInformers := kubeinformers.NewSharedInformerFactory(c.Kube, 0)
@@ -103,14 +103,16 @@ func (c *Cluster) Run(t *testing.T, gates featuregate.FeatureGate, plugins ...ad
 	c.Settle()
 }
 
-// Settle returns when the plugins know all changes. Kubernetes' plugins refresh every second.
+// Settle returns when the plugins have seen all changes of the cluster. It sleeps because
+// Kubernetes' plugins refresh only every second.
 func (c *Cluster) Settle() {
 	time.Sleep(2 * time.Second)
 	synctest.Wait()
 }
 
-// Shuffle changes the order in which Kubernetes' plugins evaluate policies and bindings. They
-// iterate over a map, which each change of a binding makes them build anew.
+// Shuffle changes the order in which Kubernetes' plugins evaluate policies and bindings, which is
+// that of a map. They build the map anew after each change of a binding, so Shuffle changes an
+// unrelated one.
 func (c *Cluster) Shuffle(t testing.TB) {
 	t.Helper()
 	unrelated := metav1.ObjectMeta{Name: "unrelated"}
@@ -144,8 +146,9 @@ func (c *Cluster) Remove(t testing.TB, object Object) {
 	}
 }
 
-// locate returns the resource of an object and the tracker that stores it. typed is an empty
-// object of the built-in type in which Kube stores the object, too, or nil.
+// locate returns the resource of an object and the tracker that stores it. Kubernetes' plugins read
+// policies, and objects of other built-in types, in Kubernetes' own types: for such an object,
+// typed is an empty object of that type, which Kube stores, too. Otherwise it is nil.
 func (c *Cluster) locate(t testing.TB, object Object) (resource schema.GroupVersionResource, tracker clienttesting.ObjectTracker, typed Object) {
 	t.Helper()
 	kind := object.GetObjectKind().GroupVersionKind()
@@ -176,20 +179,20 @@ func replace(t testing.TB, tracker clienttesting.ObjectTracker, resource schema.
 	Must(t, tracker.Create(resource, object, object.GetNamespace()))
 }
 
-// A ParamType is a kind of parameters and the resource that serves it.
+// A ParamType is a kind of params and the resource that serves it.
 type ParamType struct {
 	Resource   schema.GroupVersionResource
 	Kind       string
 	Namespaced bool
 }
 
-// Resources of custom parameters.
+// The resources of custom params.
 var (
 	limits        = schema.GroupVersionResource{Group: "rules.example.com", Version: "v1", Resource: "limits"}
 	clusterLimits = schema.GroupVersionResource{Group: "rules.example.com", Version: "v1", Resource: "clusterlimits"}
 )
 
-// ParamKinds are built-in and custom kinds of parameters, namespaced and cluster-scoped.
+// ParamKinds are kinds of params: built-in and custom, namespaced and cluster-scoped.
 var ParamKinds = []ParamType{
 	{corev1.SchemeGroupVersion.WithResource("configmaps"), "ConfigMap", true},
 	{corev1.SchemeGroupVersion.WithResource("namespaces"), "Namespace", false},
@@ -197,7 +200,8 @@ var ParamKinds = []ParamType{
 	{clusterLimits, "ClusterLimit", false},
 }
 
-// Serve replaces the kinds of parameters that discovery and the RESTMapper know.
+// Serve replaces the kinds of params that the cluster serves, so that discovery and the RESTMapper
+// know no others.
 func (c *Cluster) Serve(kinds ...ParamType) {
 	known := meta.NewDefaultRESTMapper(nil)
 	lists := map[string]*metav1.APIResourceList{}

@@ -14,17 +14,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A Comparison collects the differences between the outcomes of Kubernetes' and Celador's
-// plugins.
+// A Comparison collects the differences between the outcomes of Kubernetes' and Celador's plugins.
+// Differences that are wanted have names.
 type Comparison struct {
-	// Unexplained describes the differences that are not wanted.
+	// Unexplained describes the differences that are not wanted, with which the test fails.
 	Unexplained []string
 	// Explained holds the names of the wanted differences that occurred.
 	Explained []string
 }
 
-// Compare compares the outcomes of a request. If they differ, explain returns the name of the
-// wanted difference that is the reason, or an empty string.
+// Compare compares the outcomes of a request with the two plugins. If they differ, it calls
+// explain, which returns the name of the wanted difference that is the reason, or an empty string
+// if there is none.
 func (c *Comparison) Compare(request string, upstream, celador any, explain func() string) {
 	if reflect.DeepEqual(upstream, celador) {
 		return
@@ -47,5 +48,5 @@ func (c *Comparison) Check(t *testing.T) {
 // String lists the differences that are not wanted.
 func (c Comparison) String() string { return strings.Join(c.Unexplained, "\n") }
 
-// Names returns the names of requests in order.
+// Names returns the names of requests in lexical order.
 func Names(requests map[string]Request) []string { return slices.Sorted(maps.Keys(requests)) }

@@ -30,7 +30,7 @@ import (
 // apimachinery are removed because they sleep, which would block a bubble of synctest. The suite
 // fails if a value that an evaluation keeps or shares changes.
 func Main(m *testing.M) {
-	// Each cluster allocates many objects that are soon garbage. Without this, the suites would
+	// Each cluster allocates many objects that are soon garbage. With the default, the suites would
 	// spend a fifth of their time in the garbage collector.
 	debug.SetGCPercent(300)
 	klog.SetLogger(klog.Logger{})
@@ -65,8 +65,8 @@ func Translate[T any](t testing.TB, from any, to T) T {
 	return to
 }
 
-// Replace decodes a JSON manifest into a new value and stores it in spec. It leaves spec alone
-// if the manifest is empty, and returns false if the manifest is not valid.
+// Replace decodes a JSON manifest into a new value and stores it in spec. If the manifest is empty,
+// it leaves spec as it is. It returns false if the manifest is not valid.
 func Replace[T any](spec *T, manifest []byte) bool {
 	if len(manifest) == 0 {
 		return true

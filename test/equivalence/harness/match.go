@@ -12,7 +12,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// Kinds of parameters. A cluster does not serve UnknownKind.
+// Kinds of params. NewCluster serves all of them but UnknownKind.
 var (
 	ConfigMapKind    = &v1.ParamKind{APIVersion: "v1", Kind: "ConfigMap"}
 	NamespaceKind    = &v1.ParamKind{APIVersion: "v1", Kind: "Namespace"}
@@ -31,8 +31,8 @@ func Having(key string, operator metav1.LabelSelectorOperator, values ...string)
 	return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: key, Operator: operator, Values: values}}}
 }
 
-// Selector returns a generated selector for a label with one of the values. Its operator may
-// be invalid.
+// Selector returns a random selector about a label and the given values. Its operator may be
+// invalid.
 func (g Generator) Selector(key string, values ...string) *metav1.LabelSelector {
 	return Pick(g, Labelled(key, values[0]), Labelled(key, Pick(g, values...)), &metav1.LabelSelector{},
 		Having(key, metav1.LabelSelectorOpIn, values...), Having(key, metav1.LabelSelectorOpNotIn, values[0]),
@@ -48,7 +48,8 @@ func Conditions(expressions ...string) []v1.MatchCondition {
 	return conditions
 }
 
-// Variables returns variables from names and expressions in turn.
+// Variables returns the variables of a policy. The arguments are the name and the expression of the
+// first one, of the second one, and so on.
 func Variables(namesAndExpressions ...string) []v1.Variable {
 	var variables []v1.Variable
 	for pair := range slices.Chunk(namesAndExpressions, 2) {
@@ -57,13 +58,13 @@ func Variables(namesAndExpressions ...string) []v1.Variable {
 	return variables
 }
 
-// Metadata of policies and bindings of most examples.
+// Metadata of policies and bindings in most tests.
 const (
 	UsualPolicy  = "policy.example.com"
 	UsualBinding = "binding.example.com"
 )
 
-// Stored returns the metadata of a policy or binding in storage.
+// Stored returns the metadata of a policy or binding with the fields that a server sets.
 func Stored(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: name, ResourceVersion: "1", Generation: 1}
 }

@@ -13,8 +13,8 @@ import (
 // Metrics are the names of the metrics that a suite compares.
 type Metrics []string
 
-// Counts map metrics with their labels to values of counters and to numbers of observations of
-// histograms.
+// Counts holds the values of counters, and the numbers of observations of histograms. A key is the
+// name of the metric with its labels.
 type Counts map[string]float64
 
 // Read returns the current counts of the process.
@@ -38,7 +38,8 @@ func (m Metrics) Read(t testing.TB) Counts {
 	return counts
 }
 
-// Since returns the counts that changed since an earlier reading, less the earlier counts.
+// Since returns by how much counts have grown since the earlier reading before, without those that
+// have not changed.
 func (c Counts) Since(before Counts) Counts {
 	changed := Counts{}
 	for key, count := range c {

@@ -20,8 +20,8 @@ func Metadata(namespace, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": "shop"}}
 }
 
-// Received returns an object with defaults and in its internal version, as an API server
-// decodes it from a request.
+// Received returns an object as an API server has it after it has decoded a request: with defaults,
+// and in its internal version.
 func Received(object runtime.Object) runtime.Object {
 	legacyscheme.Scheme.Default(object)
 	return Internal(object)
@@ -54,7 +54,8 @@ func SetLabel(object runtime.Object, name, value string) {
 	accessor.SetLabels(labels)
 }
 
-// Touch labels an object, as another plugin may between two rounds of admission.
+// Touch labels an object, as another plugin may do between the first round of mutating admission
+// and the reinvocation.
 func Touch(object runtime.Object) { SetLabel(object, "touched", "yes") }
 
 // Manifest returns an object with the metadata that an API server sets. fields are names and
@@ -93,15 +94,16 @@ func Namespace(name string) *unstructured.Unstructured {
 	return object
 }
 
-// ConfigMap returns a ConfigMap parameter that allows at most so many replicas.
+// ConfigMap returns a ConfigMap that is a param of policies about replicas. most is the maximum
+// number of replicas.
 func ConfigMap(namespace, name, most string) *unstructured.Unstructured {
 	object := Manifest("v1", "ConfigMap", namespace, name, "data", map[string]any{"most": most})
 	object.SetLabels(map[string]string{"most": most})
 	return object
 }
 
-// Limit returns a custom parameter that allows at most so many replicas: a ClusterLimit if
-// namespace is empty.
+// Limit returns a custom resource that is a param of policies about replicas. most is the maximum
+// number of replicas. The kind is Limit or, if namespace is empty, ClusterLimit.
 func Limit(namespace, name string, most int64) *unstructured.Unstructured {
 	kind := "Limit"
 	if namespace == "" {
@@ -112,8 +114,8 @@ func Limit(namespace, name string, most int64) *unstructured.Unstructured {
 	return object
 }
 
-// NewWidget returns a widget with label app=shop. Version v2 calls size what v1 calls
-// replicas.
+// NewWidget returns a custom resource of kind Widget with label app=shop. The field that version v1
+// calls replicas is called size in v2.
 func NewWidget(version, name string, size int64) *unstructured.Unstructured {
 	field := "replicas"
 	if version == "v2" {

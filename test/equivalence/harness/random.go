@@ -16,7 +16,7 @@ var (
 	First = flag.Uint64("first", 0, "number of the first generated scenario")
 )
 
-// Dice return random numbers.
+// Dice are a source of random numbers.
 type Dice interface {
 	// IntN returns a number from 0 to n-1.
 	IntN(n int) int
@@ -31,13 +31,15 @@ func NewGenerator(seed, number uint64) Generator {
 	return Generator{rand.New(rand.NewPCG(seed, number))}
 }
 
-// Chance returns true with the given probability. Exhausted dice return false.
+// Chance returns true with the given probability in percent. A tape at its end makes it return
+// false.
 func (g Generator) Chance(percent int) bool { return g.IntN(100) >= 100-percent }
 
-// Pick returns one of the choices. Exhausted dice pick the first, which should be the simplest.
+// Pick returns one of the choices. A tape at its end makes it pick the first, so this should be the
+// simplest.
 func Pick[T any](d Dice, choices ...T) T { return choices[d.IntN(len(choices))] }
 
-// Some returns a slice of at most n generated elements.
+// Some returns a slice of at most n elements, whose number is random. generate returns the i-th.
 func Some[T any](d Dice, n int, generate func(i int) T) []T {
 	var result []T
 	for i := range d.IntN(n + 1) {
@@ -62,7 +64,7 @@ func (t *Tape) IntN(n int) int {
 	return number
 }
 
-// Recording returns a tape of random bytes.
+// Recording returns random bytes for a tape. The same seed yields the same bytes.
 func Recording(seed uint64, length int) []byte {
 	random := rand.New(rand.NewPCG(seed, 0))
 	result := make([]byte, length)
@@ -72,8 +74,8 @@ func Recording(seed uint64, length int) []byte {
 	return result
 }
 
-// Shares count generated outcomes by their properties. That both sides have equal outcomes proves
-// little if nearly all outcomes are of the same sort.
+// Shares count the outcomes of generated scenarios by their properties, such as being denied. If
+// nearly all outcomes are of the same sort, their equality on both sides proves little.
 type Shares struct {
 	// Outcomes is the number of all outcomes.
 	Outcomes int
@@ -104,7 +106,7 @@ func (s *Shares) Check(t *testing.T, percentages map[string]int) {
 	}
 }
 
-// Sorted sorts the lines that an example expects. Outcomes list lines in sorted order.
+// Sorted sorts the lines that a test expects, because outcomes have their lines in sorted order.
 func Sorted(lines ...string) []string {
 	slices.Sort(lines)
 	return lines

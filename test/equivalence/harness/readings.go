@@ -11,9 +11,10 @@ import (
 	"strings"
 )
 
-// Readings lists expressions that read a value P. If two implementations of the value differ in any
-// way that CEL can tell, one of the expressions has different results. O is another value, usually
-// the one at the same path in the old object. No expression depends on the order of a map.
+// Readings lists expressions that read a value P. They are to tell two implementations of a value
+// apart: if these differ in any way that CEL can show, one of the expressions has different
+// results. O stands for another value, usually the one at the same path in the old object. No
+// result depends on the order of a map.
 var Readings = []string{
 	"P", "P == P", "P == O", "{'a': [P]} == {'a': [P]}", "P in [P]", "P == 1", "P == 3.0", "P == '1'", "P == true", "P == null", "P == []", "P == {}",
 	"type(P) == int", "type(P) == string", "type(P) == list", "type(P) == map", "type(P) == double", "type(P) == bool", "type(P) == bytes", "type(P) == type(null)", "type(P) == type(timestamp(0))",
@@ -31,7 +32,7 @@ var (
 	plainName   = regexp.MustCompile(`^[a-z][a-zA-Z]*$`)
 )
 
-// Read returns a reading with P and O replaced by the given paths.
+// Read returns an element of Readings, with path in the place of P and other in the place of O.
 func Read(reading, path, other string) string {
 	return placeholder.ReplaceAllStringFunc(reading, func(name string) string {
 		if name == "P" {
@@ -41,8 +42,8 @@ func Read(reading, path, other string) string {
 	})
 }
 
-// Paths returns expressions that select a value, as decoded from JSON, and all of its parts.
-// prefix selects the value itself.
+// Paths returns CEL expressions that select a value and each part of it. value is decoded from
+// JSON. prefix is the expression that selects the whole value.
 func Paths(prefix string, value any) []string {
 	result := []string{prefix}
 	switch value := value.(type) {
@@ -62,11 +63,12 @@ func Paths(prefix string, value any) []string {
 	return result
 }
 
-// OtherRoot returns the path with its root replaced.
+// OtherRoot returns a path that begins with root, such as object, with other in the place of root.
 func OtherRoot(path, root, other string) string { return other + strings.TrimPrefix(path, root) }
 
-// GoTypes replaces the names of Go types that implement CEL values. A few errors of cel-go
-// contain such names.
+// GoTypes replaces the names of Go types that implement CEL values, which a few errors of cel-go
+// contain. Kubernetes and Celador have different types there, so errors are compared after the
+// replacement.
 var GoTypes = strings.NewReplacer(
 	"common.reflectSchemalessTypedStruct", "struct", "values.structValue", "struct",
 	"common.reflectSchemalessTypedList", "list", "values.listValue", "list",
@@ -82,6 +84,6 @@ const NullParams = "params is null: the binding has no paramRef"
 
 var missingKey = regexp.MustCompile(regexp.QuoteMeta(NullParams) + `|no such key: [a-zA-Z0-9_-]+`)
 
-// WithoutKeys replaces the names of missing keys, and Celador's errors for null params, by the same
-// text.
+// WithoutKeys makes errors comparable in which the two sides name different keys: it replaces
+// errors about missing keys, and Celador's NullParams, by the same text.
 func WithoutKeys(text string) string { return missingKey.ReplaceAllString(text, "no such key") }

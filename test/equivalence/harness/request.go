@@ -33,8 +33,8 @@ type Request struct {
 	User            user.Info
 	// Timeout is the time after which the client gives up: never if zero, at once if negative.
 	Timeout time.Duration
-	// Touch changes the object after the first round of mutating admission, as another plugin
-	// may. It causes a second round.
+	// Touch changes the object after the first round of mutating admission, as another plugin may
+	// do. It causes a reinvocation.
 	Touch func(runtime.Object)
 }
 
@@ -81,7 +81,8 @@ var (
 	Robot = &user.DefaultInfo{Name: "system:serviceaccount:blue:robot", Groups: []string{"system:serviceaccounts"}}
 )
 
-// Objects create the objects of the requests of a suite.
+// Objects holds the functions with which Requests creates the objects of requests. Each suite sets
+// its own.
 type Objects struct {
 	// Deployment returns a deployment in its internal version.
 	Deployment func(namespace, name string, replicas int32) runtime.Object

@@ -20,8 +20,8 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/extensions/install"
 )
 
-// Resources and kinds of requests. Legacy deployments and newer widgets are other versions of the
-// same objects.
+// The resources and kinds of requests. A LegacyDeployment is the same object as a Deployment in
+// another API group, and a NewerWidget is the same as a Widget in another version.
 var (
 	Deployments       = appsv1.SchemeGroupVersion.WithResource("deployments")
 	Deployment        = appsv1.SchemeGroupVersion.WithKind("Deployment")
@@ -34,8 +34,8 @@ var (
 )
 
 // Interfaces are the object interfaces of a server that serves built-in types, and widgets in two
-// versions. Deployments have further versions: one without a kind, and one whose kind has no Go
-// type.
+// versions. Deployments are also served in two unusual versions: one has no kind, and the kind of
+// the other has no Go type.
 var Interfaces = func() *admission.RuntimeObjectInterfaces {
 	equivalents := runtime.NewEquivalentResourceRegistryWithIdentity(func(r schema.GroupResource) string {
 		if r.Resource == "deployments" {
@@ -60,7 +60,8 @@ var Interfaces = func() *admission.RuntimeObjectInterfaces {
 	}
 }()
 
-// scheme adds widgets to the built-in types. Version v2 calls size what v1 calls replicas.
+// scheme is the scheme of built-in types with widgets. The field of a widget that version v1 calls
+// replicas is called size in v2.
 type scheme struct{ *runtime.Scheme }
 
 // New implements runtime.ObjectCreater.

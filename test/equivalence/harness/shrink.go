@@ -10,8 +10,9 @@ import (
 	"slices"
 )
 
-// Shrink returns a small scenario for which differ returns true, and a single request if one is
-// enough. It takes the scenario in JSON and removes elements of its lists, one at a time. differ
+// Shrink makes a scenario with a difference between the plugins small enough to read. It returns a
+// smaller scenario for which differ still returns true, and a single request if one is enough. To
+// find it, it removes elements of lists in the JSON form of the scenario, one at a time. differ
 // must be true for the given scenario and requests.
 func Shrink[S, R any](s S, requests map[string]R, differ func(S, map[string]R) bool) (S, map[string]R) {
 	for name, r := range requests {
@@ -32,7 +33,7 @@ func Shrink[S, R any](s S, requests map[string]R, differ func(S, map[string]R) b
 	return s, requests
 }
 
-// reductions returns copies of a scenario that lack one element of a list of objects.
+// reductions returns copies of a scenario. In each, one object is missing from a list.
 func reductions[S any](s S) iter.Seq[S] {
 	return func(yield func(S) bool) {
 		text, err := json.Marshal(s)
@@ -59,8 +60,8 @@ func reductions[S any](s S) iter.Seq[S] {
 	}
 }
 
-// without returns copies of a JSON value that lack one element of a list of objects. Outer
-// lists come before the lists inside of their elements.
+// without returns copies of a JSON value. In each, one object is missing from a list. Copies that
+// lack an element of an outer list come first, because they lack more.
 func without(tree any) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		switch tree := tree.(type) {

@@ -35,18 +35,20 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// An Answer is what a client and the audit log see of the answer to a request.
+// An Answer is what a client and the audit log see of the response to a request. Tests compare the
+// answers of a server with those of a cluster without a server.
 type Answer struct {
-	// Status has the fields that depend on the request. It is nil if the request is allowed.
+	// Status is the error, with those fields that depend on the request. It is nil if the request
+	// is allowed.
 	Status           *metav1.Status
 	Warnings         []string
 	AuditAnnotations map[string]string
 	// Object is the object after admission, without values that a server chooses anew for each
-	// request. Nil if the answer has none.
+	// request. It is nil if the response has no object.
 	Object map[string]any
 }
 
-// AnswerOf returns the answer in a response.
+// AnswerOf returns the part of a response that is compared.
 func AnswerOf(response *cluster.Response) Answer {
 	a := Answer{Warnings: response.Warnings, AuditAnnotations: response.AuditAnnotations}
 	if response.Status != nil {
@@ -58,11 +60,12 @@ func AnswerOf(response *cluster.Response) Answer {
 	return a
 }
 
-// chosen are the fields, besides those of suite.Normalize, whose values a server chooses anew for
-// each request.
+// chosen are fields whose values a server chooses anew for each request, and which suite.Normalize
+// does not remove.
 var chosen = [][]string{{"metadata", "deletionTimestamp"}, {"spec", "clusterIP"}, {"spec", "clusterIPs"}}
 
-// deterministic returns a copy of an object without the values that a server chooses anew.
+// deterministic returns a copy of an object without the values that a server chooses anew for each
+// request.
 func deterministic(object *unstructured.Unstructured) map[string]any {
 	normalized := suite.Normalize(object)
 	for _, field := range chosen {
@@ -80,10 +83,10 @@ func deterministic(object *unstructured.Unstructured) map[string]any {
 	return normalized
 }
 
-// administrator is the user of requests without one.
+// administrator is the user of requests that name no user.
 var administrator = &user.DefaultInfo{Name: "kubernetes-admin", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}}
 
-// An Exchange sends one request to a server, as a dry run.
+// An Exchange is a request to a server, ready to be sent any number of times. It is a dry run.
 type Exchange struct {
 	server *Server
 	client *http.Client
@@ -93,8 +96,8 @@ type Exchange struct {
 	header http.Header
 }
 
-// NewExchange returns the exchange of a request, whose namespace exists afterwards. The test fails
-// for a request to connect.
+// NewExchange returns an Exchange that sends the request to the server. It creates the namespace of
+// the request unless it exists. The test fails if the operation is Connect, which is not compared.
 func (s *Server) NewExchange(t testing.TB, request *cluster.Request) *Exchange {
 	t.Helper()
 	e := &Exchange{server: s, client: testserver.Must(rest.HTTPClientFor(s.Config))(t), header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}}
@@ -124,8 +127,8 @@ func (s *Server) NewExchange(t testing.TB, request *cluster.Request) *Exchange {
 	return e
 }
 
-// read returns the object of an update with the resource version of the stored object, which
-// clients read before.
+// read returns the object of an UPDATE. If the object has no resource version, it gets that of the
+// stored object, as a client has it that has read the object before.
 func (s *Server) read(t testing.TB, request *cluster.Request) *unstructured.Unstructured {
 	t.Helper()
 	object := request.Object.DeepCopy()
@@ -136,7 +139,8 @@ func (s *Server) read(t testing.TB, request *cluster.Request) *unstructured.Unst
 	return object
 }
 
-// impersonate sets the headers by which the request is one of a user.
+// impersonate sets the headers with which the server treats the request as one of user u. Without
+// u, it is the administrator's.
 func (e *Exchange) impersonate(u user.Info) {
 	if u == nil {
 		u = administrator
@@ -151,7 +155,7 @@ func (e *Exchange) impersonate(u user.Info) {
 	}
 }
 
-// locate sets the URL of the request. Its namespace exists afterwards.
+// locate sets the URL for the request. It creates the namespace unless it exists.
 func (e *Exchange) locate(t testing.TB, request *cluster.Request) {
 	t.Helper()
 	namespace, name := request.Namespace, request.Name
@@ -230,7 +234,7 @@ func (e *Exchange) Send(ctx context.Context) (Answer, error) {
 	return a, err
 }
 
-// audit returns the annotations of the audit event of a request.
+// audit returns the annotations of the audit event with the given ID.
 func (s *Server) audit(id string) (map[string]string, error) {
 	log, err := os.Open(s.AuditLog)
 	if err != nil {
@@ -259,8 +263,8 @@ func (s *Server) audit(id string) (map[string]string, error) {
 	}
 }
 
-// isServers reports whether an annotation comes from a part of the server that clusters do not
-// have.
+// isServers reports whether an annotation comes from a part of a server that the clusters of
+// package offline/cluster do not have, so that it is not compared.
 func isServers(annotation string) bool {
 	for _, prefix := range []string{"authorization.k8s.io/", "pod-security.kubernetes.io/", "impersonation.k8s.io/"} {
 		if strings.HasPrefix(annotation, prefix) {

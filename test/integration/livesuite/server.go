@@ -1,7 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package livesuite sends the requests of suites to running servers.
+// Package livesuite sends the requests of suites to running servers, to compare their answers with
+// those that suites get without a server.
 package livesuite
 
 import (
@@ -31,19 +32,22 @@ import (
 type Server struct {
 	// Clients may do everything.
 	testserver.Clients
-	// AuditLog is the path of the audit log. Without it, answers have no audit annotations.
+	// AuditLog is the path of the server's audit log. If it is empty, answers have no audit
+	// annotations.
 	AuditLog string
-	// Policies is the API group of policies and bindings, whichever group their manifests have. It
-	// defaults to that of the API server.
+	// Policies is the API group and version in which policies and bindings are created, whatever
+	// their manifests say, such as that of the polyfill. It defaults to
+	// admissionregistration.k8s.io/v1.
 	Policies schema.GroupVersion
 
-	// mapper knows the kinds that the server served when one of them was last looked up in vain.
+	// mapper knows the kinds that the server served at the last discovery. Looking up a kind that
+	// it does not know causes another discovery.
 	mapper meta.RESTMapper
 }
 
-// Setup creates the manifests of a case and the object that its request changes, until the end of
-// the test. Policies are in effect when Setup returns. Webhook configurations are left out, because
-// their webhooks do not exist.
+// Setup creates the manifests of a case and the object that its request changes. They exist until
+// the end of the test. Policies are in effect when Setup returns. Setup leaves out webhook
+// configurations, because nobody answers for their webhooks.
 func (s *Server) Setup(t testing.TB, manifests []*unstructured.Unstructured, request *cluster.Request) {
 	t.Helper()
 	var policies, others []*unstructured.Unstructured
@@ -63,10 +67,12 @@ func (s *Server) Setup(t testing.TB, manifests []*unstructured.Unstructured, req
 	s.Install(t, policies...)
 }
 
-// context returns the context of requests, which cleanup functions may send, too.
+// context returns a context for requests to the server. It does not end with the test, because
+// cleanup functions send requests, too.
 func (s *Server) context(t testing.TB) context.Context { return context.WithoutCancel(t.Context()) }
 
-// Install creates objects until the end of the test. Policies are in effect when Install returns.
+// Install creates objects, which exist until the end of the test. Policies are in effect when
+// Install returns.
 func (s *Server) Install(t testing.TB, objects ...*unstructured.Unstructured) {
 	t.Helper()
 	sorted := slices.Clone(objects)
@@ -80,7 +86,8 @@ func (s *Server) Install(t testing.TB, objects ...*unstructured.Unstructured) {
 	}
 }
 
-// rank is the position of an object in the order of creation: those that others need come first.
+// rank returns the position of an object in the order of creation: objects that others need come
+// first, and bindings last.
 func rank(object *unstructured.Unstructured) int {
 	kinds := []string{"Namespace", "CustomResourceDefinition", "", cluster.ValidatingKind, cluster.MutatingKind}
 	switch kind := object.GetKind(); {
@@ -98,8 +105,9 @@ func IsPolicy(object *unstructured.Unstructured) bool {
 	return kind == cluster.ValidatingKind || kind == cluster.MutatingKind
 }
 
-// create creates an object and deletes it at the end of the test. Namespaces stay, because no
-// controller finalizes them, and so do definitions, which take seconds to be served.
+// create creates an object and deletes it at the end of the test. Namespaces are not deleted,
+// because no controller would finalize them, nor CustomResourceDefinitions, because it takes
+// seconds until a new one is served.
 func (s *Server) create(t testing.TB, object *unstructured.Unstructured) {
 	t.Helper()
 	if object.GetKind() == "Namespace" {
@@ -134,7 +142,8 @@ func (s *Server) create(t testing.TB, object *unstructured.Unstructured) {
 	}
 }
 
-// define creates a definition, or replaces its spec. The server serves its versions afterwards.
+// define creates a CustomResourceDefinition, or replaces the spec of the existing one. It returns
+// when the server serves all of its served versions.
 func (s *Server) define(t testing.TB, client dynamic.ResourceInterface, definition *unstructured.Unstructured) {
 	t.Helper()
 	current, err := client.Get(s.context(t), definition.GetName(), metav1.GetOptions{})
@@ -156,7 +165,8 @@ func (s *Server) define(t testing.TB, client dynamic.ResourceInterface, definiti
 	}
 }
 
-// resource returns the resource of a kind. It waits until the server serves it.
+// resource returns the mapping of a kind to its resource. It waits until the server serves the
+// kind.
 func (s *Server) resource(t testing.TB, kind schema.GroupVersionKind) (mapping *meta.RESTMapping) {
 	t.Helper()
 	testserver.Eventually(t, func(context.Context) (err error) {
@@ -176,8 +186,8 @@ func (s *Server) resource(t testing.TB, kind schema.GroupVersionKind) (mapping *
 	return mapping
 }
 
-// client returns a client for the resource of an object. The namespace of the object exists
-// afterwards.
+// client returns a client for the resource and the namespace of an object. It creates the namespace
+// unless it exists.
 func (s *Server) client(t testing.TB, object *unstructured.Unstructured) dynamic.ResourceInterface {
 	t.Helper()
 	mapping := s.resource(t, object.GroupVersionKind())
@@ -190,7 +200,8 @@ func (s *Server) client(t testing.TB, object *unstructured.Unstructured) dynamic
 	return client.Namespace(namespace)
 }
 
-// ensure creates a namespace that does not exist, and the service account that pods need.
+// ensure creates a namespace unless it exists, and the service account in it without which no pod
+// can be created.
 func (s *Server) ensure(t testing.TB, name string) {
 	t.Helper()
 	_, err := s.Core.CoreV1().Namespaces().Get(s.context(t), name, metav1.GetOptions{})
@@ -219,7 +230,7 @@ func (s *Server) namespace(t testing.TB, name string, labels, annotations map[st
 	}
 }
 
-// policies returns the API group of policies and bindings.
+// policies returns the API group and version in which policies and bindings are created.
 func (s *Server) policies() schema.GroupVersion {
 	return cmp.Or(s.Policies, v1.SchemeGroupVersion)
 }
@@ -237,16 +248,18 @@ func (s *Server) Serves(t testing.TB, kind schema.GroupVersionKind) bool {
 	return slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Kind == kind.Kind })
 }
 
-// Accepts returns the error of a request that would create an object.
+// Accepts sends a dry-run request to create the object, and returns its error.
 func (s *Server) Accepts(t testing.TB, object *unstructured.Unstructured) error {
 	t.Helper()
 	_, err := s.client(t, object).Create(s.context(t), object, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	return err
 }
 
-// settle returns when all earlier writes of policies and bindings are in effect. The server
-// receives the changes of each kind in the order of the writes. The selector is one of its own, so
-// that the polyfill makes a webhook of its own, which API servers know together with all others.
+// settle returns when all earlier writes of policies and bindings are in effect. It creates further
+// policies and waits until requests show their effect: a server receives the changes of each kind
+// in the order of the writes, so it knows the earlier ones then. The objectSelector of these
+// policies is unique, so that the polyfill makes a webhook of its own for them, which API servers
+// learn of together with all others.
 func (s *Server) settle(t testing.TB) {
 	t.Helper()
 	name := testserver.UniqueName("settle")

@@ -25,8 +25,9 @@ func StartAPIServer(t testing.TB, command string, flags ...string) *Server {
 	return s
 }
 
-// LaunchAPIServer starts a kube-apiserver that authorizes by RBAC and authenticates itself to
-// aggregated servers. It does not wait until the server is ready.
+// LaunchAPIServer starts a kube-apiserver that authorizes by RBAC, and that has a client
+// certificate with which it authenticates itself to aggregated servers. It does not wait until the
+// server is ready.
 func LaunchAPIServer(t testing.TB, command string, flags ...string) *Server {
 	t.Helper()
 	dir, token := t.TempDir(), rand.Text()
@@ -51,7 +52,7 @@ func LaunchAPIServer(t testing.TB, command string, flags ...string) *Server {
 		"--proxy-client-cert-file=" + proxyCertFile,
 		"--proxy-client-key-file=" + file("proxy.key", proxyKey),
 		"--requestheader-client-ca-file=" + proxyCertFile,
-		// Aggregated servers complain without an authority for clients.
+		// Without an authority for client certificates, aggregated servers log errors.
 		"--client-ca-file=" + proxyCertFile,
 		"--requestheader-allowed-names=front-proxy",
 		"--requestheader-username-headers=X-Remote-User",
@@ -60,8 +61,8 @@ func LaunchAPIServer(t testing.TB, command string, flags ...string) *Server {
 	}, flags...)...)
 }
 
-// NewClientCertificate returns a client certificate for the name front-proxy that is its own
-// authority, and its key.
+// NewClientCertificate returns a self-signed client certificate for the name front-proxy, and its
+// key. The certificate is also the authority by which servers verify it.
 func NewClientCertificate(t testing.TB) (certificate, key []byte) {
 	t.Helper()
 	signer := testserver.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)

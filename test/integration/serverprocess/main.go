@@ -26,8 +26,9 @@ var (
 	commands map[string]func() *cobra.Command
 )
 
-// Main returns the exit code of a test binary whose servers are the given commands, by name: it runs
-// the command that the first argument names, or else the tests, which can Start the commands.
+// Main returns the exit code of a test binary. servers are the commands of the servers that the
+// binary contains, by name. If the first argument is such a name, Main runs the command. Otherwise
+// it runs the tests, which start the binary again with such an argument to Start a server.
 func Main(m *testing.M, servers map[string]func() *cobra.Command) int {
 	commands = servers
 	if len(os.Args) > 1 && commands[os.Args[1]] != nil {

@@ -12,8 +12,8 @@ import (
 	"k8s.io/kubernetes/pkg/controller/clusterroleaggregation"
 )
 
-// AggregateRoles fills aggregated cluster roles until the end of the test, as
-// kube-controller-manager does in a cluster.
+// AggregateRoles runs the controller that fills cluster roles with an aggregationRule, until the
+// end of the test. In a cluster, kube-controller-manager runs it.
 func AggregateRoles(t *testing.T, client kubernetes.Interface) {
 	factory := informers.NewSharedInformerFactory(client, 0)
 	controller := clusterroleaggregation.NewClusterRoleAggregation(factory.Rbac().V1().ClusterRoles(), client.RbacV1())

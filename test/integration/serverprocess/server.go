@@ -20,12 +20,12 @@ import (
 	"celador.io/celador/test/integration/testserver"
 )
 
-// Server is a running server.
+// A Server is a server that runs in its own process.
 type Server struct {
 	*process.Process
 	// Admin is the configuration of a client that may do everything.
 	Admin *rest.Config
-	// Port is the port at 127.0.0.1 of the server.
+	// Port is the TCP port of 127.0.0.1 on which the server listens.
 	Port int
 	// Prefix is the prefix of the server's keys in etcd.
 	Prefix string
@@ -34,16 +34,17 @@ type Server struct {
 // EtcdURL returns the URL of the etcd that all servers share.
 func EtcdURL() string { return store.URL() }
 
-// Start starts a server that stores objects in etcd, with additional flags, and stops it at the end
-// of the test. command is the name of a command of the test binary, or the absolute path of another
-// program. token is what clients with the configuration of the result present. Start does not wait
-// until the server is ready.
+// Start starts a server with the given flags, and with flags for its port and for storing objects
+// in etcd. It stops the server at the end of the test. command is the name of a command of the test
+// binary, or the absolute path of another program. Clients with the configuration Admin
+// authenticate themselves with token. Start does not wait until the server is ready.
 func Start(t testing.TB, command, token string, flags ...string) *Server {
 	t.Helper()
 	name := filepath.Base(command)
 	binary, args := command, []string(nil)
 	if !filepath.IsAbs(command) {
-		// The test binary would run its tests instead, which would start it again.
+		// Given any other argument, the test binary would run its tests, which would start it
+		// again, and so on.
 		if commands[command] == nil {
 			t.Fatalf("%q is neither a command of the test binary nor an absolute path", command)
 		}
@@ -83,8 +84,8 @@ func ReservePort(t testing.TB) int {
 	return port
 }
 
-// StopAtEnd stops a process at the end of the test, and then shows the end of its log if the test
-// failed.
+// StopAtEnd stops a process at the end of the test. If the test has failed, it also shows the last
+// part of the process's log.
 func StopAtEnd(t testing.TB, p *process.Process, name string) {
 	t.Cleanup(func() {
 		p.Stop(0)

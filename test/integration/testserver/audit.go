@@ -16,8 +16,8 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// auditPolicy lets servers log the creation of config maps, and of boxes of group
-// audited.example.com.
+// auditPolicy is an audit policy by which servers log the creation of ConfigMaps, and of the custom
+// resources boxes of group audited.example.com.
 //
 //go:embed audit-policy.yaml
 var auditPolicy []byte

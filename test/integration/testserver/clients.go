@@ -89,7 +89,8 @@ func Create[T metav1.Object](t testing.TB, client Creator[T], object T) T {
 	return created
 }
 
-// Must returns a function that returns the value, or ends the test with the error.
+// Must wraps a call that returns a value and an error. It returns a function that returns the
+// value, or ends the test if there is an error: Must(call())(t).
 func Must[T any](value T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
@@ -118,7 +119,7 @@ func ExpectAdmitted(t testing.TB, err error) {
 	}
 }
 
-// In is the part of a binding's spec that limits the binding to a namespace.
+// In returns a field of a binding's spec, as YAML, that limits the binding to a namespace.
 func In(namespace string) string {
 	return `matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: ` + namespace + `}}}`
 }

@@ -13,7 +13,8 @@ import (
 
 const (
 	pollInterval = 5 * time.Millisecond
-	// deadline is many times the time that any condition takes on a slow machine.
+	// deadline is how long Eventually waits. It is many times as long as any condition takes on a
+	// slow machine.
 	deadline = time.Minute
 )
 

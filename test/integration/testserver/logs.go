@@ -15,7 +15,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// maxLog is the number of bytes of the log that are kept.
+// maxLog is the number of bytes at the end of the log that are kept.
 const maxLog = 16 << 10
 
 // logTail keeps the last bytes that are written to it. It is safe for concurrent use.
@@ -54,8 +54,9 @@ func (l *logTail) tail() string {
 	return "the last lines of the server's log:\n" + text
 }
 
-// LogAt returns the last 16 KiB that servers log with the verbosity while do runs. Tests that call
-// it must not run in parallel, because the verbosity is global.
+// LogAt runs do with the given verbosity of logs, and returns what servers log meanwhile, at most
+// the last 16 KiB. Tests that call it must not run in parallel, because the verbosity is that of
+// the process.
 func LogAt(t *testing.T, verbosity int, do func()) string {
 	t.Helper()
 	logs := captureLogs()
@@ -67,7 +68,7 @@ func LogAt(t *testing.T, verbosity int, do func()) string {
 			t.Fatal(err)
 		}
 	}
-	// Earlier lines look the same and must not count as new.
+	// Lines that earlier calls logged look the same, and must not be returned.
 	logs.clear()
 	set(strconv.Itoa(verbosity))
 	defer set(before)
@@ -75,8 +76,8 @@ func LogAt(t *testing.T, verbosity int, do func()) string {
 	return logs.last()
 }
 
-// captureLogs lets klog write into the returned log, which all servers of the process share. Fatal
-// messages also go to standard error.
+// captureLogs makes klog write into a logTail, which it returns. All servers of the process share
+// it. Fatal messages also go to standard error.
 var captureLogs = sync.OnceValue(func() *logTail {
 	captured := &logTail{}
 	var output io.Writer = captured

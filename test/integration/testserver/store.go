@@ -10,8 +10,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// Store returns a client of the etcd of the server that keeps its data in dir. The client is closed
-// at the end of the test.
+// Store returns a client of a server's etcd. dir is the directory in which the server keeps its
+// data. The client is closed at the end of the test.
 func Store(t testing.TB, dir string) *clientv3.Client {
 	t.Helper()
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"unix://" + filepath.Join(dir, "etcd", "client.sock")}})

@@ -57,7 +57,7 @@ func MainIn(dir string, m *testing.M, use func(Clients), args ...string) (code i
 	return code
 }
 
-// A Server runs for one test.
+// A Server is a server that one test starts, and that stops with the test.
 type Server struct {
 	*localserver.Server
 	t *testing.T

@@ -15,7 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// An Answer returns the response of a webhook to a request. The caller sets the UID.
+// An Answer is what a webhook answers: it returns the response to a request. The UID of the
+// response is set by the caller.
 type Answer func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
 
 // Allow allows every request.
@@ -53,7 +54,8 @@ type Admission struct {
 	calls []Call
 }
 
-// Admit runs an endpoint that answers admission reviews until the end of the test.
+// Admit runs an HTTPS server until the end of the test. It answers the reviews for all of its
+// webhooks with answer, and records them.
 func Admit(t testing.TB, answer Answer) *Admission {
 	a := &Admission{}
 	a.Endpoint = Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -18,14 +18,14 @@ type event struct {
 	Action, Package, Test, Output string
 }
 
-// top returns the name of the top-level test that the event belongs to.
+// top returns the name of the top-level test to which the event belongs.
 func (e event) top() string {
 	name, _, _ := strings.Cut(e.Test, "/")
 	return name
 }
 
-// readEvents decodes the output of go test -json. It turns lines that are no events, which go
-// prints about modules and the build, into events with the action output.
+// readEvents decodes the output of go test -json. It may contain lines that are no events, which go
+// prints about modules and the build. They become events with the action output.
 func readEvents(output io.Reader) ([]event, error) {
 	var events []event
 	lines := bufio.NewReader(output)

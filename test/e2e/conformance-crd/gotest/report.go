@@ -16,8 +16,8 @@ import (
 // what they do before they fail.
 const mostLines = 15
 
-// telling matches the lines of a test's output that reports show: failures, and logs of the test
-// itself. It does not match logs of the server that the test runs.
+// telling matches the lines of a test's output that reports show: failures, and what the test
+// itself logs. It does not match what a server in the test logs.
 var telling = regexp.MustCompile(`^\s*([\w.-]+\.go:\d+: |--- FAIL: |panic: )`)
 
 // newReport returns the results of the top-level tests of a package from the events of its run. A
@@ -63,14 +63,14 @@ func problem(pkg, message string) specs.Result {
 // qualified returns the name of a test that is unique among packages.
 func qualified(pkg, test string) string { return pkg + "." + test }
 
-// A recorder collects what events say about tests. The package itself is the test with the empty
-// name.
+// A recorder collects what events say about tests. Events about the package as a whole have no name
+// of a test, so it has the empty name here.
 type recorder struct {
 	// started holds the top-level tests in the order of their start.
 	started []string
 	// states holds the last action of each test and subtest that has ended.
 	states map[string]string
-	// messages holds lines of tests and subtests.
+	// messages holds lines of output by test or subtest.
 	messages map[string][]string
 }
 
@@ -85,7 +85,7 @@ func (r *recorder) record(e event) {
 		if e.Test == "" || e.Test == e.top() {
 			return
 		}
-		// The lines of subtests that fail explain why the test fails.
+		// A top-level test fails if a subtest does, so the lines of the subtest explain why.
 		if e.Action == actionFail {
 			r.messages[e.top()] = append(r.messages[e.top()], r.messages[e.Test]...)
 		}

@@ -51,7 +51,7 @@ func (s Suite) Tests(ctx context.Context) ([]specs.Selection, error) {
 		if e.Action != actionOutput || !testName.MatchString(name) {
 			continue
 		}
-		// The events of several packages may be interleaved.
+		// The events of one package may not be next to each other.
 		group := specs.Group(e.Package)
 		at := slices.IndexFunc(selections, func(s specs.Selection) bool { return s.Group == group })
 		if at < 0 {
@@ -66,7 +66,8 @@ func (s Suite) Tests(ctx context.Context) ([]specs.Selection, error) {
 	return selections, nil
 }
 
-// testName matches the lines of go test -list that are names. Others have the result of a package.
+// testName matches those lines of go test -list that are names of tests. The other lines are about
+// packages.
 var testName = regexp.MustCompile(`^(Test|Fuzz|Example)\w*$`)
 
 // Run runs the tests of a selection that Tests returned, without the excepted ones. Each process
@@ -102,7 +103,8 @@ func split(tests []string, n int) [][]string {
 	return lists
 }
 
-// run runs tests of a package in one process.
+// run runs tests of a package in one process. name is the name of its output files, without
+// extension.
 func (s Suite) run(ctx context.Context, name, pkg string, tests []string, timeout time.Duration) (specs.Report, error) {
 	functions := make([]string, 0, len(tests))
 	for _, test := range tests {
@@ -115,8 +117,8 @@ func (s Suite) run(ctx context.Context, name, pkg string, tests []string, timeou
 	return newReport(pkg, events), nil
 }
 
-// test runs go test with args and returns its events, which it also writes to a file name.json, and
-// as text to name.log. If go test fails, test returns the events and an error.
+// test runs go test with args and returns its events. It also writes them to a file name.json, and
+// as text to name.log. If go test fails, test returns both the events and an error.
 func (s Suite) test(ctx context.Context, name string, args ...string) ([]event, error) {
 	path := filepath.Join(s.Artifacts, name)
 	// The upstream project has vetted its code.

@@ -13,8 +13,8 @@ import (
 
 const pollInterval = 200 * time.Millisecond
 
-// await polls check until it returns nil. If ctx ends first, it returns an error with the cause and
-// the last error of check.
+// await calls check again and again until it returns nil. If ctx ends first, it returns an error
+// with the cause and the last error of check.
 func await(ctx context.Context, check func(context.Context) error) error {
 	var last error
 	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(ctx context.Context) (bool, error) {

@@ -86,7 +86,8 @@ func Prepare(ctx context.Context, kubeconfig string) error {
 // Kubeconfig returns the path of the administrator's kubeconfig.
 func (c *Cluster) Kubeconfig() string { return c.server.credentials.kubeconfig }
 
-// Context returns a context that ends when a process of the cluster ends.
+// Context returns a context that ends when a process of the cluster ends, so that nobody waits for
+// a cluster that has failed.
 func (c *Cluster) Context(parent context.Context) (context.Context, context.CancelFunc) {
 	return process.Context(parent, c.server.Process, c.manager)
 }

@@ -28,8 +28,8 @@ func startControllerManager(binary, dir, log string, c credentials) (*process.Pr
 	)
 }
 
-// controllersReady returns a check that a namespace has the objects that controllers create in
-// each.
+// controllersReady returns a check that the controllers work: the namespace default has the objects
+// that they create in every namespace.
 func controllersReady(client kubernetes.Interface) func(context.Context) error {
 	return func(ctx context.Context) error {
 		_, accountErr := client.CoreV1().ServiceAccounts(corev1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})

@@ -19,7 +19,7 @@ import (
 
 // credentials holds the paths of the keys and certificates of a cluster.
 type credentials struct {
-	// servingCert has the certificate of the server and that of its authority.
+	// servingCert has the certificate of the server, followed by that of its authority.
 	servingCert, servingKey string
 	serviceAccountKey       string
 	tokens                  string

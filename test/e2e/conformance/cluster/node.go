@@ -15,7 +15,8 @@ import (
 
 const nodeName = "conformance"
 
-// readyStatus patches the status of a node like a kubelet that is ready.
+// readyStatus is a patch of a node's status. With it, the node looks as if it had a kubelet that is
+// ready.
 const readyStatus = `{"status": {
 	"capacity": {"cpu": "4", "memory": "8Gi", "pods": "110"},
 	"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"},
@@ -23,7 +24,8 @@ const readyStatus = `{"status": {
 	"conditions": [{"type": "Ready", "status": "True", "reason": "NoKubelet"}]
 }}`
 
-// addNode creates a ready and schedulable node object. The suite starts no specs without a node.
+// addNode creates a node object that is ready and schedulable. Without one, the suite of specs does
+// not begin.
 func addNode(ctx context.Context, client kubernetes.Interface) error {
 	nodes := client.CoreV1().Nodes()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{

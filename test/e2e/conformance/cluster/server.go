@@ -28,7 +28,8 @@ type Server struct {
 	credentials      credentials
 	config           *rest.Config
 	etcd             *etcd.Server
-	// release gives the port back.
+	// release gives the server's port back, which is reserved so that nobody else gets it while the
+	// server is halted.
 	release func()
 }
 
@@ -102,7 +103,7 @@ func serverFlags(etcdURL string, port int, c credentials) []string {
 	}
 }
 
-// Halt stops the server but keeps its store.
+// Halt stops the server but keeps its store, for Resume.
 func (s *Server) Halt() { s.Process.Stop(stopGrace) }
 
 // Resume starts a halted server with the same store and configuration. It does not wait until the

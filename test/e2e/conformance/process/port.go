@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SharePort is the flag with which kube-apiserver opens a port of ReservePort.
+// SharePort is the flag of kube-apiserver without which it cannot open a port of ReservePort.
 const SharePort = "--permit-port-sharing"
 
-// FreePort returns a TCP port of 127.0.0.1 at which nobody listens now, for programs that cannot
-// share a port of ReservePort. Somebody else may take it before they do.
+// FreePort returns a TCP port of 127.0.0.1 at which nobody listens now. It is for programs that
+// cannot share a port of ReservePort. Another program may take the port first.
 func FreePort() (int, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

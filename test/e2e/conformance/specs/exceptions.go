@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// separator separates the name of a spec from the reason of the exception.
+// separator separates the name of a spec from the reason in a line of the list of exceptions.
 const separator = " :: "
 
-// An Exception is a spec that is expected to fail.
+// An Exception is a spec that is not run, because it cannot pass in the cluster.
 type Exception struct {
 	// Spec is the full name of the spec.
 	Spec string
-	// Reason names the missing prerequisite of the spec.
+	// Reason says what the spec needs that the cluster does not have.
 	Reason string
 }
 

@@ -20,7 +20,7 @@ type Report struct {
 	Problems []Result
 }
 
-// A Result is the result of a spec, or of a step of the suite.
+// A Result is the result of a spec, or of a step outside of specs, such as the setup of the suite.
 type Result struct {
 	// Name is the spec's full name.
 	Name string
@@ -68,7 +68,8 @@ func ReadReport(r io.Reader) (Report, error) {
 	return report, nil
 }
 
-// unstarted returns the names that the report has no entry for.
+// unstarted returns those of the names whose specs were not started: the report has no entry for
+// them.
 func (r Report) unstarted(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return slices.ContainsFunc(r.Specs, func(result Result) bool { return result.Name == name })

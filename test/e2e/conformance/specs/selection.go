@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// A Group is the name of a top-level container of specs of [sig-api-machinery], up to its first
-// space.
+// A Group names specs that are tested together. For Kubernetes' suite, it is the name of a
+// top-level container of [sig-api-machinery], up to the first space.
 type Group string
 
 // Has reports whether the spec with the given full name belongs to the group.
@@ -20,7 +20,7 @@ func (g Group) Has(spec string) bool {
 	return strings.HasPrefix(spec, "[sig-api-machinery] "+string(g)+" ")
 }
 
-// A Selection holds the specs of a group.
+// A Selection holds the specs of a group: those to run, and those that are excepted.
 type Selection struct {
 	// Group is the group of the specs.
 	Group Group
@@ -50,10 +50,10 @@ func Select(all []string, groups []Group) ([]Selection, error) {
 	return selections, errors.Join(problems...)
 }
 
-// Except moves the specs of list, which is as for ReadExceptions, from Run of the selections to
-// Excepted, and returns the result. If all specs are to run, it returns the selections as they are.
-// It returns an error if the list is malformed, or names a spec that no selection runs, so that the
-// list stays up to date.
+// Except returns the selections with the specs in list moved from Run to Excepted. list has the
+// format of ReadExceptions. If all is set, no spec is excepted, and Except returns the selections
+// as they are. It returns an error if the list is malformed, or names a spec that no selection
+// runs, so that the list stays up to date.
 func Except(selections []Selection, list string, all bool) ([]Selection, error) {
 	exceptions, err := ReadExceptions(strings.NewReader(list))
 	if err != nil {

@@ -47,9 +47,9 @@ func (s Suite) Names(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// Run runs the selected specs one after another, against the cluster of the kubeconfig. If timeout
-// has passed, the spec that runs fails, and the remaining specs continue in another run of the
-// suite. Run returns an error if the suite itself fails. Failed specs are part of the report.
+// Run runs the selected specs one after another, against the cluster of the kubeconfig. After
+// timeout, the spec that runs fails, and another run of the suite continues with the remaining
+// specs. Run returns an error if the suite itself fails. Failed specs are part of the report.
 func (s Suite) Run(ctx context.Context, kubeconfig string, selection Selection, timeout time.Duration) (Report, error) {
 	var all Report
 	for left, run := selection.Run, 1; len(left) > 0; run++ {
@@ -77,7 +77,7 @@ func (s Suite) Run(ctx context.Context, kubeconfig string, selection Selection, 
 		}
 		all.Specs = append(all.Specs, report.Specs...)
 		all.Problems = append(all.Problems, report.Problems...)
-		// If this run has not started any spec, another one would not either.
+		// A run in which no spec has started would only be repeated.
 		if len(report.Specs) == 0 {
 			break
 		}
@@ -90,7 +90,7 @@ func (s Suite) Run(ctx context.Context, kubeconfig string, selection Selection, 
 // with name. A non-zero exit code is an error only if there is no report.
 func (s Suite) run(ctx context.Context, name string, args ...string) (Report, error) {
 	log, path := filepath.Join(s.Artifacts, name+".log"), filepath.Join(s.Artifacts, name+".json")
-	// The report of an earlier run must not be read as the report of this run.
+	// If the suite writes no report, that of an earlier run must not be read.
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return Report{}, err
 	}

@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command kubeadmconfig prints a configuration of kubeadm, which it reads from standard input, with
-// the patches of a configuration of kind, whose path is the argument.
+// Command kubeadmconfig reads a configuration of kubeadm from standard input and prints it with the
+// patches of a configuration of kind, whose path is the argument.
 package main
 
 import (

@@ -1,9 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cel is a copy of the interface that Kubernetes' own tests of validation rules use of the
-// package apiserver/schema/cel, implemented by Celador's rules. hack/conformance-rules.sh compiles
-// it with these tests.
+// Package cel lets Kubernetes' own tests of validation rules test Celador's rules. It has those
+// identifiers of Kubernetes' package apiserver/schema/cel that the tests use, implemented by
+// Celador's rules. hack/conformance-rules.sh compiles it with these tests.
 package cel
 
 import (
@@ -19,24 +19,24 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/validationrules"
 )
 
-// The names of Kubernetes' variables.
+// The names of variables of rules, as constants of Kubernetes' package.
 const (
 	ScopedVarName    = cel.ScopedVarName
 	OldScopedVarName = cel.OldScopedVarName
 )
 
-// The functions of Kubernetes, and one that only Kubernetes' tests use.
+// Functions of Kubernetes' package, and validator, which only its tests call.
 var (
 	ValidFieldPath                  = cel.ValidFieldPath
 	WithFieldPathAllowArrayNotation = cel.WithFieldPathAllowArrayNotation
 	_                               = validator
 )
 
-// A Validator validates values by Celador's rules.
+// A Validator validates values by the rules of a schema.
 type Validator struct{ rules *validationrules.Rules }
 
-// NewValidator returns nil if the schema has no rules. The limit of a call is always that of the
-// server, not the one given.
+// NewValidator returns a Validator for the rules of a schema, or nil if it has none. It ignores the
+// limit on the cost of one call: Celador's rules always have that of the server.
 func NewValidator(s *schema.Structural, isResourceRoot bool, _ uint64) *Validator {
 	rules := validationrules.Take(s.DeepCopy(), isResourceRoot)
 	if rules == nil {
@@ -45,25 +45,27 @@ func NewValidator(s *schema.Structural, isResourceRoot bool, _ uint64) *Validato
 	return &Validator{rules}
 }
 
-// validator returns the validator of a schema. Rules in allOf may be its only ones; the schema is
-// then not the root of a tree.
+// validator returns the Validator of a schema, which is not nil even if only schemas in allOf have
+// rules.
 func validator(s, _ *schema.Structural, isResourceRoot bool, _ *apiservercel.DeclType, limit uint64) *Validator {
 	s = s.DeepCopy()
 	s.XValidations = append(s.XValidations, apiextensionsv1.ValidationRule{})
 	return NewValidator(s, isResourceRoot, limit)
 }
 
-// An Option changes the instance of an evaluation.
+// An Option changes an evaluation of rules.
 type Option func(*validationrules.Instance)
 
-// WithRatcheting compares with old values.
+// WithRatcheting returns an Option that lets the evaluation compare the value with the old one, so
+// that errors about parts that have not changed become warnings.
 func WithRatcheting(correlation *common.CorrelatedObject) Option {
 	return func(instance *validationrules.Instance) {
 		instance.Correlation = func() *common.CorrelatedObject { return correlation }
 	}
 }
 
-// Validate returns the errors of a value and the budget that remains.
+// Validate returns the errors of a value, and the part of the budget that the evaluation has not
+// used.
 func (v *Validator) Validate(ctx context.Context, path *field.Path, _ *schema.Structural, value, old any, budget int64, options ...Option) (field.ErrorList, int64) {
 	instance := validationrules.Instance{Path: path, Value: value, Old: old, Budget: budget}
 	for _, option := range options {

@@ -16,11 +16,12 @@ import (
 // contextLines is the number of equal lines that a diff shows around a change.
 const contextLines = 3
 
-// unified returns a unified diff of the YAML of two objects.
+// unified returns a unified diff from the object that the case expects to the object after
+// admission, as YAML.
 func unified(d suite.Difference) string { return Diff("want", "got", d.Want, d.Got) }
 
-// Diff returns a unified diff of the YAML of two objects, whose names are from and to. It is empty
-// if the objects are equal.
+// Diff returns a unified diff of the YAML of two objects. from and to are their names in the header
+// of the diff. The diff is empty if the objects are equal.
 func Diff(from, to string, before, after map[string]any) string {
 	diff := difflib.UnifiedDiff{FromFile: from, ToFile: to, Context: contextLines}
 	for _, side := range []struct {

@@ -11,8 +11,8 @@ import (
 	"celador.io/offline/suite"
 )
 
-// explain returns the lines that show an expression: the expression itself, and below it the part
-// that decides and the values of its parts.
+// explain returns lines that show why an expression has its value: the position and the text of the
+// expression, a line that marks the part that decides, and a line for the value of each part of it.
 func explain(e suite.Expression) []string {
 	text := strings.Join(strings.Fields(e.Text), " ")
 	place := e.Position.String() + ": "
@@ -32,8 +32,9 @@ func explain(e suite.Expression) []string {
 	return lines
 }
 
-// find returns where a part stands in the text of an expression, in runes. The text may have single
-// quotes where the part has double ones.
+// find returns the position and the length of a part in the text of an expression, in runes, so
+// that the part can be marked. It finds a part only if it occurs exactly once. The part is
+// generated from the syntax tree, with double quotes, where the text may have single quotes.
 func find(text, part string) (start, length int, found bool) {
 	for _, candidate := range []string{part, strings.ReplaceAll(part, `"`, "'")} {
 		if before, _, found := strings.Cut(text, candidate); found && strings.Count(text, candidate) == 1 {
@@ -43,7 +44,8 @@ func find(text, part string) (start, length int, found bool) {
 	return 0, 0, false
 }
 
-// explainInLine returns what explain returns in one line.
+// explainInLine returns the same information as explain, but as a single line, for formats in which
+// a failure is a list of messages.
 func explainInLine(e suite.Expression) string {
 	line := fmt.Sprintf("%s: %s", e.Position, strings.Join(strings.Fields(e.Text), " "))
 	x := e.Explanation

@@ -19,14 +19,16 @@ type Report struct {
 	APIVersion string  `json:"apiVersion"`
 	Kind       string  `json:"kind"`
 	Summary    Summary `json:"summary"`
-	// Errors are the files and other arguments that cannot be used.
+	// Errors are the files that cannot be used as suites, and other arguments of the command that
+	// cannot be used.
 	Errors []Error `json:"errors,omitempty"`
 	Suites []Suite `json:"suites"`
 	// Coverage is nil unless it was measured.
 	Coverage *Coverage `json:"coverage,omitempty"`
 }
 
-// An Error is a file or another argument that cannot be used, in a Report.
+// An Error is the entry of a Report for a file, or another argument of the command, that cannot be
+// used.
 type Error struct {
 	Name     string            `json:"name"`
 	Position manifest.Position `json:"position"`
@@ -66,7 +68,7 @@ type Case struct {
 	Status           *metav1.Status    `json:"status,omitempty"`
 	Warnings         []string          `json:"warnings,omitempty"`
 	AuditAnnotations map[string]string `json:"auditAnnotations,omitempty"`
-	// Policies has an entry for each policy and binding.
+	// Policies has an entry for each policy together with each of its bindings.
 	Policies []PolicyResult `json:"policies,omitempty"`
 }
 

@@ -45,8 +45,9 @@ type (
 	}
 )
 
-// JUnit writes a JUnit XML document with a testsuite for each suite and for each problem. JUnit has
-// no elements for coverage, so it is a testsuite with a passing testcase for each expression.
+// JUnit writes a JUnit XML document with a testsuite for each suite and for each Problem of the
+// run. JUnit has no elements for coverage, so the coverage is a further testsuite, with a passing
+// testcase for each expression.
 func JUnit(w io.Writer, run *Run) error {
 	var document junitSuites
 	for _, p := range run.Problems {

@@ -20,16 +20,19 @@ import (
 	"celador.io/offline/audit"
 )
 
-// A ReportsAPI is an API for the reports of policy engines. The objects of all such APIs have the
-// same fields, except for source.
+// A ReportsAPI is an API group whose objects hold the reports of policy engines. The objects of the
+// two known groups have the same fields, except that a report has a field source in only one of
+// them.
 type ReportsAPI struct {
 	version              schema.GroupVersion
 	kind, namespacedKind string
-	// source is set if the reports of the API have the field source.
+	// source is set if reports of the API have a field source. Each result in a report has one in
+	// any case.
 	source bool
 }
 
-// ReportsAPIs are the APIs by the names of the audit formats that write their objects.
+// ReportsAPIs are the known APIs. A key is the name of the audit format that writes objects of the
+// API.
 var ReportsAPIs = map[string]*ReportsAPI{
 	"openreports": {schema.GroupVersion{Group: "openreports.io", Version: "v1alpha1"}, "ClusterReport", "Report", true},
 	"wgpolicy":    {schema.GroupVersion{Group: "wgpolicyk8s.io", Version: "v1alpha2"}, "ClusterPolicyReport", "PolicyReport", false},
@@ -38,7 +41,7 @@ var ReportsAPIs = map[string]*ReportsAPI{
 // ReportName is the name of the reports of an audit in each namespace.
 const ReportName = "celador-audit"
 
-// source is the name under which reports state who made them.
+// source is the value of the fields source, which name the engine that made a report or a result.
 const source = "celador"
 
 // The fields of a report (https://openreports.io).
@@ -70,7 +73,8 @@ type (
 	}
 )
 
-// ReportLabels selects the reports of audits among others.
+// ReportLabels is a label selector for the reports that audits write. Other policy engines may have
+// reports of the same kinds in the cluster.
 const ReportLabels = managedBy + "=" + ReportName
 
 const managedBy = "app.kubernetes.io/managed-by"

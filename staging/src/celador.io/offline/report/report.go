@@ -28,8 +28,8 @@ type Run struct {
 	Coverage *coverage.Profile
 }
 
-// A Problem is a file that cannot be used as a suite, or another argument of a run that cannot be
-// used.
+// A Problem is an argument of a run that cannot be used. Usually, it is a file that is not a valid
+// suite.
 type Problem struct {
 	// Name is the file or the argument.
 	Name string
@@ -39,7 +39,8 @@ type Problem struct {
 	Err error
 }
 
-// Position returns the place of the first error that has one, or else the file.
+// Position returns the position of the first error in Err that has one. If none has, it returns a
+// position that has only the file.
 func (p *Problem) Position() manifest.Position {
 	return positionOf(p.Err, manifest.Position{File: p.File})
 }
@@ -53,7 +54,7 @@ func positionOf(err error, other manifest.Position) manifest.Position {
 	return other
 }
 
-// Formats holds functions that write a T, by the names of the formats. Each writes one document.
+// Formats holds functions that write a document about a T. The keys are the names of the formats.
 type Formats[T any] map[string]func(io.Writer, *T) error
 
 // Runs are the formats for the results of suites, and Audits those for the results of audits.
@@ -132,7 +133,8 @@ func statusOf(result *suite.CaseResult) caseStatus {
 	return passed
 }
 
-// describe returns the text of a difference, without its place.
+// describe returns a mismatch in words, without the position of the field in the suite, because
+// callers show the position in their own way.
 func describe(m suite.Mismatch) string {
 	return fmt.Sprintf("%s: want %s, got %s", m.Field, m.Want, m.Got)
 }

@@ -14,8 +14,8 @@ import (
 // pointerEscapes are the escapes of keys in JSON pointers (RFC 6901).
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// diff returns the operations of a JSON patch from before to after. path is the JSON pointer to
-// both.
+// diff returns the operations of a JSON patch that changes before into after. path is the JSON
+// pointer at which before and after stand in the whole object.
 func diff(path string, before, after any) []map[string]any {
 	if reflect.DeepEqual(before, after) {
 		return nil

@@ -25,9 +25,10 @@ import (
 	"celador.io/offline/suite"
 )
 
-// A draft is a suite that is being written.
+// A draft is the suite that New writes, as text, together with the objects that its cases need.
 type draft struct {
-	// objects are those of the file, and the manifests that the draft has added.
+	// objects are the objects of the file for which the suite is written, and the manifests that
+	// the draft has added to the suite.
 	objects []*unstructured.Unstructured
 	samples []*unstructured.Unstructured
 	text    strings.Builder
@@ -39,7 +40,7 @@ func (d *draft) begin(name, file string) {
 	d.item(file)
 }
 
-// item writes an item of a list.
+// item writes an item of a list in YAML.
 func (d *draft) item(value any) {
 	text, err := yaml.Marshal(value)
 	if err != nil {
@@ -48,7 +49,7 @@ func (d *draft) item(value any) {
 	d.text.WriteString("- " + strings.TrimPrefix(indent(string(text), "  "), "  "))
 }
 
-// comment writes lines of comments.
+// comment writes text as YAML comments, one for each line, with prefix before each.
 func (d *draft) comment(prefix, text string) {
 	for line := range strings.Lines(report.Printable(strings.TrimSpace(text))) {
 		fmt.Fprintf(&d.text, "%s# %s\n", prefix, strings.TrimRight(line, "\n"))
@@ -63,15 +64,16 @@ func indent(text, prefix string) string {
 	return out.String()
 }
 
-// add adds an object to the manifests.
+// add adds an object to the manifests of the suite, below a comment.
 func (d *draft) add(comment string, object *unstructured.Unstructured) {
 	d.comment("", comment)
 	d.item(object.Object)
 	d.objects = append(d.objects, object)
 }
 
-// complete adds manifests that the file lacks and without which a policy does not apply: a binding,
-// its params, and a namespace with labels.
+// complete adds the manifests without which a policy does not apply, if the file lacks them: a
+// binding, a param for each binding, and a namespace with the labels that namespace selectors
+// require. It also collects in p what its bindings say.
 func (d *draft) complete(p *policy) {
 	name, kind := p.object.GetName(), p.object.GetKind()
 	bindings := d.bindings(kind, name)
@@ -115,10 +117,12 @@ func (d *draft) complete(p *policy) {
 	}
 }
 
-// nameLabel is the label of each namespace with its name.
+// nameLabel is the label with which Kubernetes labels each namespace, and whose value is the name
+// of the namespace.
 const nameLabel = "kubernetes.io/metadata.name"
 
-// namespace returns the namespace in which the objects of the cases are.
+// namespace returns the namespace for the objects of the cases: the one that a namespaceSelector of
+// the policy or its bindings selects by name, or else default.
 func (p *policy) namespace() string {
 	if name := p.labels(func(m *admissionv1.MatchResources) *metav1.LabelSelector { return m.NamespaceSelector })[nameLabel]; name != "" {
 		return name
@@ -174,8 +178,8 @@ func (d *draft) completeParams(p *policy, ref *admissionv1.ParamRef) {
 	d.add(Todo+": fill in what "+p.object.GetName()+" reads from its params.", params)
 }
 
-// labels returns the labels that an object needs for the selectors of the constraints. selector
-// returns the selector of a constraint.
+// labels returns labels that satisfy the selectors of the policy and its bindings. selector is a
+// function that returns the objectSelector or the namespaceSelector of one of them.
 func (p *policy) labels(selector func(*admissionv1.MatchResources) *metav1.LabelSelector) map[string]string {
 	labels := map[string]string{}
 	for _, constraint := range p.constraints {
@@ -186,7 +190,8 @@ func (p *policy) labels(selector func(*admissionv1.MatchResources) *metav1.Label
 	return labels
 }
 
-// wanted returns labels that satisfy a selector, except for its operators NotIn and DoesNotExist.
+// wanted returns labels that satisfy a selector. It ignores the operators NotIn and DoesNotExist,
+// which labels that do not exist satisfy.
 func wanted(selector *metav1.LabelSelector) map[string]string {
 	labels := map[string]string{}
 	if selector == nil {
@@ -206,7 +211,7 @@ func wanted(selector *metav1.LabelSelector) map[string]string {
 	return labels
 }
 
-// cases writes the cases of a policy. prefix is the beginning of their names.
+// cases writes the cases of a policy. The names of the cases begin with prefix.
 func (d *draft) cases(ctx context.Context, p *policy, prefix string, withPolicies, withoutPolicies *cluster.Cluster) error {
 	var rules []admissionv1.NamedRuleWithOperations
 	if p.typed.Spec.MatchConstraints != nil {
@@ -214,7 +219,8 @@ func (d *draft) cases(ctx context.Context, p *policy, prefix string, withPolicie
 	}
 	starts := startsOf(rules, d.samples, d.objects)
 	attempts := make([]*attempt, len(starts))
-	// at returns the attempt with the object of index i. Most policies need only the first one.
+	// at returns the attempt that begins with starts[i]. Attempts are made when they are needed,
+	// because each sends many requests, and most policies need only the first.
 	at := func(i int) *attempt {
 		if attempts[i] == nil {
 			attempts[i] = d.attempt(ctx, p, starts[i], withPolicies)
@@ -232,7 +238,8 @@ func (d *draft) cases(ctx context.Context, p *policy, prefix string, withPolicie
 	}
 	for i := range p.typed.Spec.Validations {
 		a, violating := at(0), (*unstructured.Unstructured)(nil)
-		// If all objects of one kind satisfy a validation, another kind may violate it.
+		// No object of the first kind may violate the validation, for example because it is about a
+		// field of another kind.
 		for j := range starts {
 			if other := at(j); other.trial.distance == 0 {
 				if violating = other.search.violating(ctx, i, other.allowed, other.edits[i]); violating != nil {
@@ -251,11 +258,11 @@ func (d *draft) cases(ctx context.Context, p *policy, prefix string, withPolicie
 	return nil
 }
 
-// An attempt is the search for the cases of a policy with one kind of objects.
+// An attempt is the search for objects for the cases of a policy, among objects of one kind.
 type attempt struct {
 	search *search
-	// allowed is an object that the policy allows or, if none was found, the one with the smallest
-	// distance. trial is what the policy does with it.
+	// allowed is an object that the policy allows or, if none was found, the object that came
+	// closest to it. trial is what the policy does with this object.
 	allowed *unstructured.Unstructured
 	trial   trial
 	// edits holds, by the index of a validation, changes of the object that may change the
@@ -283,8 +290,9 @@ func (d *draft) attempt(ctx context.Context, p *policy, from start, withPolicies
 	return a
 }
 
-// validation writes the two cases of a validation. violating is the object that violates it, or nil
-// if none was found.
+// validation writes the two cases of the validation with index i: one whose object satisfies it,
+// and one whose object violates it. violating is an object for the second case, or nil if none was
+// found.
 func (d *draft) validation(ctx context.Context, p *policy, a *attempt, prefix string, i int, violating *unstructured.Unstructured) error {
 	expression := p.typed.Spec.Validations[i].Expression
 	satisfied := newCase{name: fmt.Sprintf("%svalidations[%d] is satisfied", prefix, i), comment: expression, subject: a.allowed}
@@ -315,9 +323,9 @@ func (d *draft) validation(ctx context.Context, p *policy, a *attempt, prefix st
 	return nil
 }
 
-// fit returns a copy of the object in the namespace that the constraints select, if that brings it
-// closer to what the policy allows. Otherwise it returns the object itself, as for cluster-scoped
-// resources.
+// fit returns a copy of the object in the namespace that the namespaceSelectors name, because the
+// policy does not match objects in other ones. If the copy is no closer to being allowed, as for a
+// cluster-scoped resource, which cannot have a namespace, fit returns the object itself.
 func (p *policy) fit(ctx context.Context, s *search, object *unstructured.Unstructured) *unstructured.Unstructured {
 	if p.namespace() == metav1.NamespaceDefault {
 		return object
@@ -330,7 +338,8 @@ func (p *policy) fit(ctx context.Context, s *search, object *unstructured.Unstru
 	return object
 }
 
-// edits returns the edits for an expression of the policy.
+// edits returns changes of the request's object that may change the result of an expression of the
+// policy.
 func (p *policy) edits(request *request, expression string) []edit {
 	r := &editFinder{variables: map[string]ast.Expr{}, params: p.params, items: map[string][]any{}, subject: request.subject(), requestNamesSubject: request.resource == nil}
 	for _, v := range p.typed.Spec.Variables {
@@ -340,8 +349,9 @@ func (p *policy) edits(request *request, expression string) []edit {
 	return r.edits
 }
 
-// mutation writes the case of a mutating policy, which states what the policy changes in the
-// object. operations is empty if no object was found that it changes.
+// mutation writes the case of a mutating policy. operations is the patch that the case expects: the
+// changes that the policy makes to the object of the case. It is empty if the policy changes none
+// of the objects that were tried.
 func (d *draft) mutation(a *attempt, prefix string, operations []map[string]any) error {
 	c := newCase{name: prefix + "changes the object", subject: a.allowed, comment: "This is what the policy does today. Check that it is what you want."}
 	c.expect = map[string]any{"decision": suite.Allowed, "policy": a.search.policy, "patch": operations}
@@ -352,7 +362,9 @@ func (d *draft) mutation(a *attempt, prefix string, operations []map[string]any)
 	return d.write(a.search, c)
 }
 
-// changes returns the JSON patch of all changes that the policies make to an object.
+// changes returns a JSON patch with everything that the policies change in an object: the
+// difference between the objects in the responses of a cluster without the policies and of one with
+// them. ok is false if a response has no object.
 func changes(ctx context.Context, s *search, object *unstructured.Unstructured, withoutPolicies *cluster.Cluster) (operations []map[string]any, ok bool) {
 	if s.cluster == nil || withoutPolicies == nil {
 		return nil, false
@@ -368,16 +380,17 @@ func changes(ctx context.Context, s *search, object *unstructured.Unstructured, 
 	return diff("", sides[0], sides[1]), true
 }
 
-// newCase is a case to write.
+// A newCase is a case of the suite before it is written.
 type newCase struct {
 	name, comment string
 	subject       *unstructured.Unstructured
 	expect        map[string]any
-	// fillIn is what the author has to fill in for the case to pass. Empty if it passes already.
+	// fillIn tells the author what to change, so that the case passes. It is empty if the case
+	// passes as it is.
 	fillIn string
 }
 
-// write writes a case.
+// write writes a case as YAML. Its request is that of the search, with the subject of the case.
 func (d *draft) write(s *search, c newCase) error {
 	request, err := s.request.write(c.subject)
 	if err != nil {

@@ -20,9 +20,9 @@ type edit struct {
 	remove bool
 }
 
-// apply returns an edited copy of the object. It adds objects that are missing on the path, but no
-// list items: it returns nil if the path leads through an empty or missing list, or through a
-// scalar.
+// apply returns an edited copy of the object. It adds objects that the path leads through and that
+// do not exist, but no list items. It returns nil if the path leads through a list without items,
+// or through a scalar.
 func (e edit) apply(object *unstructured.Unstructured) *unstructured.Unstructured {
 	result := object.DeepCopy()
 	content, ok := e.in(result.Object, e.path).(map[string]any)
@@ -33,7 +33,9 @@ func (e edit) apply(object *unstructured.Unstructured) *unstructured.Unstructure
 	return result
 }
 
-// in returns value with the edit made at a path, or nil if that is not possible.
+// in makes the edit in a part of the object. value is this part, and path is the rest of the edit's
+// path below it. in may change value. It returns the edited part, or nil if the edit is not
+// possible.
 func (e edit) in(value any, path []any) any {
 	if len(path) == 0 {
 		return runtime.DeepCopyJSONValue(e.value)
@@ -91,8 +93,8 @@ type editFinder struct {
 	edits               []edit
 }
 
-// parse returns the syntax tree of an expression. It returns nil for an invalid one, which the
-// server reports.
+// parse returns the syntax tree of an expression. It returns nil if the expression is invalid: the
+// server reports the error when it gets the policy.
 func parse(expression string) ast.Expr {
 	env := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).StoredExpressionsEnv()
 	parsed, issues := env.Parse(expression)
@@ -102,7 +104,8 @@ func parse(expression string) ast.Expr {
 	return parsed.NativeRep().Expr()
 }
 
-// read adds the edits for an expression and for the variables that it reads.
+// read adds the edits that may change the result of an expression. It follows the variables of the
+// policy that the expression reads.
 func (r *editFinder) read(e ast.Expr) {
 	if e == nil {
 		return
@@ -152,7 +155,9 @@ func (r *editFinder) read(e ast.Expr) {
 	}
 }
 
-// readCall adds the edits for a call whose operands are a field of the object and a value.
+// readCall adds the edits for a call that compares a field of the object with a value, such as
+// object.spec.replicas <= 5. It takes nearly every call with two operands for a comparison, because
+// an edit without an effect does no harm.
 func (r *editFinder) readCall(call ast.CallExpr) {
 	all := operands(call)
 	if len(all) != 2 {
@@ -194,14 +199,14 @@ func (r *editFinder) set(path []any, value any) {
 	r.edits = append(r.edits, edit{path: path, value: value})
 }
 
-// requestFields maps fields of the request to the paths of the subject's fields with the same
-// values.
+// requestFields maps fields of the request to the paths in the subject that have the same values.
+// To change such a field, an edit changes the subject.
 var requestFields = map[string][]any{
 	"request.namespace": {"metadata", "namespace"}, "request.name": {"metadata", "name"}, "namespaceObject.metadata.name": {"metadata", "namespace"},
 }
 
-// requestField returns the path of the field of the subject that has the value of a field of the
-// request, or nil if there is none.
+// requestField returns the path in the subject whose value a field of the request repeats, such as
+// metadata.name for request.name. It returns nil for other expressions.
 func (r *editFinder) requestField(e ast.Expr) []any {
 	name := ""
 	for e.Kind() == ast.SelectKind {
@@ -214,8 +219,8 @@ func (r *editFinder) requestField(e ast.Expr) []any {
 	return requestFields[e.AsIdent()+name]
 }
 
-// path returns the path of the object's field that an expression selects. It returns nil for other
-// expressions.
+// path returns the path in the object of the field that an expression selects, directly, through a
+// variable of the policy or in a macro over a list. It returns nil for other expressions.
 func (r *editFinder) path(e ast.Expr) []any {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -255,8 +260,9 @@ func (r *editFinder) path(e ast.Expr) []any {
 	return nil
 }
 
-// value returns the value of a literal, or of the field of params that an expression selects. It
-// returns nil for other expressions.
+// value returns the value with which a field is compared, if it is known without an evaluation: the
+// value of a literal, of a list of literals, or of the field of params that an expression selects.
+// It returns nil for other expressions.
 func (r *editFinder) value(e ast.Expr) any {
 	switch e.Kind() {
 	case ast.LiteralKind:

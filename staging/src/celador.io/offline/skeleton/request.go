@@ -15,15 +15,17 @@ import (
 	"celador.io/offline/suite"
 )
 
-// A request is what the requests of all cases of a policy have in common: they differ in their
-// subject only.
+// A request holds what all requests in the cases of a policy have in common. They differ only in
+// their subject: the object that the request creates, updates or deletes, or the options of a
+// CONNECT.
 type request struct {
 	operation   admission.Operation
 	subresource string
 	// stored is the object that an UPDATE changes, or whose subresource the request is for.
 	// Otherwise it is nil.
 	stored *unstructured.Unstructured
-	// resource is set if the kind of the subject does not tell the resource.
+	// resource is set for a CONNECT only. Otherwise, the kind of the subject determines the
+	// resource.
 	resource *metav1.GroupVersionResource
 }
 
@@ -32,7 +34,8 @@ var connectOptions = map[string]string{
 	"attach": "PodAttachOptions", "exec": "PodExecOptions", "portforward": "PodPortForwardOptions", "proxy": "PodProxyOptions",
 }
 
-// newRequest returns the request for a start, and its subject: the object that it sends or deletes.
+// newRequest returns the request with which the search at a start begins, and its subject.
+// definitions are the objects among which CustomResourceDefinitions are looked up.
 func newRequest(from start, definitions []*unstructured.Unstructured) (request, *unstructured.Unstructured) {
 	subject := from.sample
 	r := request{operation: admission.Create}
@@ -56,10 +59,11 @@ func newRequest(from start, definitions []*unstructured.Unstructured) (request, 
 	return r, subject
 }
 
-// operationOrder lists the operations, from the one that cases prefer to the last resort.
+// operationOrder lists the operations in the order of preference: if a rule of a policy matches
+// several, the cases use the first.
 var operationOrder = []admissionv1.OperationType{admissionv1.Create, admissionv1.Update, admissionv1.Delete, admissionv1.Connect}
 
-// subject returns the name of the CEL variable that has the subject.
+// subject returns the name of the CEL variable in which expressions see the subject.
 func (r *request) subject() string {
 	if r.operation == admission.Delete {
 		return "oldObject"
@@ -67,7 +71,7 @@ func (r *request) subject() string {
 	return "object"
 }
 
-// send returns the request with a subject to a cluster.
+// send returns the request with the given subject, in the form in which a cluster takes it.
 func (r *request) send(subject *unstructured.Unstructured) *cluster.Request {
 	out := &cluster.Request{Operation: r.operation, Subresource: r.subresource, Object: subject, OldObject: r.stored}
 	if r.operation == admission.Update && subject != nil && (subject.GetName() != r.stored.GetName() || subject.GetNamespace() != r.stored.GetNamespace()) {
@@ -85,7 +89,7 @@ func (r *request) send(subject *unstructured.Unstructured) *cluster.Request {
 	return out
 }
 
-// write returns the request with a subject for a suite.
+// write returns the request with the given subject, in the form in which a suite has it.
 func (r *request) write(subject *unstructured.Unstructured) (suite.Request, error) {
 	out := suite.Request{SubResource: r.subresource, Resource: r.resource}
 	source := func(object *unstructured.Unstructured) (*suite.Manifest, error) {

@@ -20,11 +20,11 @@ import (
 //go:embed samples.yaml
 var samplesFile []byte
 
-// Todo marks what the author of a suite has to fill in.
+// Todo marks the places in a suite that its author has to fill in.
 const Todo = "TODO"
 
-// samples returns a new object of each kind for which one is known: built-in kinds with a sample,
-// and the kinds of the CustomResourceDefinitions among objects.
+// samples returns an example of each kind of objects for which skeletons can be written: the
+// built-in kinds in samples.yaml, and the kinds of the CustomResourceDefinitions among the objects.
 func samples(objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	documents, err := manifest.Parse("samples.yaml", samplesFile)
 	if err != nil {
@@ -46,20 +46,21 @@ func samples(objects []*unstructured.Unstructured) ([]*unstructured.Unstructured
 	return all, nil
 }
 
-// A start is an object with which the search for cases begins: a sample of a resource that a rule
-// of the policy matches, with a name that the rule matches.
+// A start is where the search for the objects of cases begins: a sample of a resource that a rule
+// of the policy matches. Its name is one that the rule matches.
 type start struct {
 	rule   admissionv1.NamedRuleWithOperations
 	path   string // of the resource, such as pods/exec
 	sample *unstructured.Unstructured
 }
 
-// maxStarts is the maximum number of starts that are tried, because a rule may match all resources.
+// maxStarts is the maximum number of starts of a policy. A rule may match all resources, and each
+// start costs many requests.
 const maxStarts = 12
 
-// startsOf returns a start for each resource that the rules match. If there is no sample, it is one
-// object whose kind the author has to fill in. A rule for a subresource counts as one for the
-// resource.
+// startsOf returns a start for each resource that the rules match and of which all has a sample. If
+// there is no such sample, it returns one start, with an object whose kind the author has to fill
+// in. The sample for a subresource is that of its resource.
 func startsOf(rules []admissionv1.NamedRuleWithOperations, all, definitions []*unstructured.Unstructured) []start {
 	var starts []start
 	for _, rule := range rules {
@@ -102,8 +103,8 @@ func contains(values []string, value string) bool {
 	return slices.Contains(values, "*") || slices.Contains(values, value)
 }
 
-// resourceOf returns the resource of a kind: that of its definition or, without one, the plural of
-// the kind's name.
+// resourceOf returns the resource of a kind: the plural in its CustomResourceDefinition or, if
+// definitions has none for the kind, the guessed plural of the kind's name.
 func resourceOf(kind schema.GroupVersionKind, definitions []*unstructured.Unstructured) string {
 	for _, definition := range definitions {
 		if plural, found, _ := unstructured.NestedString(definition.Object, "spec", "names", "plural"); found && cluster.CustomKind(definition) == kind.GroupKind() {
@@ -114,8 +115,8 @@ func resourceOf(kind schema.GroupVersionKind, definitions []*unstructured.Unstru
 	return plural.Resource
 }
 
-// customSamples returns an object of each served version of a CustomResourceDefinition, with the
-// fields that its schema requires.
+// customSamples returns an object of each version of a CustomResourceDefinition, with the fields
+// that the schema of the version requires.
 func customSamples(definition *unstructured.Unstructured) []*unstructured.Unstructured {
 	kind := cluster.CustomKind(definition)
 	versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
@@ -136,8 +137,9 @@ func customSamples(definition *unstructured.Unstructured) []*unstructured.Unstru
 	return all
 }
 
-// valueOf returns a value that satisfies the type, the bounds and the required fields of a schema.
-// It ignores other constraints.
+// valueOf returns a value for a schema: its default or the first value of its enum or, without
+// them, a value of its type with the required fields. Of other constraints, it regards only minimum
+// and, with one item, minItems.
 func valueOf(s map[string]any) any {
 	if value, found := s["default"]; found {
 		return value

@@ -14,7 +14,8 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// A search looks for objects that a policy allows or denies. It tries simple edits of a sample.
+// A search looks for objects that a policy allows or denies. It edits a sample, sends each result
+// to a cluster with the policy, and keeps the edits that help.
 type search struct {
 	cluster *cluster.Cluster // nil if the server does not accept the manifests
 	kind    string
@@ -22,18 +23,21 @@ type search struct {
 	request request
 }
 
-// A trial is what a policy does with a request for an object.
+// A trial is what a policy did with one request.
 type trial struct {
 	// distance says how far the object is from being allowed. It is 0 if the policy applies and all
 	// its validations hold, and otherwise the number of validations that are violated or fail. If
-	// the policy evaluates none, it is a larger constant such as notMatched.
+	// the request does not get as far as the validations, it is one of the larger constants below,
+	// so that the search first makes the policy match.
 	distance int
-	// violated has the indexes of the validations that are violated, and denied those for which the
-	// request is denied.
+	// violated has the indexes of the validations that are violated. denied has those of them
+	// because of which the request is denied.
 	violated, denied map[int]bool
 }
 
-// Distances of objects that the policy does not evaluate.
+// Distances of requests whose validations are not evaluated: a match condition is false, the policy
+// or its binding does not match, the server rejects the request before the policy, or the request
+// cannot be sent. The further a request gets, the smaller is its distance.
 const (
 	excluded   = 1000
 	notMatched = 2000
@@ -41,8 +45,8 @@ const (
 	unusable   = 4000
 )
 
-// judge sends a request with an object to the cluster. Of the policy's bindings, it returns the
-// trial with the smallest distance.
+// judge sends a request with an object to the cluster, and returns what the policy does with it. If
+// the policy has several bindings, it returns the trial of the binding with the smallest distance.
 func (s *search) judge(ctx context.Context, object *unstructured.Unstructured) trial {
 	if s.cluster == nil || object == nil {
 		return trial{distance: unusable}
@@ -85,8 +89,8 @@ func (s *search) judge(ctx context.Context, object *unstructured.Unstructured) t
 // rounds is the maximum number of edits that closest combines.
 const rounds = 8
 
-// closest returns the object with the smallest distance that it finds. In each round it makes the
-// edit that helps most.
+// closest returns the object that it finds with the smallest distance, and its trial. In each
+// round, it makes the edit that reduces the distance most, until none does.
 func (s *search) closest(ctx context.Context, object *unstructured.Unstructured, edits []edit) (*unstructured.Unstructured, trial) {
 	current := s.judge(ctx, object)
 	for range rounds {
@@ -105,9 +109,10 @@ func (s *search) closest(ctx context.Context, object *unstructured.Unstructured,
 	return object, current
 }
 
-// boundary returns the object with the first edit that the policy still allows, or the object
-// itself. Edits set a field to the value with which an expression compares it first, so that the
-// case is at the limit of the validation.
+// boundary returns the object with the first edit that sets a field to an integer and after which
+// the policy still allows it. For each comparison, the first edit is the value with which the
+// expression compares the field, so the case is at the limit of the validation. Without such an
+// edit, boundary returns the object itself.
 func (s *search) boundary(ctx context.Context, object *unstructured.Unstructured, edits []edit) *unstructured.Unstructured {
 	for _, e := range edits {
 		if _, number := e.value.(int64); !number {
@@ -120,11 +125,12 @@ func (s *search) boundary(ctx context.Context, object *unstructured.Unstructured
 	return object
 }
 
-// maxPairs is the number of edits up to which violating also tries pairs of edits.
+// maxPairs is the largest number of edits of which violating also tries pairs. The number of pairs,
+// each of which costs a request, is the square.
 const maxPairs = 24
 
-// violating returns an object that violates a validation, and as few others as possible. It returns
-// nil if no edit leads to one.
+// violating returns an object that violates the validation with the given index and, of those that
+// it finds, as few others as possible. It returns nil if no edit of the object leads to one.
 func (s *search) violating(ctx context.Context, index int, object *unstructured.Unstructured, edits []edit) *unstructured.Unstructured {
 	var found *unstructured.Unstructured
 	fewest := 0

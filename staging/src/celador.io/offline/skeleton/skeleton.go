@@ -76,8 +76,8 @@ func New(ctx context.Context, backend cluster.Backend, file, directory string) (
 	return []byte(d.text.String()), nil
 }
 
-// A policy is a policy of the file. Of the fields of typed, those that do not exist in its kind are
-// empty.
+// A policy is a policy of the file, validating or mutating. typed has the fields that a skeleton
+// needs. A field that the policy's kind does not have, such as validations, is empty.
 type policy struct {
 	object *unstructured.Unstructured
 	typed  struct {
@@ -89,8 +89,8 @@ type policy struct {
 			Validations      []admissionv1.Validation     `json:"validations"`
 		} `json:"spec"`
 	}
-	// constraints are the matchConstraints of the policy and the matchResources of its bindings.
-	// Those of a binding without any are nil.
+	// constraints are the matchConstraints of the policy and the matchResources of its bindings. An
+	// element is nil if the policy or the binding has none.
 	constraints []*admissionv1.MatchResources
 	// denies is set if a binding has the action Deny.
 	denies bool
@@ -103,7 +103,8 @@ func isPolicy(object *unstructured.Unstructured) bool {
 }
 
 // checkPolicies returns an error if a server does not accept the policies and bindings of the file.
-// Other objects may need manifests that only the author of the suite knows.
+// It leaves out other objects, such as params, because a server may accept them only with manifests
+// that the file does not have.
 func checkPolicies(ctx context.Context, backend cluster.Backend, objects []*unstructured.Unstructured, documents []*manifest.Document) error {
 	var policies []*unstructured.Unstructured
 	var own []*manifest.Document
@@ -118,7 +119,7 @@ func checkPolicies(ctx context.Context, backend cluster.Backend, objects []*unst
 	return nil
 }
 
-// read returns the objects of a file and their documents.
+// read returns the objects of a file, and the document from which each was read.
 func read(file string) ([]*unstructured.Unstructured, []*manifest.Document, error) {
 	read, err := manifest.Read(file)
 	if err != nil {

@@ -14,13 +14,15 @@ import (
 	"celador.io/offline/manifest"
 )
 
-// A checker compares the answer to a case with its expectation.
+// A checker compares the response to the request of a case with what the case expects, and collects
+// the mismatches.
 type checker struct {
 	document   *manifest.Document
 	objects    []object // the manifests of the case
 	path       string   // the field of the expectation
 	mismatches []Mismatch
-	// differences are the objects behind mismatches of object and patch.
+	// differences holds whole objects, the expected and the actual one, for mismatches of the
+	// fields object and patch.
 	differences []Difference
 }
 
@@ -28,8 +30,8 @@ func (c *checker) fail(field, want, got string) {
 	c.mismatches = append(c.mismatches, Mismatch{Field: field, Position: c.document.Position(c.path + "." + field), Want: want, Got: got})
 }
 
-// check compares the response with the expectation of a case, except for the patch. It returns what
-// the policies decided.
+// check compares the response with the expectation of a case, except for the patch and the type
+// warnings, which need more than the response. It returns what the policies decided.
 func (c *checker) check(test *testCase, response *cluster.Response) Conclusion {
 	expect := &test.spec.Expect
 	inScope := filter(response.Policies, expect.Policy, expect.Binding)
@@ -73,7 +75,7 @@ func (c *checker) check(test *testCase, response *cluster.Response) Conclusion {
 	return decision
 }
 
-// noObject says why an answer has no object.
+// noObject returns the reason in words why a response has no object that could be compared.
 func noObject(response *cluster.Response) string {
 	if !response.Allowed {
 		return "no object: the server rejects the request: " + statusMessage(response)
@@ -81,8 +83,8 @@ func noObject(response *cluster.Response) string {
 	return "no object: the server answers this request with a status"
 }
 
-// explain adds the expressions of violated validations to the last mismatch, so that reports can
-// show the reason of the decision.
+// explain adds the expressions of the violated validations in found to the last mismatch, so that
+// reports can show which expressions led to the decision.
 func (c *checker) explain(found []Violation) {
 	last := &c.mismatches[len(c.mismatches)-1]
 	for _, f := range found {
@@ -106,8 +108,9 @@ func described[Text ~string](value Text, why string) string {
 	return string(value) + " (" + why + ")"
 }
 
-// checkViolation compares the violations with the fields validation, message and reason of the
-// expectation. One violation must match all that are set.
+// checkViolation compares the violations with the fields validation, message, messagePattern and
+// reason of the expectation. The case passes if one of the violations matches all the fields that
+// are set.
 func (c *checker) checkViolation(test *testCase, response *cluster.Response, found []Violation) {
 	expect := &test.spec.Expect
 	candidates := []Violation{}
@@ -142,8 +145,9 @@ func (c *checker) checkViolation(test *testCase, response *cluster.Response, fou
 	}
 }
 
-// checkViolations compares the number of violations that match the criteria of the case. If the
-// case expects a denial, validations that could not be evaluated do not count.
+// checkViolations compares the number of violations with the field violations of the expectation.
+// It counts those that match the other fields that describe a violation. If the case expects a
+// denial, it does not count validations that could not be evaluated.
 func (c *checker) checkViolations(test *testCase, found []Violation) {
 	criteria := test.criteria()
 	denial := test.spec.Expect.Decision == Denied
@@ -160,7 +164,7 @@ func (c *checker) checkViolations(test *testCase, found []Violation) {
 	}
 }
 
-// A criterion is a field of an expectation that describes a violation.
+// A criterion is a field of an expectation that selects violations, such as message.
 type criterion struct {
 	field   string
 	set     bool

@@ -3,7 +3,8 @@
 
 package suite
 
-// contradictions adds an error if no answer can match all fields of an expectation.
+// contradictions adds an error if no response can match all fields of an expectation, so that the
+// case could never pass.
 func (l *loader) contradictions(path string, spec *Expectation) {
 	rejects := spec.Decision == Denied || spec.Decision == Error || spec.Decision == Rejected
 	inScope := spec.Policy != "" || spec.Binding != ""

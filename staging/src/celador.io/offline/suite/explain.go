@@ -29,25 +29,26 @@ type ExplainedResponse struct {
 	// ObjectWithoutPolicies is the object in the response to the same request without policies. It
 	// is nil if this response has no object.
 	ObjectWithoutPolicies *unstructured.Unstructured
-	// Expressions are the expressions of all objects that have expressions which coverage counts,
-	// in the order of kind, name and place.
+	// Expressions are the expressions in the cluster that coverage counts, with their evaluations,
+	// sorted by the kind and name of their object and the position in it.
 	Expressions []EvaluatedExpression
 	// TypeWarnings are the warnings of the type checks of all policies.
 	TypeWarnings []PolicyWarning
 }
 
-// An EvaluatedExpression is an expression of an object. Its Branches show which ones its
-// evaluations reached.
+// An EvaluatedExpression is an expression of an object in the cluster, with its evaluations. Its
+// Branches say which branches the evaluations reached.
 type EvaluatedExpression struct {
 	coverage.Expression
-	// Evaluations are the first evaluations, at most maxEvaluations. A policy with several params
-	// evaluates an expression for each of them.
+	// Evaluations are the evaluations in their order, but at most maxEvaluations. There may be
+	// several: a policy evaluates an expression once for each param.
 	Evaluations []ExplainedEvaluation
-	// Omitted is the number of further evaluations.
+	// Omitted is the number of evaluations that Evaluations leaves out.
 	Omitted int
 }
 
-// maxEvaluations bounds the memory of an ExplainedResponse.
+// maxEvaluations is the maximum number of evaluations of one expression in an ExplainedResponse. It
+// bounds the memory, because a policy may have many params.
 const maxEvaluations = 20
 
 // An ExplainedEvaluation is one evaluation of an expression.
@@ -98,8 +99,8 @@ func Explain(ctx context.Context, base *cluster.Base, test *Test) (*ExplainedRes
 	return explained, nil
 }
 
-// admit adds the response to the request of a case, and the object in the response without
-// policies.
+// admit sends the request of a case to the cluster of f, and again to the cluster without policies.
+// It adds the response of the first and the object in the response of the second to e.
 func (e *ExplainedResponse) admit(ctx context.Context, c *testCase, f fixture, visitor *explainer) error {
 	response, err := visitor.tracing.Visit(ctx, c.request, visitor.visit)
 	if err != nil || ctx.Err() != nil {
@@ -122,7 +123,7 @@ func (e *ExplainedResponse) admit(ctx context.Context, c *testCase, f fixture, v
 	return nil
 }
 
-// An explainer collects the evaluations of one request.
+// An explainer collects the evaluations of expressions while a cluster handles one request.
 type explainer struct {
 	tracing     *tracing
 	expressions map[*cluster.Expression]*EvaluatedExpression
@@ -137,7 +138,7 @@ func newExplainer(t *tracing) *explainer {
 	return x
 }
 
-// visit adds an evaluation.
+// visit adds an evaluation. The tracing calls it during the request.
 func (x *explainer) visit(evaluation cluster.Evaluation) {
 	e, plan := x.expressions[evaluation.Expression], x.tracing.expressions[evaluation.Expression].plan
 	plan.Cover(e.Branches, evaluation.Steps)
@@ -148,7 +149,7 @@ func (x *explainer) visit(evaluation cluster.Evaluation) {
 	e.Evaluations = append(e.Evaluations, ExplainedEvaluation{plan.Explain(evaluation.Steps), types.IsError(plan.Result(evaluation.Steps)), evaluation.Cost})
 }
 
-// sorted returns the expressions in order.
+// sorted returns the expressions in the order of ExplainedResponse.Expressions.
 func (x *explainer) sorted() []EvaluatedExpression {
 	var all []EvaluatedExpression
 	for _, e := range x.expressions {

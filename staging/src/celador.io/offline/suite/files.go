@@ -10,8 +10,8 @@ import (
 	"celador.io/offline/manifest"
 )
 
-// Files returns the files from which the suite, its manifests and its objects were read, in lexical
-// order.
+// Files returns the file of the suite and the files from which its manifests and the objects of its
+// requests were read, in lexical order.
 func (t *Test) Files() []string {
 	files := map[string]bool{t.Position.File: true}
 	for o := range t.manifests {
@@ -36,7 +36,7 @@ func (t *Test) manifests(yield func(object) bool) {
 	slices.Values(all)(yield)
 }
 
-// FilesOf returns the files in the positions of Load's errors, in lexical order.
+// FilesOf returns the files to which the errors in an error of Load refer, in lexical order.
 func FilesOf(err error) []string {
 	files := map[string]bool{}
 	for _, err := range manifest.Errors(err) {

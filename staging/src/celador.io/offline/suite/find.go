@@ -103,13 +103,13 @@ func hasSuite(path string, content []byte) bool {
 	return err != nil || slices.ContainsFunc(documents, IsSuite)
 }
 
-// IsSuite reports whether a document is a native suite.
+// IsSuite reports whether a document is a suite in Celador's own format, not one of another tool.
 func IsSuite(document *manifest.Document) bool {
 	kind := document.GroupVersionKind()
 	return kind.Group == Group && kind.Kind != ReportKind
 }
 
-// inHidden reports whether a part of a relative path is hidden.
+// inHidden reports whether an element of a relative path is hidden, that is, begins with a dot.
 func inHidden(path string) bool {
 	return slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), func(part string) bool { return strings.HasPrefix(part, ".") })
 }

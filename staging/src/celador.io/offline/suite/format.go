@@ -22,7 +22,8 @@ type Loader struct {
 	Formats []Format
 }
 
-// format returns the format of a file that has no native suites, and nil otherwise.
+// format returns the Format that detects a file. It returns nil if the file has a native suite, or
+// if no Format detects it.
 func (l *Loader) format(file string, content []byte) Format {
 	if hasSuite(file, content) {
 		return nil

@@ -13,9 +13,10 @@ import (
 	"strings"
 )
 
-// files returns the files that name stands for in a suite in directory. If pattern is set and no
-// file has this name, it may be a pattern as of path.Match, in which ** stands for any number of
-// directories, except for hidden ones.
+// files returns the files to which a name in a suite refers. A relative name is relative to
+// directory, that of the suite. If pattern is set and no file has the name, the name may be a
+// pattern as for path.Match, in which ** also stands for any number of directories that are not
+// hidden.
 func files(directory, name string, pattern bool) ([]string, error) {
 	file := name
 	if !filepath.IsAbs(file) {
@@ -51,8 +52,8 @@ func files(directory, name string, pattern bool) ([]string, error) {
 	return matches, nil
 }
 
-// splitPattern returns the directories of a pattern before the first one with a metacharacter, and
-// the rest.
+// splitPattern splits a pattern into the directories before the first element with a metacharacter,
+// and the rest.
 func splitPattern(pattern string) (base, rest string) {
 	for {
 		first, after, found := strings.Cut(pattern, "/")

@@ -27,7 +27,7 @@ type Test struct {
 	Name string
 	// Position is the place of the suite.
 	Position manifest.Position
-	// Suite is what the file says. It must not be changed.
+	// Suite is the decoded file. It must not be changed.
 	Suite *Suite
 
 	document *manifest.Document
@@ -35,14 +35,14 @@ type Test struct {
 	cases    []testCase
 }
 
-// A testCase is a case with the objects that it refers to.
+// A testCase is a case of a Test with the objects to which it refers.
 type testCase struct {
 	spec    *Case
 	path    string   // the field of the case in the suite
 	objects []object // the manifests of the case
 	request *cluster.Request
-	// object and oldObject are the documents from which the objects of the request were read. Nil
-	// without them.
+	// object and oldObject are the documents from which the request's objects were read, for the
+	// positions of errors. They are nil if the request has none.
 	object, oldObject *manifest.Document
 	expected          *unstructured.Unstructured // of expect.object, nil without it
 	pattern           *regexp.Regexp             // nil without messagePattern
@@ -155,7 +155,8 @@ func defaultName(file string) string {
 	return name
 }
 
-// A loader resolves the sources of a suite, and collects errors.
+// A loader reads the files to which a suite refers, and collects the errors that it finds in the
+// suite.
 type loader struct {
 	document  *manifest.Document
 	directory string
@@ -166,7 +167,7 @@ func (l *loader) fail(path, format string, args ...any) {
 	l.check(l.document.Errorf(path, format, args...))
 }
 
-// check adds an error unless it is nil, and reports whether it is nil.
+// check adds an error to the collected ones unless it is nil, and reports whether it is nil.
 func (l *loader) check(err error) bool {
 	if err != nil {
 		l.errs = append(l.errs, err)

@@ -16,19 +16,22 @@ import (
 	"celador.io/offline/manifest"
 )
 
-// strictError matches the errors of the API about fields that it does not know or finds twice.
+// strictError matches API errors about fields of an object that its type does not have, or that are
+// set twice.
 var strictError = regexp.MustCompile(`(unknown|duplicate) field "([^"]+)"`)
 
-// hoisted matches the beginning of a field that Kubernetes names in errors about a schema, if all
-// versions of the CustomResourceDefinition have the same schema.
+// hoisted matches the beginning of a field path in errors about the schema of a
+// CustomResourceDefinition. If all versions have the same schema, Kubernetes moves it to
+// spec.validation before it validates the object, so the path does not exist in the manifest.
 var hoisted = regexp.MustCompile(`^spec\.validation\b`)
 
 // maxCauses is the maximum number of fields of an object for which located returns errors. Finding
 // a position takes time, and nobody reads more.
 const maxCauses = 100
 
-// located returns an API error about the object of a document as errors with positions: one for
-// each field that it names, at most maxCauses.
+// located splits an API error about a document's object into errors with positions: one for each
+// field that it names, at most maxCauses. If it names none, the result is an error with the
+// position of the document.
 func located(document *manifest.Document, err error) error {
 	var errs []error
 	for _, match := range strictError.FindAllStringSubmatch(err.Error(), maxCauses) {
@@ -53,8 +56,8 @@ func located(document *manifest.Document, err error) error {
 	return errors.Join(errs...)
 }
 
-// withoutExpression removes the quoted expression from the message of a CEL error. The message
-// quotes the line with the mistake once more.
+// withoutExpression removes the expression in quotes from the beginning of the message of a CEL
+// error, because the message also shows the line with the mistake.
 func withoutExpression(message string) string {
 	const prefix = "Invalid value: "
 	text, found := strings.CutPrefix(message, prefix)
@@ -69,7 +72,7 @@ func withoutExpression(message string) string {
 }
 
 // Locate adds the positions of fields to an error of cluster.New or cluster.Base.Restore. documents
-// are those of the added objects, in their order.
+// are the documents of the objects that were added to the cluster, in the same order.
 func Locate(err error, documents []*manifest.Document) error {
 	var errs []error
 	for _, err := range manifest.Errors(err) {
@@ -83,8 +86,9 @@ func Locate(err error, documents []*manifest.Document) error {
 	return errors.Join(errs...)
 }
 
-// refused returns the error of a request that no client can send. Errors about fields have the
-// position in the object or the options of the request, others the position of the request.
+// refused returns the error for a request that the cluster cannot handle, because no client could
+// send it. The error has the position of the field in the object or the options if it is about one,
+// and else that of the request.
 func (c *testCase) refused(suite *manifest.Document, err error) error {
 	document := c.object
 	if strings.HasPrefix(err.Error(), "options: ") {

@@ -14,7 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// checkObject reports the fields of part that got lacks, or has with another value.
+// checkObject adds a mismatch for each field of part, the object that a case expects, that got
+// lacks or has with another value.
 func (c *checker) checkObject(part, got map[string]any) {
 	count := len(c.mismatches)
 	c.checkPart("object", part, got, false)
@@ -23,8 +24,8 @@ func (c *checker) checkObject(part, got map[string]any) {
 	}
 }
 
-// withPart returns a copy of value that has the fields of part, so that checkPart finds no
-// mismatch.
+// withPart returns a copy of value with the fields of part. A Difference shows it as the expected
+// object, because a diff from part alone would also show the fields that the case does not compare.
 func withPart(value, part any) any {
 	switch part := part.(type) {
 	case map[string]any:
@@ -55,9 +56,9 @@ func withPart(value, part any) any {
 	return part
 }
 
-// checkPart reports each field of want that got lacks or has with another value. If whole is set,
-// it also reports each field of got that want lacks. path is the field of the expectation. A null
-// in want stands for an absent field.
+// checkPart adds a mismatch for each field of want that got lacks or has with another value. If
+// whole is set, it also adds one for each field of got that want lacks. path is the field of the
+// expectation for the mismatches. A null in want means that the field must be absent.
 func (c *checker) checkPart(path string, want, got any, whole bool) {
 	switch want := want.(type) {
 	case map[string]any:
@@ -98,8 +99,8 @@ func (c *checker) checkPart(path string, want, got any, whole bool) {
 	}
 }
 
-// number returns an integer as a floating-point number if that is exact, because some decoders read
-// 1.0 as an integer.
+// number returns an integer as a floating-point number if no precision is lost, so that 1 and 1.0
+// are equal: some decoders read 1.0 as an integer.
 func number(value any) any {
 	if i, ok := value.(int64); ok && int64(float64(i)) == i {
 		return float64(i)

@@ -20,7 +20,7 @@ var patchOperations = map[string]struct{ needsValue, needsFrom bool }{
 	"add": {needsValue: true}, "remove": {}, "replace": {needsValue: true}, "move": {needsFrom: true}, "copy": {needsFrom: true}, "test": {needsValue: true},
 }
 
-// patch checks the operations of an expected patch.
+// patch checks that the operations of an expected patch are valid.
 func (l *loader) patch(path string, operations []PatchOperation) {
 	for i, o := range operations {
 		field := fmt.Sprintf("%s[%d]", path, i)
@@ -47,8 +47,9 @@ func (l *loader) pointer(path, pointer string) {
 	}
 }
 
-// checkPatch applies the operations to before, and reports the differences of the result from
-// after.
+// checkPatch applies the operations of the expected patch to before, and adds a mismatch for each
+// field in which the result differs from after. So it accepts each patch that has the same effect
+// as the policies.
 func (c *checker) checkPatch(operations []PatchOperation, before, after *unstructured.Unstructured) {
 	source, wanted := Normalize(before), map[string]any{}
 	patched, err := apply(operations, source)
@@ -66,7 +67,7 @@ func (c *checker) checkPatch(operations []PatchOperation, before, after *unstruc
 	}
 }
 
-// apply returns the result of a patch as JSON.
+// apply applies a patch to an object and returns the result as JSON.
 func apply(operations []PatchOperation, object map[string]any) ([]byte, error) {
 	document, err := json.Marshal(object)
 	if err != nil {
@@ -84,7 +85,7 @@ func apply(operations []PatchOperation, object map[string]any) ([]byte, error) {
 }
 
 // tokenVolume matches the name of the volume that the plugin ServiceAccount adds to each Pod. It
-// ends in random letters.
+// ends in letters and digits that are random, so Normalize replaces them.
 var tokenVolume = regexp.MustCompile(`^kube-api-access-[a-z0-9]{5}$`)
 
 // Normalize returns a copy of an object without the values that a server chooses anew for each
@@ -94,7 +95,8 @@ func Normalize(object *unstructured.Unstructured) map[string]any {
 	for _, field := range []string{"uid", "creationTimestamp", "resourceVersion", "generation", "managedFields"} {
 		unstructured.RemoveNestedField(result.Object, "metadata", field)
 	}
-	// Some fields repeat such values, for example the labels and the selector of a Job.
+	// Other fields may repeat the UID or a generated name, for example the labels and the selector
+	// of a Job.
 	random := map[string]string{string(object.GetUID()): "xxxxx"}
 	if prefix := object.GetGenerateName(); prefix != "" {
 		random[object.GetName()] = prefix + "xxxxx"
@@ -103,8 +105,8 @@ func Normalize(object *unstructured.Unstructured) map[string]any {
 	return withoutRandom(result.Object, random).(map[string]any)
 }
 
-// withoutRandom replaces strings in value by those that random has for them, and the random ends of
-// the names of token volumes. It returns the result.
+// withoutRandom replaces the random strings in value: those that are keys of random by their values
+// in it, and the names of token volumes by a fixed one. It changes value and returns it.
 func withoutRandom(value any, random map[string]string) any {
 	switch value := value.(type) {
 	case map[string]any:

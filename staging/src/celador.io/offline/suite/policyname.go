@@ -15,11 +15,11 @@ import (
 
 var policyKinds = []string{cluster.ValidatingKind, cluster.MutatingKind}
 
-// bindingSuffix is what the kind of a policy's bindings has in addition to the kind of the policy.
+// bindingSuffix makes the kind of a policy the kind of its bindings.
 const bindingSuffix = "Binding"
 
-// cutKind splits the field policy of an expectation into a kind and a name. The kind is empty if
-// the field has none.
+// cutKind splits the field policy of an expectation, such as MutatingAdmissionPolicy/name, into a
+// kind and a name. The kind is empty if the field has only a name.
 func cutKind(policy string) (kind, name string) {
 	if kind, name, found := strings.Cut(policy, "/"); found {
 		return kind, name
@@ -69,8 +69,8 @@ func (l *loader) expectedPolicy(path string, spec *Expectation, objects []object
 	}
 }
 
-// binds reports whether a binding is one of the named policy or, with an empty name, of any policy
-// among the objects.
+// binds reports whether a binding belongs to the named policy. If the name is empty, it reports
+// whether the binding belongs to any policy among the objects.
 func binds(binding object, policy string, objects []object) bool {
 	bound, _, _ := unstructured.NestedString(binding.content.Object, "spec", "policyName")
 	if policy != "" {
@@ -80,8 +80,9 @@ func binds(binding object, policy string, objects []object) bool {
 	return len(named(objects, kind, "", bound)) > 0
 }
 
-// named returns the policies with a name or, if suffix is bindingSuffix, the bindings. An empty
-// kind stands for both kinds of policies.
+// named returns the policies with a name among the objects. If suffix is bindingSuffix, it returns
+// the bindings with the name instead. kind is the kind of the policies; if it is empty, both kinds
+// are returned.
 func named(objects []object, kind, suffix, name string) []object {
 	var found []object
 	for _, o := range objects {

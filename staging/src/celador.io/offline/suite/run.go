@@ -69,7 +69,7 @@ func (r *Runner) Run(ctx context.Context, tests []*Test) []Result {
 			batches = append(batches, b)
 		}
 		shared := r.fixture(ctx, b.base, test)
-		// Cases with equal manifests share a fixture.
+		// Cases of a suite whose own manifests are equal share a fixture.
 		fixtures := map[string]fixture{fixtureKey(nil): shared}
 		for i, c := range selected {
 			key := fixtureKey(c.objects)
@@ -85,17 +85,17 @@ func (r *Runner) Run(ctx context.Context, tests []*Test) []Result {
 	return results
 }
 
-// A batch is the cases of suites with the same feature gates.
+// A batch holds the selected cases of all suites that set the same feature gates.
 type batch struct {
 	gates map[string]bool
 	base  *cluster.Base
-	// jobs run one case each. If the argument is an error of the feature gates, the case fails with
-	// it.
+	// jobs run one case each. Their argument is the error of enabling the feature gates, with which
+	// the case then fails, or nil.
 	jobs []func(error)
 }
 
-// runAll runs batches one after the other, because feature gates apply to the process, and the jobs
-// of a batch in parallel. It reports the progress.
+// runAll runs batches one after the other, because feature gates apply to the whole process. The
+// jobs of a batch run in parallel. runAll reports the progress after each.
 func (r *Runner) runAll(batches []*batch) {
 	total := 0
 	for _, b := range batches {
@@ -130,19 +130,20 @@ func (r *Runner) runAll(batches []*batch) {
 	}
 }
 
-// A fixture holds what cases with equal manifests share: the cluster with the manifests, its
-// tracing, and the cluster without their policies, with which patches are compared. Each is created
-// when it is first needed.
+// A fixture holds what cases with equal manifests share: the cluster with the manifests, the
+// tracing of this cluster, and a cluster without the policies, which shows what the policies
+// change. Each is created when a case first needs it.
 type fixture struct {
 	base    *cluster.Base
 	objects []object
-	// definitions returns the definitions of unknown kinds.
+	// definitions returns CustomResourceDefinitions for the kinds that nothing else defines, if the
+	// Runner allows unknown kinds.
 	definitions              func() ([]object, error)
 	cluster, withoutPolicies func() (*cluster.Cluster, error)
 	tracing                  func() (*tracing, error)
 }
 
-// fixtureKey returns a key that is equal for cases with equal manifests.
+// fixtureKey returns a string that is equal for lists of manifests that have the same text.
 func fixtureKey(objects []object) string {
 	var key strings.Builder
 	for _, o := range objects {
@@ -161,12 +162,12 @@ func (r *Runner) fixture(ctx context.Context, base *cluster.Base, test *Test) fi
 	return none.with(ctx, test.objects)
 }
 
-// newFixture returns a fixture from which others are derived with the method with.
+// newFixture returns a fixture without clusters. The method with makes usable fixtures of it.
 func newFixture(base *cluster.Base) fixture {
 	return fixture{base: base, definitions: func() ([]object, error) { return nil, nil }}
 }
 
-// with returns a fixture like f for other manifests.
+// with returns a fixture for other manifests, with the base and the definitions of f.
 func (f fixture) with(ctx context.Context, objects []object) fixture {
 	create := func(objects []object) func() (*cluster.Cluster, error) {
 		return sync.OnceValues(func() (*cluster.Cluster, error) { return f.newCluster(ctx, objects) })
@@ -210,8 +211,9 @@ func contents(objects []object) []*unstructured.Unstructured {
 	return contents
 }
 
-// runCase runs a case. A panic is an error of the case, so that the other ones run. gatesErr is the
-// error of the suite's feature gates, with which the case fails, or nil.
+// runCase runs a case. A panic becomes the error of the case, so that the other cases still run.
+// gatesErr is the error of enabling the feature gates of the suite, or nil. If it is set, the case
+// fails with it.
 func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fixture, gatesErr error) (result CaseResult) {
 	result = CaseResult{Name: c.spec.Name, Position: test.document.Position(c.path), Skipped: c.spec.Skip}
 	if result.Skipped != "" {
@@ -270,7 +272,8 @@ func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fi
 	return result
 }
 
-// trace sends the request of a case again to measure coverage and to explain mismatches.
+// trace sends the request of a case again and records the evaluations of expressions, to measure
+// coverage and to explain mismatches. It does nothing if neither is needed.
 func (r *Runner) trace(ctx context.Context, c *testCase, shared fixture, check *checker, decision Conclusion) error {
 	if r.Coverage == nil && len(check.mismatches) == 0 {
 		return nil
@@ -290,8 +293,8 @@ func (r *Runner) trace(ctx context.Context, c *testCase, shared fixture, check *
 	return nil
 }
 
-// comparePatch compares the object of a response with the object of the same request without
-// policies.
+// comparePatch checks the patch that a case expects: applied to the object that the same request
+// yields without policies, it must give the object of the response.
 func (c *checker) comparePatch(ctx context.Context, test *testCase, shared fixture, response *cluster.Response) error {
 	operations := test.spec.Expect.Patch
 	if response.Object == nil {

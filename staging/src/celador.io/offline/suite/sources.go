@@ -14,7 +14,7 @@ import (
 	"celador.io/offline/manifest"
 )
 
-// An object is a manifest of a suite.
+// An object is a manifest of a suite, with the document from which it was read.
 type object struct {
 	document *manifest.Document
 	content  *unstructured.Unstructured
@@ -24,8 +24,9 @@ func (o object) isPolicy() bool {
 	return cluster.IsPolicy(o.content.GroupVersionKind().GroupKind())
 }
 
-// overlay returns objects and over. An object of over takes the place of one of objects with the
-// same identity.
+// overlay returns the objects that a case has. objects are the manifests of the suite, and over
+// those of the case. If both have an object of the same type, namespace and name, it returns only
+// that of the case.
 func overlay(objects, over []object) []object {
 	replaced := map[cluster.Identity]bool{}
 	for _, o := range over {
@@ -35,7 +36,8 @@ func overlay(objects, over []object) []object {
 	return append(kept, over...)
 }
 
-// manifests returns the objects of a list of sources. Two with the same identity are an error.
+// manifests returns the objects of a list of manifests at the field path. Two of the same type,
+// namespace and name are an error.
 func (l *loader) manifests(path string, sources []Manifest) []object {
 	var objects []object
 	first := map[cluster.Identity]object{}
@@ -62,8 +64,8 @@ func (l *loader) manifests(path string, sources []Manifest) []object {
 	return objects
 }
 
-// content returns the object of a document. It returns nil without a document, and if there is an
-// error.
+// content returns the object in a document. It returns nil if the document is nil. On an error,
+// which it adds to those of the loader, it also returns nil.
 func (l *loader) content(document *manifest.Document) *unstructured.Unstructured {
 	if document == nil {
 		return nil
@@ -73,8 +75,9 @@ func (l *loader) content(document *manifest.Document) *unstructured.Unstructured
 	return content
 }
 
-// partial returns the object of a source, which may lack apiVersion and kind. It returns nil
-// without a source, and if there is an error.
+// partial returns the object of a manifest that describes only a part of an object, and so may lack
+// apiVersion and kind. It returns nil if source is nil. On an error, which it adds to those of the
+// loader, it also returns nil.
 func (l *loader) partial(path string, source *Manifest) *unstructured.Unstructured {
 	document := l.only(path, source)
 	if document == nil {
@@ -87,8 +90,8 @@ func (l *loader) partial(path string, source *Manifest) *unstructured.Unstructur
 	return &unstructured.Unstructured{Object: content}
 }
 
-// only returns the document of a source that must have exactly one. It returns nil without a
-// source, and if there is an error.
+// only returns the document of a manifest that must have exactly one object. It returns nil if
+// source is nil. On an error, which it adds to those of the loader, it also returns nil.
 func (l *loader) only(path string, source *Manifest) *manifest.Document {
 	if source == nil {
 		return nil
@@ -104,8 +107,8 @@ func (l *loader) only(path string, source *Manifest) *manifest.Document {
 	return nil
 }
 
-// documents returns the documents of a source. If many is set, there may be several: the path may
-// be a pattern, and lists are replaced by their items.
+// documents returns a document for each object of a manifest at the field path. If many is set, the
+// path of its file may be a pattern. Lists are replaced by their items.
 func (l *loader) documents(path string, source *Manifest, many bool) []*manifest.Document {
 	var documents []*manifest.Document
 	if source.Path == "" {
@@ -129,7 +132,7 @@ func (l *loader) documents(path string, source *Manifest, many bool) []*manifest
 			}
 			documents = append(documents, read...)
 		}
-		// The pattern may also match the file of the suite, which is left out.
+		// A pattern such as *.yaml may also match the file of the suite, which is no manifest.
 		if many && len(files) > 1 {
 			documents = slices.DeleteFunc(documents, IsSuite)
 		}

@@ -14,20 +14,23 @@ import (
 	"celador.io/offline/coverage"
 )
 
-// A tracing sends requests to a cluster once more, and records how the expressions of policies
-// evaluate. It is safe for concurrent use.
+// A tracing sends requests to a cluster and records how the expressions of its objects are
+// evaluated. A case uses it only if its evaluations are needed, for coverage or to explain a
+// mismatch. A tracing is safe for concurrent use.
 type tracing struct {
 	*cluster.Tracing
 	expressions map[*cluster.Expression]tracedExpression
 }
 
-// A tracedExpression is an expression with its place in the manifests.
+// A tracedExpression is an expression of a traced cluster, with its position in the manifests and
+// the index by which the steps of an evaluation are assigned to branches.
 type tracedExpression struct {
 	coverage.Expression
 	plan *coverage.BranchIndex
 }
 
-// newTracing returns the tracing of a cluster with the given objects.
+// newTracing returns the tracing of a cluster. objects are the manifests of the cluster, in which
+// positions of expressions are looked up.
 func newTracing(ctx context.Context, c *cluster.Cluster, objects []object) (*tracing, error) {
 	traced, err := c.Trace(ctx)
 	if err != nil {
@@ -45,7 +48,8 @@ func newTracing(ctx context.Context, c *cluster.Cluster, objects []object) (*tra
 	return t, nil
 }
 
-// cover adds the expressions and the branches that evaluations reached.
+// cover adds all expressions of the cluster to the profile, and the branches that the evaluations
+// reached.
 func (t *tracing) cover(profile *coverage.Profile, evaluations []cluster.Evaluation) {
 	for _, e := range t.expressions {
 		profile.Add(e.Expression)
@@ -58,8 +62,9 @@ func (t *tracing) cover(profile *coverage.Profile, evaluations []cluster.Evaluat
 	}
 }
 
-// explainValues adds the values of the parts of expressions to the mismatches of a case. A mismatch
-// of the decision or of the webhooks also gets the expressions that led to it.
+// explainValues adds to the mismatches of a case how their expressions were evaluated. To a
+// mismatch of the decision or of the webhooks, it also adds the expressions that explain the actual
+// value.
 func (c *checker) explainValues(t *tracing, expect *Expectation, decision Conclusion, evaluations []cluster.Evaluation) {
 	for i := range c.mismatches {
 		m := &c.mismatches[i]
@@ -73,8 +78,8 @@ func (c *checker) explainValues(t *tracing, expect *Expectation, decision Conclu
 				known = len(m.Expressions)
 				m.Expressions = append(m.Expressions, Expression{Position: e.Position, Text: e.Text})
 			}
-			// Of the evaluations with several params, one that satisfies the expression explains
-			// nothing.
+			// With several params, there are several evaluations. Show one that does not satisfy
+			// the expression, because one that satisfies it explains nothing.
 			if shown := &m.Expressions[known]; shown.Explanation == nil || e.plan.Result(evaluation.Steps) != types.True {
 				explanation := e.plan.Explain(evaluation.Steps)
 				shown.Explanation = &explanation
@@ -83,9 +88,9 @@ func (c *checker) explainValues(t *tracing, expect *Expectation, decision Conclu
 	}
 }
 
-// leadsTo reports whether an evaluation explains why a field of an expectation has another value
-// than expected. For the decision NoMatch, that is a match condition that is false, and for Denied
-// a validation that is false.
+// leadsTo reports whether an evaluation explains why the field of an expectation does not have the
+// expected value. For example, a match condition that is false explains the decision NoMatch, and a
+// validation that is false explains Denied.
 func leadsTo(field string, decision Conclusion, expect *Expectation, e *tracedExpression, evaluation *cluster.Evaluation) bool {
 	value := e.plan.Result(evaluation.Steps)
 	isWebhook := e.Kind == cluster.MutatingWebhookKind || e.Kind == cluster.ValidatingWebhookKind

@@ -25,7 +25,8 @@ type PolicyWarning struct {
 	Text     string
 }
 
-// typeWarnings returns the warnings of the type check of a policy, and none for other objects.
+// typeWarnings returns the warnings of the type check if the object is a policy, and none
+// otherwise.
 func (o object) typeWarnings(created *cluster.Cluster) ([]PolicyWarning, error) {
 	if !o.isPolicy() {
 		return nil, nil
@@ -79,7 +80,7 @@ func (c *checker) checkTypeWarnings(created *cluster.Cluster, expect *Expectatio
 	return nil
 }
 
-// typeWarnings checks the expected warnings of type checks.
+// typeWarnings checks that the type warnings of an expectation are valid.
 func (l *loader) typeWarnings(path string, spec *Expectation) {
 	for i := range spec.TypeWarnings {
 		w, path := &spec.TypeWarnings[i], fmt.Sprintf("%s.typeWarnings[%d]", path, i)

@@ -16,9 +16,10 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// unknownKinds returns definitions without schemas for the kinds of objects in the manifests and
-// requests of a test that neither the base nor a definition among the manifests serves. A resource
-// is namespaced if one of its objects has a namespace.
+// unknownKinds returns definitions, without schemas, for the kinds of a test that neither the base
+// nor its manifests define, so that the cluster of a test can store custom resources whose
+// CustomResourceDefinitions the user does not have. A resource is namespaced if one of its objects,
+// or a request for one, has a namespace.
 func unknownKinds(base *cluster.Base, test *Test) ([]object, error) {
 	known := map[schema.GroupKind]bool{}
 	for o := range test.manifests {
@@ -74,8 +75,8 @@ func unknownKinds(base *cluster.Base, test *Test) ([]object, error) {
 	return objects, nil
 }
 
-// newDefinition returns a definition of a kind, without versions. The name of its resource is the
-// one that clients guess for the kind.
+// newDefinition returns a CustomResourceDefinition for a kind, without versions. The kind does not
+// tell the name of the resource, so it is the one that clients guess.
 func newDefinition(kind schema.GroupVersionKind) *apiextensionsv1.CustomResourceDefinition {
 	plural, singular := meta.UnsafeGuessKindToResource(kind)
 	d := &apiextensionsv1.CustomResourceDefinition{
@@ -93,7 +94,8 @@ func newDefinition(kind schema.GroupVersionKind) *apiextensionsv1.CustomResource
 	return d
 }
 
-// addVersion adds a version without a schema.
+// addVersion adds a version to the definition, unless it has the version. Without a schema, the
+// version accepts all fields.
 func addVersion(d *apiextensionsv1.CustomResourceDefinition, name string) {
 	for i := range d.Spec.Versions {
 		if d.Spec.Versions[i].Name == name {

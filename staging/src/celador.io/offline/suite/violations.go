@@ -15,18 +15,21 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// A Violation is a reason of a policy against a request: a validation that is not satisfied, or a
-// part of the policy that cannot be evaluated.
+// A Violation is a reason of a policy to deny or reject a request, whether or not its binding
+// enforces it: a validation that is not satisfied, a mutation that refuses the request, or a part
+// of the policy that cannot be evaluated.
 type Violation struct {
 	Policy  string `json:"-"`
 	Binding string `json:"-"`
-	// Validation is the index of the validation, or -1 if the violation is of no validation.
+	// Validation is the index of the validation, or -1 if the violation does not come from a
+	// validation.
 	Validation int                 `json:"validation"`
 	Message    string              `json:"message"`
 	Reason     metav1.StatusReason `json:"reason,omitempty"`
 	// Actions are the binding's validationActions. Mutating policies have none.
 	Actions []admissionv1.ValidationAction `json:"actions,omitempty"`
-	// Failed is set if the policy could not be evaluated, and not set if it denies.
+	// Failed is set if the policy could not be evaluated. It is not set if the policy denies the
+	// request.
 	Failed bool `json:"failed,omitempty"`
 	// Ignored is set if the policy could not be evaluated, and its failurePolicy is Ignore.
 	Ignored bool `json:"ignored,omitempty"`
@@ -73,8 +76,8 @@ func Violations(records []cluster.PolicyRecord) []Violation {
 	return found
 }
 
-// filter returns the records that an expectation is about: those of its policy and its binding. An
-// empty name stands for all.
+// filter returns the records of the policy and the binding that an expectation names. An empty name
+// stands for all policies or bindings. policy may begin with a kind.
 func filter(records []cluster.PolicyRecord, policy, binding string) []cluster.PolicyRecord {
 	kind, name := cutKind(policy)
 	var kept []cluster.PolicyRecord
@@ -86,10 +89,12 @@ func filter(records []cluster.PolicyRecord, policy, binding string) []cluster.Po
 	return kept
 }
 
-// notReached is the decision if the request was rejected before the policy. No suite can expect it.
+// notReached is the decision if the server rejected the request before the policy was evaluated. It
+// is not among the conclusions that a suite can expect.
 const notReached Conclusion = "NotReached"
 
-// decide returns what the policies of the records in scope decide, and the reason in words.
+// decide returns what the policies decide whose records are in inScope, and the reason in words.
+// inScope holds those of the response's records that the expectation is about.
 func decide(response *cluster.Response, inScope []cluster.PolicyRecord) (decision Conclusion, why string) {
 	enforced := func(f Violation) bool { return f.Enforced }
 	if !response.Allowed && !slices.ContainsFunc(Violations(response.Policies), enforced) {
