@@ -59,7 +59,7 @@ func checkIn(from MeterResolver, value, in ref.Val) error {
 		return nil
 	}
 	n := sizeOf(list)
-	if n <= smallList && !isConstructed(value) {
+	if n == 0 || n <= smallList && !isConstructed(value) {
 		return nil
 	}
 	meter := meterOf(from)
