@@ -26,6 +26,7 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/polyfill/pkg/registration"
+	"celador.io/polyfill/pkg/routing"
 
 	"celador.io/celador/test/integration/serverprocess"
 	"celador.io/celador/test/integration/testserver"
@@ -89,7 +90,7 @@ func (r *polyfillReplica) url() string {
 func testTooMany(t *testing.T, c *cluster, r *polyfillReplica, namespace string, certificate *tls.Certificate) {
 	occupy := func() (release func()) {
 		body, writer := io.Pipe()
-		request := testserver.Must(http.NewRequestWithContext(t.Context(), http.MethodPost, r.url()+"/validate/any", body))(t)
+		request := testserver.Must(http.NewRequestWithContext(t.Context(), http.MethodPost, r.url()+routing.PoliciesPath, body))(t)
 		client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{*certificate}}}}
 		ended := make(chan struct{})
 		go func() {

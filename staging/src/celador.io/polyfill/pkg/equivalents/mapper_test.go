@@ -6,6 +6,7 @@ package equivalents_test
 import (
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,12 +22,15 @@ import (
 // A cluster implements discovery.DiscoveryInterface as far as the mapper uses it.
 type cluster struct {
 	discovery.DiscoveryInterface
+	lock  sync.Mutex // for lists and err
 	lists []*metav1.APIResourceList
 	err   error
 	crds  map[string]*apiextensionsv1.CustomResourceDefinition
 }
 
 func (c *cluster) ServerGroupsAndResources() ([]*metav1.APIGroup, []*metav1.APIResourceList, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
 	return nil, c.lists, c.err
 }
 
@@ -126,7 +130,9 @@ func TestChanges(t *testing.T) {
 			}, 2},
 			{"a version is gone", func() { c.err = nil }, 1},
 		} {
+			c.lock.Lock()
 			step.change()
+			c.lock.Unlock()
 			time.Sleep(2 * time.Minute)
 			synctest.Wait()
 			if got := m.EquivalentResourcesFor(autoscalers, ""); len(got) != step.want {

@@ -62,7 +62,7 @@ func TestConditions(t *testing.T) {
 			spec: `{matchConstraints: {resourceRules: [
 				{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]},
 				{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: ["*"]}]},
-				validations: [{expression: has(object.spec.x) && object.spec.x < 5}], typeChecking: Enforced}`, enforce: true,
+				validations: [{expression: has(object.spec) && has(object.spec.x) && object.spec.x < 5}], typeChecking: Enforced}`, enforce: true,
 			want: conditions{configured, "False TypeErrors Expressions do not fit types: spec.validations[0].expression. See status.typeChecking."},
 		},
 		"does not compile": {
