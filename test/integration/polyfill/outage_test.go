@@ -189,7 +189,7 @@ func TestKilledLeader(t *testing.T) {
 func TestRotation(t *testing.T) {
 	c, namespace := withLimit(t)
 	for range 2 {
-		c.start(t, "--certificate-authority-lifetime=20s", "--certificate-lifetime=10s", "--certificate-propagation=1s").awaitReady(t)
+		c.start(t, "--certificate-authority-lifetime=30s", "--certificate-lifetime=20s", "--certificate-propagation=1s").awaitReady(t)
 	}
 	c.awaitDenied(t, namespace, 20, "denied request: too many")
 	authorities, leaves := map[string]bool{}, map[string]bool{}
