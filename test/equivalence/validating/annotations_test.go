@@ -30,7 +30,7 @@ func annotations() map[string]example {
 		"empty":                    {spec: spec("''")},
 		"blank":                    {spec: spec("' \\n'")},
 		"sometimes":                {spec: spec("request.operation == 'CREATE' ? 'created' : ''"), on: "update"},
-		"string or null":           {spec: spec("request.operation == 'CREATE' ? 'created' : null"), want: says("denied: compilation error: compilation failed: ERROR: <input>:1:31: found no matching overload for '_?_:_' applied to '(bool, string, null)'\n | request.operation == 'CREATE' ? 'created' : null\n | ..............................^")},
+		"string or int":            {spec: spec("request.operation == 'CREATE' ? 'created' : 1"), want: says("denied: compilation error: compilation failed: ERROR: <input>:1:31: found no matching overload for '_?_:_' applied to '(bool, string, int)'\n | request.operation == 'CREATE' ? 'created' : 1\n | ..............................^")},
 		"fails":                    {spec: spec("'one'", bad), want: says(badFailed, "noted key0=one")},
 		"fails, ignored":           {spec: ignoring(spec(bad, "'two'")), want: says("noted key1=two")},
 		"fails with a denial":      {spec: denying(spec(bad), few), want: says(fewDenied)},

@@ -71,6 +71,11 @@ func differences() []difference {
 			shows: unknownActionsDiffer,
 		},
 		{
+			name:   "text or null",
+			reason: "The branches of an annotation's valueExpression may be a text and null, as KEP-3488 says. Upstream fails to compile the expression.",
+			shows:  textOrNullDiffers,
+		},
+		{
 			name:   "names of Go types",
 			reason: "A few errors of CEL, such as for a list indexed by an object, name the Go type of a value. These types are Celador's own.",
 			explains: func(celador, upstream outcome) bool {
@@ -373,6 +378,17 @@ func namesOfGoTypesDiffer(t *testing.T) bool {
 		t.Error(got)
 	}
 	return len(got.Explained) > 0
+}
+
+func textOrNullDiffers(t *testing.T) bool {
+	c := start(t, example{spec: v1.ValidatingAdmissionPolicySpec{
+		AuditAnnotations: []v1.AuditAnnotation{{Key: "key", ValueExpression: "request.operation == 'CREATE' ? 'created' : null"}},
+	}}.scenario())
+	request := fixed["create"]
+	if got := examine(t, c.celador, request).Error; got != "" {
+		t.Errorf("got %q", got)
+	}
+	return strings.Contains(examine(t, c.upstream, request).Error, "found no matching overload for '_?_:_'")
 }
 
 func changingValuesDiffer(t *testing.T) bool {

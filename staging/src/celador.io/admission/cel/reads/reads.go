@@ -143,8 +143,9 @@ func (r *reader) call(c ast.CallExpr) [][]string {
 		r.consume(operands[1])
 		return extend(parts, Entry)
 	case "split", "trim", "substring", "upperAscii", "lowerAscii", "charAt":
-		// Each result is a part of the text, so it stands for the parts of the object that the text
-		// stands for. The text is read as a whole either way.
+		// The results are made of the text, so what is done with them counts as done with the values
+		// that the text comes from. These functions read the text themselves, so it counts as read
+		// as a whole, even if only the size of a result is used.
 		parts := r.parts(operands[0])
 		r.record(parts, true)
 		r.consume(operands[1:]...)

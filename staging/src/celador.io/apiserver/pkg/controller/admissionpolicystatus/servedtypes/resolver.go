@@ -134,8 +134,8 @@ func (s *Resolver) Deleted(uid types.UID) bool {
 type CustomResource struct {
 	// GroupVersionKind has no kind if a resource was looked up and not found.
 	schema.GroupVersionKind
-	// CRD is the name of the CustomResourceDefinition, or "" if a kind was looked up and
-	// not found.
+	// CRD is the name of the CustomResourceDefinition. The lookup of a resource always sets it,
+	// because the resource determines the name. It is empty if a kind was looked up and not found.
 	CRD string
 	// UID and Generation are those of the CustomResourceDefinition, or "" and 0 if no
 	// CustomResourceDefinition is established.
