@@ -6,6 +6,7 @@ package polyfill
 import (
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -57,6 +58,13 @@ func (b *balancer) set(port int, ready bool) {
 		targets = append(targets, address)
 	}
 	b.targets = targets
+}
+
+// has reports whether the replica at a port gets connections.
+func (b *balancer) has(port int) bool {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	return slices.Contains(b.targets, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 }
 
 // target returns the address for the next connection, or "" if no replica is ready.

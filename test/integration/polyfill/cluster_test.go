@@ -172,13 +172,20 @@ func (r *polyfillReplica) ready(ctx context.Context) error {
 	return nil
 }
 
-// awaitReady returns when the replica is ready. The test fails if the replica ends instead.
+// awaitReady returns when the replica is ready and the Service knows. The test fails if the replica
+// ends instead.
 func (r *polyfillReplica) awaitReady(t *testing.T) {
 	t.Helper()
 	testserver.Eventually(t, func(ctx context.Context) error {
 		if err := r.Ended(); err != nil {
 			t.Fatal(err)
 		}
-		return r.ready(ctx)
+		if err := r.ready(ctx); err != nil {
+			return err
+		}
+		if !r.cluster.service.has(r.port) {
+			return errors.New("the Service has no endpoint for the replica")
+		}
+		return nil
 	})
 }
