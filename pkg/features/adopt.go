@@ -1,8 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package features adds the feature gates of all modules to the process-wide feature gate, and lets
-// servers in one process take turns with it.
+// Package features adds the feature gates of all modules to the process-wide feature gate. Most of
+// kube-apiserver reads the process-wide gate, so Adopt copies a server's own gate to it: servers
+// with different gates can then use one process, one after the other.
 package features
 
 import (

@@ -51,9 +51,10 @@ func allExcluded(s *session) error {
 	return nil
 }
 
-// compareExcluded returns the costs of the request with upstream's plugin and with Celador's. It
-// returns an error if a plugin opens a connection to a webhook. step is an index of steps, and
-// condition returns the match condition of the i-th webhook.
+// compareExcluded measures a request that the match conditions of all webhooks exclude, and returns
+// its cost with upstream's plugin and with Celador's. It returns an error if a plugin connects to a
+// webhook nevertheless. step is an index of steps, and condition returns the match condition of the
+// i-th webhook.
 func (s *session) compareExcluded(step int, condition func(int) v1.MatchCondition) ([]measure.Cost, error) {
 	endpoint, err := listen()
 	if err != nil {

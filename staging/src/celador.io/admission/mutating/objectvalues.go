@@ -32,8 +32,9 @@ type objectValues struct {
 
 // A reading is the CEL value of one object, and the form from which it was converted.
 type reading struct {
-	// form is the form of value. fixed is set once an expression has read the object, after which
-	// the form stays until the object is replaced.
+	// form tells whether value is made from the Go type or the unstructured form of the object.
+	// fixed is set when an expression first reads the object. Later expressions read the same form
+	// until a mutation replaces the object, because Kubernetes converts the object only once.
 	form  activation.Form
 	fixed bool
 	// value is the CEL value of object, nil until it is read.

@@ -15,8 +15,9 @@ import (
 // have the value null, while a removal must not have a value.
 type operation map[string]any
 
-// difference returns the operations that turn one JSON object into another, in the order of their
-// paths. Lists that differ are replaced as a whole. No two operations touch the same member.
+// difference returns the operations of a JSON patch (RFC 6902) that changes from into to, sorted by
+// their paths. It replaces lists that differ as a whole. The operations touch different members, so
+// their order does not change the result.
 func difference(from, to map[string]any) []operation {
 	var c comparison
 	c.compare(from, to)

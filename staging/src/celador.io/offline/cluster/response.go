@@ -24,7 +24,7 @@ type Response struct {
 	// AuditAnnotations are the annotations of the audit event by their full keys.
 	AuditAnnotations map[string]string
 	// Object is the object in the response, in the version of the request. It is nil if the request
-	// is rejected, and for connections.
+	// is rejected or its operation is CONNECT.
 	Object *unstructured.Unstructured
 	// Policies has an entry for each policy of the cluster and each of its bindings, in the order
 	// of kind (mutating first), policy name and binding name. A policy without a binding has one

@@ -57,9 +57,10 @@ var (
 	crds       = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
 )
 
-// Policies returns the validating policies of the cluster and their bindings, those of the
-// polyfill, if the cluster has it, as native ones. A policy or binding that both groups have is
-// returned once. It is an error if the two have different specs.
+// Policies returns the validating policies of the cluster and their bindings. If the polyfill is
+// installed, they include its policies and bindings, with the apiVersion of the native kinds. A
+// policy or binding that both API groups have is returned once, and is an error if the two have
+// different specs.
 func (c *Client) Policies(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	found, err := c.read(ctx, policies, bindings)
 	if err != nil {

@@ -81,8 +81,9 @@ type apiVersion struct {
 	to   string
 }
 
-// changedAPIVersions returns the apiVersions of an object and of the items of a list for which
-// change returns another one.
+// changedAPIVersions returns the apiVersion fields that WithAPIVersions rewrites, each with its new
+// value: those of the object and, if it is a list, of its items for which change returns a new
+// apiVersion. change returns "" to keep the old one.
 func changedAPIVersions(object *nodes.Node, change func(apiVersion, kind string) string) []apiVersion {
 	var own *nodes.Node
 	var kind string

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// checkObject adds a mismatch for each field of part, the object that a case expects, that got
-// lacks or has with another value.
+// checkObject compares the object of the response with the fields that a case expects. It adds a
+// mismatch for each field of part that is missing in got or has a different value there.
 func (c *checker) checkObject(part, got map[string]any) {
 	count := len(c.mismatches)
 	c.checkPart("object", part, got, false)

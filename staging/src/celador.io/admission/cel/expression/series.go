@@ -154,8 +154,8 @@ type Variable struct {
 	Name    string
 	Program *Program
 	Err     *apiservercel.Error
-	// replacedBy is the position of the last variable with the same name, or 0 if this variable
-	// is the last.
+	// replacedBy is the position of the last variable with the same name, whose value expressions
+	// read instead. It is 0 if this variable is the last. Link sets it.
 	replacedBy int
 }
 

@@ -83,8 +83,8 @@ func (p *Parser) Accept(source string) (parsed *cel.Ast, ok bool) {
 // finish returns the tree in the form that cel-go checks.
 func (t *tree) finish(root ast.Expr) *cel.Ast {
 	source := common.NewTextSource(t.source)
-	// cel-go has no function that makes a checked tree of a syntax tree, only of its protobuf form.
-	// So an empty one is made, and its content set.
+	// cel-go has no exported function that makes a *cel.Ast of an ast.Expr, only one that makes it
+	// of the protobuf form. Make the *cel.Ast of a placeholder, then set its root and positions.
 	parsed := cel.ParsedExprToAstWithSource(&exprpb.ParsedExpr{
 		Expr:       &exprpb.Expr{Id: root.ID(), ExprKind: &exprpb.Expr_IdentExpr{IdentExpr: &exprpb.Expr_Ident{}}},
 		SourceInfo: &exprpb.SourceInfo{Location: source.Description(), LineOffsets: source.LineOffsets()},

@@ -32,8 +32,8 @@ type Read struct {
 
 // An Analysis describes what an expression reads.
 type Analysis struct {
-	// Reads holds the parts that the result may depend on, in the order of the expression. There
-	// may be more of them than the expression reads, but not less.
+	// Reads holds the parts of variables that the result may depend on, those that shared variables
+	// read last. It may hold parts that the expression does not read, but lacks none that it does.
 	Reads []Read
 	// Result holds the paths of the parts that the expression passes on: the result is one of them,
 	// an optional of one, or a list or map with the same items.

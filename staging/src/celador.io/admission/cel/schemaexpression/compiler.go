@@ -75,8 +75,9 @@ type Scope struct {
 	Self *apiservercel.DeclType
 	// OldSelf selects the declaration of oldSelf.
 	OldSelf OldSelfType
-	// Others declares variables other than self, oldSelf and Variables. The type of Root, if it is
-	// one of them, contains that of self.
+	// Others declares variables other than self, oldSelf and Variables. If it declares Root, the
+	// type of Root must be or contain the type of self: a FieldChecker gets only the type of Root,
+	// and looks up types of self in it.
 	Others []Declaration
 	// Shared holds the variables that expressions read as fields of Variables. Nil if there are
 	// none.

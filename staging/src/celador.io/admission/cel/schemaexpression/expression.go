@@ -105,8 +105,8 @@ const Entry = reads.Entry
 // A Read is a part of self that an expression reads. Its path leads from self to the part.
 type Read = reads.Read
 
-// SelfReads returns the parts of self that the result of the expression may depend on, in the order
-// of the expression. It may return more than the expression reads, but not less.
+// SelfReads returns the parts of self that the result of the expression may depend on. It may return
+// parts that the expression does not read, but leaves out none that it does.
 func (x *Expression) SelfReads() []Read { return x.readsOf(Self) }
 
 // RootReads returns the parts of the variable Root that the result may depend on, as SelfReads

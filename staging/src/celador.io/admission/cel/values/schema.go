@@ -60,8 +60,9 @@ const (
 	schemaInteger
 	schemaBoolean
 	schemaPreserved
-	// schemaDynamic is the form that schemaPreserved has in an open schema, whose expressions can
-	// read the value.
+	// schemaDynamic is the form of values without a type, and of undeclared fields, in an open
+	// schema. Expressions read them like any JSON value. In other schemas, a value without a type
+	// that preserves unknown fields is schemaPreserved, which expressions can only compare.
 	schemaDynamic
 )
 

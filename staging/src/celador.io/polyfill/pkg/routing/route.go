@@ -116,8 +116,9 @@ func newMember(name string, k key, constraints *v1.MatchResources, conditions []
 	var namespacesValid, objectsValid bool
 	m.key.NamespaceSelector, m.namespaceSelector, namespacesValid = canonical(match.NamespaceSelector)
 	m.key.ObjectSelector, m.objectSelector, objectsValid = canonical(match.ObjectSelector)
-	// Missing constraints and params, invalid selectors and missing verdicts fail requests before
-	// the match conditions are evaluated.
+	// The API server may evaluate the match conditions in place of the policy only if the policy
+	// cannot fail a request before it evaluates them. Missing constraints, missing params, invalid
+	// selectors and missing verdicts fail such requests.
 	if constraints != nil && namespacesValid && objectsValid && params == nil && !policyspec.IsEnforced(typeChecking) {
 		m.conditions = conditions
 	}

@@ -14,8 +14,9 @@ import (
 	"celador.io/admission/cel/typesize"
 )
 
-// BaseFunctions holds the Builtins of a base environment, for stored and for new expressions. They
-// are made on first use. BaseFunctions is safe for concurrent use.
+// BaseFunctions holds the Builtins of a base environment, that is its functions, overloads and
+// parser: one for stored expressions, and one for new expressions, which may use fewer functions.
+// Each is made on first use. BaseFunctions is safe for concurrent use.
 type BaseFunctions map[environment.Type]func() (*Builtins, error)
 
 // Builtins holds the function implementations, the overloads and the parser of an environment. It

@@ -103,8 +103,9 @@ func isIdentifying(path rulepath.Path) bool {
 	return len(path) > 0 && typeFields[path[0].Name]
 }
 
-// unset leaves the field of a rule unset, as the result null does. An item of a list, and the
-// object itself, stay as they are.
+// unset deletes the field of a rule that failed in a partial conversion, because the target starts
+// as a copy of the source and may still have the field. at is the path of the value that the rule
+// was evaluated for. unset keeps list items and the object itself, which cannot be deleted.
 func (c *conversion) unset(rule *plannedRule, at rulepath.Path) {
 	path := at.Join(rule.field)
 	if len(path) == 0 || path[len(path)-1].Item {

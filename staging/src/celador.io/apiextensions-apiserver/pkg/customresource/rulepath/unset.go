@@ -25,10 +25,13 @@ type UnsetValue struct {
 	Shared string
 }
 
-// Unset returns the reads of an expression whose values a valid object may lack. Of two such
-// values, one inside the other, it returns only the inner one. self and root are the schemas of
-// these variables. A schema of a resource must have x-kubernetes-embedded-resource, so that
-// apiVersion, kind and metadata count as set. root is nil if the expression has no such variable.
+// Unset returns the unguarded reads that may fail for a valid object, because the schema lets the
+// object lack the value. Servers warn about them. If an object may lack both a value and a value
+// inside it, Unset returns only the inner one.
+//
+// self and root are the schemas of these variables. root is nil if the expression has no such
+// variable. A schema of a resource must have x-kubernetes-embedded-resource, so that apiVersion,
+// kind and metadata count as set.
 func Unset(self, root *structuralschema.Structural, reads []schemaexpression.UnguardedRead) []UnsetValue {
 	var unset []UnsetValue
 	for _, read := range reads {

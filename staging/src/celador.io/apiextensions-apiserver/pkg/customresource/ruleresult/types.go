@@ -147,8 +147,8 @@ func (t *Types) Resolve(name string) (common.ResolvedType, bool) {
 }
 
 // CheckField returns an error, which says what to do, if a value of a static type cannot be the
-// value of a field of a constructed object. self is the type of the rule's self. The names of the
-// type and of the field are those in the expression.
+// value of a field of a constructed object. It implements schemaexpression.FieldChecker: self is the
+// type of self, or of Root if the expression has this variable.
 func (t *Types) CheckField(typeName, field string, value *cel.Type, self *apiservercel.DeclType) error {
 	object, ok := t.byName[typeName]
 	if !ok {

@@ -37,8 +37,8 @@ func (l *leases) giveBack() {
 	}
 }
 
-// close makes take return false, and returns a channel that is closed when all leases have been
-// given back. It may be called more than once.
+// close refuses all later leases, and returns a channel that is closed as soon as the leases taken
+// before have been given back. It may be called more than once.
 func (l *leases) close() <-chan struct{} {
 	if l.state.Or(closing) == 0 {
 		close(l.ended)

@@ -14,8 +14,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 )
 
-// tableConvertor makes Kubernetes' tables of Celador's internal version of
-// CustomResourceDefinitions.
+// tableConvertor prints CustomResourceDefinitions of Celador's internal version with the columns of
+// Kubernetes. Kubernetes' own convertor returns no rows for types other than its internal version.
 type tableConvertor struct{ upstream rest.TableConvertor }
 
 // ConvertToTable implements rest.TableConvertor.

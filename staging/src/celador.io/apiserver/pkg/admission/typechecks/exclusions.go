@@ -74,8 +74,10 @@ func exclusionWarnings(match *v1.MatchResources, types typecheck.Types) []string
 	return warnings
 }
 
-// exclusionWarning returns the warning about one resource of an exclude rule, which names the given
-// versions, or "" if there is none.
+// exclusionWarning returns a warning if the exclude rule at index exclude names served versions of
+// resource, and a resource rule matches another served version: the exclude rule also excludes
+// requests in that version. Otherwise it returns "". versions holds the versions of the exclude
+// rule.
 func exclusionWarning(match *v1.MatchResources, exclude int, versions []string, resource schema.GroupResource, served func(schema.GroupVersionResource) bool) string {
 	excluded := &match.ExcludeResourceRules[exclude]
 	versions = slices.DeleteFunc(slices.Clone(versions), func(version string) bool { return !served(resource.WithVersion(version)) })

@@ -311,9 +311,9 @@ func (c *Controller) isStored(ctx context.Context, cached servedtypes.CustomReso
 		}
 		return err == nil && stored.UID == cached.UID && stored.Generation == cached.Generation, err
 	}
-	// The name of a CustomResourceDefinition does not contain its kind, and its metadata does not
-	// show whether it is established. The cache is current if it has the latest version of every
-	// CustomResourceDefinition of the group.
+	// The cache has no established CustomResourceDefinition for the kind. Neither the name nor the
+	// metadata of a stored one tells its kind or whether it is established, so any one of the group
+	// may be newer than the cache. The cache is current if it has the stored version of each.
 	stored, err := client.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return false, err
