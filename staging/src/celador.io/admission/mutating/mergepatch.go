@@ -63,33 +63,39 @@ func mergePatchOf(value ref.Val) ([]byte, error) {
 	return jsonOf(value)
 }
 
-// jsonContent replaces CEL's null by nil in the content of an Object, in place, so that it is
-// encoded as null. It returns an error for values that JSON cannot represent, such as durations.
+// jsonContent returns a copy of the content of an Object with nil in place of CEL's null, so that
+// null is encoded as null. The content itself stays as it is: it may share maps and lists with
+// params, which other requests read. jsonContent returns an error for values that JSON cannot
+// represent, such as durations.
 func jsonContent(v any) (any, error) {
 	switch v := v.(type) {
 	case structpb.NullValue:
 		return nil, nil
 	case map[string]any:
+		copied := make(map[string]any, len(v))
 		for name, field := range v {
 			content, err := jsonContent(field)
 			if err != nil {
 				return nil, fmt.Errorf("field %q: %w", name, err)
 			}
-			v[name] = content
+			copied[name] = content
 		}
+		return copied, nil
 	case []any:
-		for i := range v {
-			content, err := jsonContent(v[i])
+		copied := make([]any, len(v))
+		for i, element := range v {
+			content, err := jsonContent(element)
 			if err != nil {
 				return nil, err
 			}
-			v[i] = content
+			copied[i] = content
 		}
+		return copied, nil
 	case nil, bool, string, int64, uint64, float64, []byte, time.Time:
+		return v, nil
 	default:
 		return nil, fmt.Errorf("a value of type %T has no JSON", v)
 	}
-	return v, nil
 }
 
 // mergeJSON applies a JSON merge patch (RFC 7396).
