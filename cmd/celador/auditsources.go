@@ -99,8 +99,8 @@ func (s *auditSources) each(paths []string) iter.Seq2[*manifest.Document, error]
 	}
 }
 
-// located holds objects that were read from files, and at the same indexes the documents that they
-// were in, by which errors name the file.
+// located holds objects that were read from files. documents has, at the index of each object, the
+// document that contains it, so that errors can name the file.
 type located struct {
 	documents []*manifest.Document
 	objects   []*unstructured.Unstructured
@@ -184,8 +184,9 @@ func (s *auditSources) added() (*located, error) {
 	return added, nil
 }
 
-// isRead reports whether a kind is Namespace, whose objects policies read, or
-// CustomResourceDefinition, whose objects decoders read.
+// isRead reports whether an audit needs the objects of a kind besides policies, bindings and
+// params: the kind is Namespace, which namespaceObject and namespace selectors read, or
+// CustomResourceDefinition, whose schemas decode custom resources.
 func isRead(kind schema.GroupKind) bool {
 	return kind == corev1.SchemeGroupVersion.WithKind("Namespace").GroupKind() || kind == apiextensionsv1.Kind("CustomResourceDefinition")
 }

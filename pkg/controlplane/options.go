@@ -40,7 +40,7 @@ type ExtraOptions struct {
 }
 
 // CompletedOptions are options with defaults applied, as Options.Complete returns them. A program
-// that completes upstream's options itself may put these in.
+// that completes upstream's options itself may construct CompletedOptions of the result.
 type CompletedOptions struct {
 	options.CompletedOptions
 	ExtraOptions

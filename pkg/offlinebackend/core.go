@@ -53,8 +53,8 @@ func (c coreGroup) NewRESTStorage(enabled serverstorage.APIResourceConfigSource,
 	return group, c.add(group.VersionedResourcesStorageMap["v1"], getter)
 }
 
-// add adds the resources that only clusters with nodes have, and replaces those that these clusters
-// serve in another way.
+// add adds the resources that only control planes with nodes have, such as pods. It replaces
+// serviceaccounts, which the provider serves without the subresource token.
 func (c coreGroup) add(storage map[string]rest.Storage, getter generic.RESTOptionsGetter) error {
 	var errs []error
 	check := func(err error) { errs = append(errs, err) }

@@ -69,9 +69,9 @@ func (s *RegistryStores) watches(resource string) *watches {
 	return found.(*watches)
 }
 
-// cover reports whether an open watch proves that an informer that has seen the resource at a
-// version has missed nothing: the watch began at this version or earlier, and has delivered nothing
-// newer.
+// cover reports whether an open watch proves that an informer has missed no event up to now, given
+// the version up to which the informer has seen the resource: the watch began at this version or
+// earlier, and has delivered nothing newer.
 func (w *watches) cover(version uint64) bool {
 	covered := false
 	w.open.Range(func(key, _ any) bool {

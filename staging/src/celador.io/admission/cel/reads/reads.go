@@ -89,8 +89,9 @@ func (r *reader) record(parts [][]string, whole bool) {
 	}
 }
 
-// parts returns the parts of variables that the value of an expression is, may be or is taken from.
-// It records what the expression reads to compute its value, but not the parts that it returns.
+// parts returns the parts of variables that the value of an expression may be, or that it is taken
+// from, as a text that split() returns. It records what the expression reads to compute its value,
+// but not the parts that it returns, which callers record if they read the value.
 func (r *reader) parts(e ast.Expr) [][]string {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -143,9 +144,9 @@ func (r *reader) call(c ast.CallExpr) [][]string {
 		r.consume(operands[1])
 		return extend(parts, Entry)
 	case "split", "trim", "substring", "upperAscii", "lowerAscii", "charAt":
-		// The results are made of the text, so what is done with them counts as done with the values
-		// that the text comes from. These functions read the text themselves, so it counts as read
-		// as a whole, even if only the size of a result is used.
+		// The results are taken from the text, so whoever reads them reads the values that the text
+		// comes from. These functions read the text themselves, so it counts as read as a whole,
+		// even if only the size of a result is used.
 		parts := r.parts(operands[0])
 		r.record(parts, true)
 		r.consume(operands[1:]...)

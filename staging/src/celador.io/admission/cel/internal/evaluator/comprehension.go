@@ -16,8 +16,9 @@ import (
 // macroExpansion.
 type loop struct {
 	elements closure
-	// item and accumulator are the slots of the comprehension's variables. The slot mutable is set
-	// if the accumulator started as an empty list or map, which the steps of the loop append to.
+	// item, accumulator and mutable are indices of the frame's slots. The first two are those of
+	// the comprehension's variables. The slot at mutable is a flag: it is set if the accumulator
+	// started as an empty list or map, to which the steps of the loop append in place.
 	item, accumulator, mutable int
 	condition, next, finish    closure
 	// pairs is set for a comprehension of two variables. The slot second follows item.
@@ -58,8 +59,9 @@ func (p *planner) comprehension(c ast.ComprehensionExpr) node {
 	return node{eval: planned.eval}
 }
 
-// start returns a closure for the initial value of the accumulator. It replaces an empty list or
-// map with a mutable one, as cel-go does, and sets the slot mutable.
+// start returns a closure for the initial value of the accumulator. Like cel-go, it replaces an
+// empty list or map with a mutable one, to which steps append in place. It then sets the slot at
+// the index mutable.
 func (p *planner) start(init node, mutable int) closure {
 	adapter := p.library.adapter
 	return func(f *frame) ref.Val {

@@ -119,8 +119,8 @@ func (p *planner) referenceInput(key []byte, e ast.Expr, reference *ast.Referenc
 	if reference.Value != nil {
 		return appendConstant(key, reference.Value)
 	}
-	// A reference whose CEL type is type names a type, as in resolved, even if a local variable has
-	// the same name.
+	// As in the method resolved, a reference whose static type is a type names a type, even if a
+	// local variable has the same name.
 	if p.GetType(e.ID()).Kind() == types.TypeKind {
 		return fmt.Appendf(key, "type %q", reference.Name)
 	}

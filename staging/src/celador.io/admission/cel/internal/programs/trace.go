@@ -138,7 +138,7 @@ func repeat(ctx context.Context, input any, evaluate func(*interpreter.Execution
 }
 
 // observable plans an expression for cel-go so that its evaluations can be observed: ObserveExec
-// passes a *steps to its observer, which holds the value of each node.
+// passes to its observer a *steps, which holds the value of each node.
 func observable(env *cel.Env, checked *ast.AST, decorator interpreter.InterpretableDecoratorV2) (planned *interpreter.ObservableInterpretable, err error) {
 	defer rescue(&err)
 	dispatcher := interpreter.NewDispatcher()
