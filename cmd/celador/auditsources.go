@@ -43,8 +43,8 @@ type auditSources struct {
 // stdinPath is the path that stands for standard input, as in kubectl.
 const stdinPath = "-"
 
-// readAll returns the documents of standard input. Files may be read more than once, so it keeps
-// them in memory.
+// readAll returns a function that returns the documents of standard input. The function reads them
+// once and keeps them in memory, because the files of an audit may be read more than once.
 func readAll(stdin io.Reader) func() ([]*manifest.Document, error) {
 	return sync.OnceValues(func() ([]*manifest.Document, error) {
 		data, err := io.ReadAll(stdin)
@@ -135,8 +135,8 @@ func (l *located) read(documents iter.Seq2[*manifest.Document, error], keep func
 	return nil
 }
 
-// auditor returns an auditor of the policies in files and in the cluster, with the objects that
-// they read.
+// auditor returns an auditor of the policies in files and in the cluster. It knows the namespaces,
+// params and CustomResourceDefinitions that these policies read.
 func (s *auditSources) auditor(ctx context.Context) (*audit.Auditor, error) {
 	added, err := s.added()
 	if err != nil {

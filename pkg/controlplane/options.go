@@ -34,8 +34,9 @@ type Options struct {
 
 // ExtraOptions are options that upstream's server does not have. The zero value is the default.
 type ExtraOptions struct {
-	// MaxPolicyStaleness is the age that the server's policies and bindings may reach. Beyond it,
-	// the server rejects requests that a policy with failurePolicy Fail may match. 0 is no limit.
+	// MaxPolicyStaleness is the time by which the policies and bindings that the server knows may
+	// be older than those in etcd. While they may be older than that, the server rejects requests
+	// that a policy with failurePolicy Fail may match. 0 is no limit.
 	MaxPolicyStaleness time.Duration
 }
 

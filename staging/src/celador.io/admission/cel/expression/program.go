@@ -55,7 +55,7 @@ func (p *Program) Prefetch() {
 }
 
 // Evaluate evaluates the program and charges its cost to the budget of the series, together with
-// the cost of the variables that it reads first.
+// the cost of variables that no earlier expression of the series has read.
 //
 // If IsFatal returns true for the error, no further expression of the series may be evaluated. Any
 // other error concerns this expression alone.

@@ -21,9 +21,9 @@ const Entry = "[*]"
 
 // A Read is a part of a variable that an expression reads.
 type Read struct {
-	// Path leads from the variable to the part. It begins with the path of the variable. The other
-	// elements are names of fields as the expression spells them, constant keys of maps, and Entry
-	// for list items and other map values.
+	// Path names the part. It begins with the path that Of was given for the variable, and leads
+	// from there to the part: its elements are names of fields as the expression spells them,
+	// constant keys of maps, and Entry for list items and other map values.
 	Path []string
 	// Whole is set if the result may depend on everything in the value. Otherwise it depends only
 	// on the size of the value, or on whether the value is set or null.

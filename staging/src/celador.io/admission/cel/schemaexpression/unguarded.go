@@ -216,8 +216,8 @@ func (g *guards) read(p *place, known facts) {
 	g.reads = append(g.reads, read)
 }
 
-// in calls f with the variables of a comprehension in scope, and with the facts that hold in each
-// iteration because there is an entry.
+// in calls f with the variables of a comprehension in scope. entry holds the facts that follow from
+// an iteration, because there is an entry to iterate over.
 func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 	bound := map[string]origin{c.AccuVar(): {}}
 	var entry facts
@@ -366,13 +366,14 @@ func (g *guards) originOfList(c ast.ComprehensionExpr) origin {
 	return of
 }
 
-// A place is a part of the object that root is, or self if there is no root. The object itself has
-// no parent.
+// A place is a part of the whole object, which is the value of root, or of self if there is no
+// root. The place of the object itself has no parent.
 type place struct {
 	parent *place
 	name   string
-	// id tells entries of one list or map apart: it is the number of the iteration over the entry,
-	// ofAll, or ofIndex minus the index of an item. 0 for fields and constant keys.
+	// id tells entries of one list or map apart. It is the number of the loop that visits the entry
+	// (guardState.bindings), ofAll for every entry, or ofIndex minus the index of an item. It is 0
+	// for fields and constant keys.
 	id int
 }
 

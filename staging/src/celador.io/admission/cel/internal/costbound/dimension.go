@@ -44,8 +44,8 @@ type move struct {
 	moved    map[*dimension]*dimension
 }
 
-// of returns the dimension that replaces d: to for from, the copy for a descendant of from, and d
-// itself for others.
+// of returns the dimension that replaces d: to if d is from, a copy if d is a descendant of from,
+// and otherwise d itself.
 func (m *move) of(d *dimension) *dimension {
 	switch d {
 	case nil:

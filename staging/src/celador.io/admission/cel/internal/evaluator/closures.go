@@ -88,8 +88,8 @@ func (m *Memory) end(f *frame) {
 // Evaluate returns the value of the expression and its CEL cost. It returns false if it declines,
 // and the caller must evaluate the expression with cel-go; cost is then what the evaluation has
 // cost so far, which is at least what cel-go charges up to there. An evaluation that costs more
-// than limit declines. Closing done interrupts loops; done may be nil. Evaluate recovers a panic
-// and declines. The caller reads it with memory.Panicked.
+// than limit declines. Closing done interrupts loops; done may be nil. An evaluation that panics
+// declines with a cost of 0, and the caller reads the panic with memory.Panicked.
 func (p *Closures) Evaluate(memory *Memory, done <-chan struct{}, limit uint64, input Resolver) (value ref.Val, cost uint64, ok bool) {
 	if p.eval == nil {
 		return nil, 0, false

@@ -86,8 +86,8 @@ func (l *loop) eval(f *frame) ref.Val {
 	}
 	result := l.finish(f)
 	if f.slots[l.mutable] == nil {
-		// The result may be the mutable accumulator of an enclosing comprehension, which still
-		// appends to it.
+		// This loop made no mutable accumulator, so the result may be that of an enclosing
+		// comprehension, which still appends to it. It must stay mutable.
 		return result
 	}
 	switch result := result.(type) {

@@ -25,8 +25,8 @@ type Library struct {
 	// overloads maps overload IDs and function names to implementations. The implementation of a
 	// function name selects the overload by the types of its arguments.
 	overloads map[string]*functions.Overload
-	// appending is the implementation of + that appends to the accumulators of comprehensions in
-	// place.
+	// appending is the implementation of + for the accumulators of comprehensions: it appends to
+	// its first argument in place.
 	appending *functions.Overload
 	adapter   types.Adapter
 	plans     intern.Pool[planKey, sharedPlan]
