@@ -35,7 +35,7 @@ import (
 // coreGroup provides the core group. The provider of kube-apiserver needs etcd, and informers for
 // the allocators of Services, and neither exists here. So coreGroup uses the provider for control
 // planes without nodes (corerest.GenericConfig), which needs neither, and adds the resources that
-// this one lacks.
+// only the provider of kube-apiserver has.
 type coreGroup struct {
 	options cluster.GroupOptions
 }

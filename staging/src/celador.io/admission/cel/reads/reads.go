@@ -38,8 +38,9 @@ type Analysis struct {
 	// Result holds the paths of the parts that the expression passes on: the result is one of them,
 	// an optional of one, or a list or map with the same items.
 	Result [][]string
-	// own holds the reads that the expression needs to compute its result, without the parts in
-	// Result.
+	// own holds the reads that computing the result takes, even if nothing reads the result. It
+	// leaves out the parts in Result: an expression that reads a shared variable records those that
+	// it reads.
 	own []Read
 	// uses holds the shared expressions that the expression reads, directly or through others.
 	uses []*Analysis

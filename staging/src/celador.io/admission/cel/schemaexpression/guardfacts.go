@@ -225,8 +225,8 @@ func (g *guards) impliedByCall(call ast.CallExpr, e ast.Expr) implications {
 // A fallback describes an expression such as self.?a.orValue(0): value is the value of the
 // expression if the part of the object at place is unset.
 type fallback struct {
-	// place is nil for a constant, whose value is always the same. Both are nil for expressions of
-	// other forms.
+	// place is nil for a constant, whose value is always the same. place and value are nil for
+	// expressions of other forms.
 	place *place
 	value ref.Val
 }

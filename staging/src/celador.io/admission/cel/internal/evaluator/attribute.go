@@ -46,8 +46,8 @@ type qualifier struct {
 	optional bool
 }
 
-// with returns the attribute with one more qualifier. The original must not be extended again,
-// because both share the array of qualifiers.
+// with returns the attribute with one more selection or index. The original must not be extended
+// again, because both share the array of qualifiers.
 func (a *attribute) with(q qualifier) *attribute {
 	extended := *a
 	extended.qualifiers = append(a.qualifiers, q)

@@ -57,7 +57,8 @@ func NewLibrary(env *cel.Env) (*Library, error) {
 
 // Find implements limits.FunctionFinder. It returns the implementation of the named overload of a
 // function, which changes no argument. If overload is empty or unknown, it returns the
-// implementation that selects the overload itself. It returns nil if there is none.
+// implementation that selects the overload by the types of the arguments. It returns nil if there
+// is none.
 func (l *Library) Find(function, overload string) *functions.Overload {
 	if found, ok := l.overloads[overload]; ok && overload != "" {
 		return found

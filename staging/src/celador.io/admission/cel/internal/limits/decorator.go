@@ -22,9 +22,9 @@ import (
 // FunctionFinder looks up the functions of an environment. Implementations are safe for concurrent
 // use.
 type FunctionFinder interface {
-	// Find returns the implementation of the named overload of a function. If overload is
-	// empty, it returns the implementation that selects the overload itself. It returns nil if
-	// there is none.
+	// Find returns the implementation of the named overload of a function. If overload is empty, it
+	// returns the implementation that selects the overload by the types of the arguments. It
+	// returns nil if there is none.
 	Find(function, overload string) *functions.Overload
 	// Pattern returns the optimization that compiles a constant regular expression of a
 	// function at planning time, or nil if the function takes no regular expression.

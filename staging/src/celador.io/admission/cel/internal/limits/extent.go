@@ -112,8 +112,8 @@ func (e *extent) addEntries(entries traits.Mapper) bool {
 	return e.fits()
 }
 
-// addObject adds a constructed object. An object in a field of another counts
-// conversionsOfNested times.
+// addObject adds a constructed object. An object in a field of another counts conversionsOfNested
+// times, as often as a conversion to a Go value converts it.
 func (e *extent) addObject(object *constructed.Object) bool {
 	for name, field := range object.Fields() {
 		e.text += len(name)

@@ -73,8 +73,9 @@ func (b *Builtins) PlanTraced(declared, env *cel.Env, rewrite func(parsed *cel.A
 	return nil
 }
 
-// Traced returns the checked expression of a program that PlanTraced planned, whose nodes have the
-// IDs of steps. Its source info has the calls of macros. Traced returns nil for other programs.
+// Traced returns the checked expression of a program that PlanTraced planned: the IDs in steps are
+// those of its nodes. Its source info has the calls of macros. Traced returns nil for other
+// programs.
 func (p *Program) Traced() *ast.AST {
 	if planned := p.interpreted.planned.Load(); planned != nil {
 		if traced, ok := (*planned).(*tracedProgram); ok {
