@@ -45,8 +45,8 @@ func (s *RegistryStores) Fresh(ctx context.Context, resource, seen string) error
 	if err != nil {
 		return fmt.Errorf("reading the current revision of etcd: %w", err)
 	}
-	// A selector that matches nothing keeps the list empty. With it, an unready watch cache does
-	// not pass the list on to etcd.
+	// Only the version of the list matters, so a selector that matches nothing keeps the list
+	// empty. With the selector, an unready watch cache does not pass the list on to etcd.
 	_, err = store.List(ctx, &metainternalversion.ListOptions{
 		LabelSelector:        labels.Nothing(),
 		ResourceVersion:      strconv.FormatUint(revision, 10),

@@ -93,8 +93,8 @@ func (l Limits) innermost(repetitions []int64) (in *dimension) {
 // the body of a loop over it is visited for each.
 const maxSteps = 1 << 16
 
-// An estimate visits the subexpressions of one expression. Costs are sums over all evaluations in
-// one object.
+// An estimate visits the subexpressions of one expression and adds up their costs. The cost of a
+// subexpression is the sum over all of its evaluations in one object.
 type estimate struct {
 	*ast.AST
 	limits    Limits

@@ -272,8 +272,8 @@ func (p *planner) isField(operand ast.Expr, name string) bool {
 	return found && field.IsSet != nil && field.GetFrom != nil
 }
 
-// policyVariable returns the position of the policy's variable that an expression selects. It
-// returns false for all other selections.
+// policyVariable returns the position of the policy's variable that an expression selects, as in
+// variables.x. It returns false for all other selections.
 func (p *planner) policyVariable(selected ast.SelectExpr) (int, bool) {
 	operand := selected.Operand()
 	if operand.Kind() != ast.IdentKind || selected.IsTestOnly() || p.scope.Variables == "" {

@@ -12,8 +12,8 @@ import (
 	"celador.io/admission/cel/internal/immutable"
 )
 
-// A loop is a planned comprehension that is not the expansion of a macro with a faster plan; see
-// macroExpansion.
+// A loop evaluates a comprehension for which macroExpansion has no faster way: one that is not the
+// expansion of all, exists, map or filter.
 type loop struct {
 	elements closure
 	// item, accumulator and mutable are indices of the frame's slots. The first two are those of

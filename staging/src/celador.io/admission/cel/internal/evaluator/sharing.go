@@ -28,8 +28,8 @@ type sharedPlan struct {
 // keys of an expression takes time and memory linear in its size.
 type planKey [sha256.Size]byte
 
-// plan returns the plan of a subexpression. It reuses the plan of an equal subexpression of any
-// expression that the library has planned.
+// plan plans a subexpression: it returns the node that evaluates it. It reuses the node of an equal
+// subexpression of any expression that the library has planned and that is still in use.
 func (p *planner) plan(e ast.Expr) node {
 	if e.Kind() == ast.LiteralKind || !p.shares {
 		return p.complete(e)

@@ -16,8 +16,9 @@ import (
 	"celador.io/admission/cel/values"
 )
 
-// An extent counts the elements and the bytes of text in values. A part that occurs several times
-// in a value counts each time, as it does for code that walks the value.
+// An extent counts the elements and the bytes of text in values, to bound the work of code that
+// walks them, such as comparisons. A part that occurs several times in a value counts each time,
+// because such code walks it each time.
 type extent struct {
 	elements, text int
 	// goParts is the number of measured lists, maps and structs that are Go data, such as parts of
