@@ -30,9 +30,9 @@ func checkMixed(functions *programs.Builtins, env *cel.Env, source string, retur
 }
 
 // mixResults replaces each result x of an expression by dyn(x), because cel-go requires that the
-// branches of a conditional have the same type. The results are the branches of the outermost
-// conditionals, or else the expression. It returns their IDs, by which the caller checks their
-// types.
+// branches of a conditional have the same type. The results are the branches of the conditionals
+// that form the expression, or else the expression itself. It returns their IDs, by which the
+// caller checks their types.
 func mixResults(parsed *cel.Ast) (results []int64) {
 	syntax.RewriteResults(parsed, func(r *syntax.Rewriter, null ast.Expr) {
 		literal := r.NewLiteral(r.NewID(null), types.NullValue)
