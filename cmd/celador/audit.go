@@ -26,9 +26,10 @@ import (
 // auditOptions are the flags of celador audit.
 type auditOptions struct {
 	output, selector string
-	// files are the paths of files with policies, and manifests those of files with the objects to
-	// audit. Without files, the policies are those in manifests. Without manifests, the objects are
-	// those of the cluster, and so are the policies without both.
+	// files are the paths given with --filename: files with policies and what policies read.
+	// manifests are the arguments: files with the objects to audit. Without files, the policies are
+	// those in manifests. Without manifests, the objects are those of the cluster. Without both,
+	// policies and objects are those of the cluster.
 	files, manifests []string
 	// clusterPolicies adds the policies of the cluster to those of files.
 	clusterPolicies bool
@@ -135,8 +136,9 @@ func (o *auditOptions) audit(ctx context.Context, stdin io.Reader, w, stderr io.
 	return nil
 }
 
-// evaluate audits the objects of s, and returns the report and the auditor. It sets s.cluster if
-// policies or objects come from a cluster, or if reports go to one. Errors are exitErrors.
+// evaluate audits the objects of s. It returns the report, and the auditor, which knows the
+// policies that were evaluated. It sets s.cluster if policies or objects come from a cluster, or if
+// reports are written to one. Its errors carry the exit code of the command.
 func (o *auditOptions) evaluate(ctx context.Context, s *auditSources, selector labels.Selector, stderr io.Writer) (*audit.Report, *audit.Auditor, error) {
 	if o.readsCluster() || o.apply {
 		config, err := restConfig(o.config)

@@ -43,8 +43,8 @@ type auditSources struct {
 // stdinPath is the path that stands for standard input, as in kubectl.
 const stdinPath = "-"
 
-// readAll returns the documents of standard input. Files may be read more than once, so it keeps
-// them in memory.
+// readAll returns a function that returns the documents of standard input. The function reads them
+// once and keeps them in memory, because the files of an audit may be read more than once.
 func readAll(stdin io.Reader) func() ([]*manifest.Document, error) {
 	return sync.OnceValues(func() ([]*manifest.Document, error) {
 		data, err := io.ReadAll(stdin)
@@ -99,8 +99,8 @@ func (s *auditSources) each(paths []string) iter.Seq2[*manifest.Document, error]
 	}
 }
 
-// located holds objects that were read from files, and at the same indexes the documents that they
-// were in, by which errors name the file.
+// located holds objects that were read from files. documents has, at the index of each object, the
+// document that contains it, so that errors can name the file.
 type located struct {
 	documents []*manifest.Document
 	objects   []*unstructured.Unstructured
@@ -135,8 +135,8 @@ func (l *located) read(documents iter.Seq2[*manifest.Document, error], keep func
 	return nil
 }
 
-// auditor returns an auditor of the policies in files and in the cluster, with the objects that
-// they read.
+// auditor returns an auditor of the policies in files and in the cluster. It knows the namespaces,
+// params and CustomResourceDefinitions that these policies read.
 func (s *auditSources) auditor(ctx context.Context) (*audit.Auditor, error) {
 	added, err := s.added()
 	if err != nil {
@@ -184,8 +184,9 @@ func (s *auditSources) added() (*located, error) {
 	return added, nil
 }
 
-// isRead reports whether a kind is Namespace, whose objects policies read, or
-// CustomResourceDefinition, whose objects decoders read.
+// isRead reports whether an audit needs the objects of a kind besides policies, bindings and
+// params: the kind is Namespace, which namespaceObject and namespace selectors read, or
+// CustomResourceDefinition, whose schemas decode custom resources.
 func isRead(kind schema.GroupKind) bool {
 	return kind == corev1.SchemeGroupVersion.WithKind("Namespace").GroupKind() || kind == apiextensionsv1.Kind("CustomResourceDefinition")
 }

@@ -55,8 +55,9 @@ The exit code is 0 if the other side has all fields, 1 if it lacks some, which s
 	return command
 }
 
-// convertPolicies writes the files at paths to w, with the policies and bindings in another group.
-// The path - stands for stdin.
+// convertPolicies writes the files at paths to w, with the policies and bindings moved to another
+// API group: admissionregistration.k8s.io if to is toNative, the group of the polyfill if it is
+// toPolyfill. The path - stands for stdin. It returns an error for fields that the new group lacks.
 func convertPolicies(stdin io.Reader, w io.Writer, to string, paths []string) error {
 	var out bytes.Buffer
 	var errs []error
@@ -97,8 +98,9 @@ func convertPolicies(stdin io.Reader, w io.Writer, to string, paths []string) er
 	return nil
 }
 
-// convertFile returns the converted text of a file, an error for each field that the other side
-// lacks, and whether the file has a policy or binding.
+// convertFile returns the text of a file with its policies and bindings in the group that to names.
+// lacking holds an error for each field of Celador that Kubernetes, the new server of the policies,
+// does not have. isPolicy reports whether the file has a policy or binding.
 func convertFile(stdin io.Reader, to, file string) (text []byte, lacking []error, isPolicy bool, err error) {
 	name := filepath.Clean(file)
 	if file == stdinPath {
@@ -148,8 +150,8 @@ func convertFile(stdin io.Reader, to, file string) (text []byte, lacking []error
 	return text, lacking, isPolicy, err
 }
 
-// isPolicyOrBinding reports whether a kind is one of policies or bindings. The group does not tell,
-// because it also has the webhook configurations.
+// isPolicyOrBinding reports whether a kind is one of policies or bindings. The API group alone does
+// not tell, because the webhook configurations are in it, too.
 func isPolicyOrBinding(kind schema.GroupKind) bool {
 	return cluster.IsPolicy(schema.GroupKind{Group: kind.Group, Kind: strings.TrimSuffix(kind.Kind, "Binding")})
 }

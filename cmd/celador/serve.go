@@ -142,8 +142,9 @@ func serve(out io.Writer, o serveOptions) error {
 	return server.Stop()
 }
 
-// kubectlHint returns a command that the user can paste into another terminal to use the server.
-// That terminal may lack the environment of this process.
+// kubectlHint returns a command that the user can paste into another terminal to use the server. It
+// sets the variable for the data directory unless that is the default, because the other terminal
+// may lack the environment of this process.
 func kubectlHint(dataDir string) string {
 	hint := os.Args[0] + " kubectl get namespaces"
 	if absolute, err := filepath.Abs(dataDir); err == nil && dataDir != homeDataDir() {

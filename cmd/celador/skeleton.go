@@ -19,9 +19,9 @@ import (
 	"celador.io/celador/pkg/offlinebackend"
 )
 
-// writeSkeleton writes a suite for the policies of a file to the path in args, which is - for w,
-// and by default to suite.yaml beside the policy. It never replaces a file. If it writes a file, it
-// prints to w how to run the suite.
+// writeSkeleton writes a suite for the policies of a file. args may hold the path of the suite,
+// where - stands for w; by default, it is suite.yaml beside the policy. writeSkeleton never
+// replaces a file. If it writes a file, it prints to w how to run the suite.
 func writeSkeleton(ctx context.Context, w io.Writer, policy string, args []string) error {
 	if len(args) > 1 {
 		return unusable("--init takes one argument, the file of the suite")

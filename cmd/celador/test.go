@@ -35,8 +35,9 @@ type exitError struct {
 	code int
 }
 
-// unusable returns an error in one line, like those of other commands, with the exit code of
-// unusable input.
+// unusable returns an error for input that is not usable, such as an invalid flag. The error ends
+// the process with exitUnusable. Its text is one line with the name of the program, as main prints
+// the errors of other commands.
 func unusable(format string, args ...any) error {
 	return exitError{errors.New(message(fmt.Errorf(format, args...))), exitUnusable}
 }
@@ -128,8 +129,8 @@ func (o *testOptions) test(ctx context.Context, w, stderr io.Writer, paths []str
 	return o.runSuites(ctx, w, stderr, tests, problems)
 }
 
-// runSuites runs suites with flags that check accepts. It writes their results and the problems to
-// w, and the progress to stderr.
+// runSuites runs suites, and writes their results and the problems, which are those of loading the
+// suites, to w, and the progress to stderr. The caller has called check: an invalid --run panics.
 func (o *testOptions) runSuites(ctx context.Context, w, stderr io.Writer, tests []*suite.Test, problems []report.Problem) error {
 	pattern := regexp.MustCompile(o.run)
 	var profile *coverage.Profile
@@ -202,8 +203,8 @@ func load(paths []string) ([]*suite.Test, []report.Problem) {
 	return tests, problems
 }
 
-// problemText returns an error with the text of problems for standard error, or nil if there is
-// none. An error without a position begins with the name of the program.
+// problemText returns an error whose text lists the problems for standard error, or nil if there
+// are none. An error without a position in a file begins with the name of the program.
 func problemText(problems []report.Problem) error {
 	var errs []error
 	for _, p := range problems {

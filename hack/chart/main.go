@@ -29,8 +29,9 @@ func main() {
 	}
 }
 
-// write renders the chart with its default values and the Namespace. The hook that Helm runs before
-// it deletes a release goes to a file of its own, because kubectl must not create it with the rest.
+// write renders the chart with its default values, together with the Namespace, to files in the
+// directory output. The hook that Helm runs before it deletes a release goes to a file of its own,
+// because kubectl must not create it with the rest.
 func write(chart, output string) error {
 	rendered, err := render(chart, map[string]any{"createNamespace": true})
 	if err != nil {

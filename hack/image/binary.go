@@ -61,8 +61,9 @@ func readBinary(file, version, revision string) (*binary, error) {
 	return b, nil
 }
 
-// path returns where the program is in the image, and sbomPath where its bill of materials is.
-// kubeadm's static pods call kube-apiserver without a directory, so its directory is in PATH.
+// path returns where the program is in the image, and sbomPath where its bill of materials is. The
+// program is in a directory of PATH, because kubeadm's static pods call kube-apiserver by its name
+// alone.
 func (b *binary) path() string     { return path.Join(binaryDir, b.name) }
 func (b *binary) sbomPath() string { return "usr/local/share/sbom/" + b.name + ".spdx.json" }
 

@@ -22,8 +22,8 @@ const binaryDir = "usr/local/bin"
 // users is the content of /etc/passwd, with the users that Kubernetes' own image has.
 const users = "root:x:0:0:root:/root:/sbin/nologin\nnobody:x:65534:65534:nobody:/nonexistent:/sbin/nologin\n"
 
-// image returns an image with the program. The files of its system, which seldom change, are a
-// layer below that of the program.
+// image returns an image with the program and its bill of materials in one layer. A layer below has
+// the files of the system, such as /etc/passwd, which seldom change.
 func (b *binary) image(sbom []byte, r *request) (v1.Image, error) {
 	created := r.created
 	system := []file{

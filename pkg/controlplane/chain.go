@@ -99,8 +99,8 @@ func storageProvider(config CompletedConfig, warnings *typechecks.Warner) (contr
 	}, nil
 }
 
-// withoutGroup disables one group of a resource configuration, so that upstream's server does not
-// install its own.
+// withoutGroup disables one API group in a resource configuration, so that upstream's server does
+// not install its own implementation of the group.
 type withoutGroup struct {
 	serverstorage.APIResourceConfigSource
 	group string

@@ -34,13 +34,14 @@ type Options struct {
 
 // ExtraOptions are options that upstream's server does not have. The zero value is the default.
 type ExtraOptions struct {
-	// MaxPolicyStaleness is the age that the server's policies and bindings may reach. Beyond it,
-	// the server rejects requests that a policy with failurePolicy Fail may match. 0 is no limit.
+	// MaxPolicyStaleness is the time by which the policies and bindings that the server knows may
+	// be older than those in etcd. While they may be older than that, the server rejects requests
+	// that a policy with failurePolicy Fail may match. 0 is no limit.
 	MaxPolicyStaleness time.Duration
 }
 
 // CompletedOptions are options with defaults applied, as Options.Complete returns them. A program
-// that completes upstream's options itself may put these in.
+// that completes upstream's options itself may construct CompletedOptions of the result.
 type CompletedOptions struct {
 	options.CompletedOptions
 	ExtraOptions

@@ -24,8 +24,8 @@ type installedPaths struct {
 	since time.Time
 }
 
-// announce adds a post-start hook to front, the last server of a complete chain, that closes
-// p.done.
+// announce adds a post-start hook to front, the last server of a complete chain. The hook waits
+// until all servers of the chain have installed their paths, and then closes p.done.
 func (p *installedPaths) announce(front *genericapiserver.GenericAPIServer) error {
 	return front.AddPostStartHook("start-policy-params", func(hook genericapiserver.PostStartHookContext) error {
 		for _, installed := range front.MuxAndDiscoveryCompleteSignals() {
@@ -41,8 +41,9 @@ func (p *installedPaths) announce(front *genericapiserver.GenericAPIServer) erro
 	})
 }
 
-// checkParams adds to front, the server that answers /readyz, the readiness check of
-// policyinit.AwaitParams, from the time at which all paths are installed.
+// checkParams adds a readiness check to front, the server that answers /readyz. The check fails
+// until all paths are installed, and then waits for the params of policies with
+// policyinit.AwaitParams.
 func checkParams(front *genericapiserver.Config, paths *installedPaths, synced func() error) {
 	check := policyinit.AwaitParams(synced, func() (time.Time, error) {
 		select {

@@ -41,9 +41,8 @@ import (
 const typesTimeout = 10 * time.Second
 
 // addPolicyStatusController adds a post-start hook to the server that runs the status controller,
-// if the server serves a kind of policy. It passes the types that the controller knows to warnings,
-// which checks the policies that clients write against them. crds is nil if the server has no
-// custom resources.
+// if the server serves a kind of policy. warnings then checks the policies that clients write
+// against the types that the controller knows. crds is nil if the server has no custom resources.
 func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserver.APIAggregator, crds apiextensionsinformers.CustomResourceDefinitionInformer, warnings *typechecks.Warner) error {
 	apiServices := server.APIRegistrationInformers.Apiregistration().V1().APIServices()
 	controller, err := newPolicyStatusController(config, crds, func(version schema.GroupVersion) bool {
@@ -106,7 +105,8 @@ func newPolicyStatusController(config CompletedConfig, crds apiextensionsinforme
 	})
 }
 
-// newTypeChecker returns a checker of expressions without types, which its users add by
+// newTypeChecker returns a checker of the expressions of policies that knows no types of resources.
+// The status controller adds the types that are served at the time of each check, with
 // typecheck.Checker.With.
 func newTypeChecker() (*typecheck.Checker, error) {
 	return typecheck.New(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), nil)

@@ -37,8 +37,9 @@ type apiServer struct {
 	flags cliflag.NamedFlagSets
 }
 
-// newAPIServer returns a kube-apiserver with the defaults of a local server. The defaults are
-// values of the options instead of arguments, so that a list flag replaces them.
+// newAPIServer returns a kube-apiserver with the defaults of a local server. They are set in the
+// options instead of passed as arguments: a list flag of the user then replaces a default, where a
+// second argument would add to it.
 func newAPIServer(dir dataDir, port int) (*apiServer, error) {
 	registry, err := newRegistry()
 	if err != nil {
@@ -49,8 +50,8 @@ func newAPIServer(dir dataDir, port int) (*apiServer, error) {
 
 	s.SecureServing.BindAddress = loopback
 	s.SecureServing.BindPort = port
-	// The server publishes its address in an Endpoints object, which must not contain a loopback
-	// address. The advertised address is one, so that the server publishes none.
+	// The server would publish its address in an Endpoints object, which must not contain a
+	// loopback address. It has no other address, so it publishes none.
 	s.GenericServerRunOptions.AdvertiseAddress = loopback
 	s.EndpointReconcilerType = "none"
 	s.ServiceClusterIPRanges = serviceClusterIPs

@@ -23,9 +23,9 @@ type addresses struct {
 
 var _ ipallocator.Interface = addresses{}
 
-// serviceAddresses has an allocator for the IP family that servers have by default. A manifest may
-// have any address of the family, because the range is a flag of each server. New addresses are in
-// the range that kubeadm sets.
+// serviceAddresses has an allocator for IPv4, the family that servers have by default. The
+// allocator accepts every IPv4 address that a Service asks for, because the range is a flag of each
+// server. Services that ask for none get an address in the default range of kubeadm.
 var serviceAddresses = map[core.IPFamily]ipallocator.Interface{
 	core.IPv4Protocol: addresses{
 		network: net.IPNet{IP: net.IPv4zero.To4(), Mask: net.CIDRMask(0, 8*net.IPv4len)},

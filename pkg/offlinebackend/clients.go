@@ -73,8 +73,8 @@ func (noTokens) GenerateToken(context.Context, *jwt.Claims, any) (string, error)
 	return "not-a-token", nil
 }
 
-// noWebhooks is a client that finds no webhook configuration. A TokenRequest can bind its token to
-// a webhook configuration, which the registry then looks up.
+// noWebhooks is a client that finds no webhook configuration. The registry of service accounts
+// needs the client, because a TokenRequest can bind its token to a webhook configuration.
 type noWebhooks[T any] struct{}
 
 // Get always returns an error.

@@ -35,7 +35,7 @@ import (
 // coreGroup provides the core group. The provider of kube-apiserver needs etcd, and informers for
 // the allocators of Services, and neither exists here. So coreGroup uses the provider for control
 // planes without nodes (corerest.GenericConfig), which needs neither, and adds the resources that
-// this one lacks.
+// only the provider of kube-apiserver has.
 type coreGroup struct {
 	options cluster.GroupOptions
 }
@@ -53,8 +53,8 @@ func (c coreGroup) NewRESTStorage(enabled serverstorage.APIResourceConfigSource,
 	return group, c.add(group.VersionedResourcesStorageMap["v1"], getter)
 }
 
-// add adds the resources that only clusters with nodes have, and replaces those that these clusters
-// serve in another way.
+// add adds the resources that only control planes with nodes have, such as pods. It replaces
+// serviceaccounts, which the provider serves without the subresource token.
 func (c coreGroup) add(storage map[string]rest.Storage, getter generic.RESTOptionsGetter) error {
 	var errs []error
 	check := func(err error) { errs = append(errs, err) }

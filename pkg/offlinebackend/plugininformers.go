@@ -23,10 +23,10 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// newPluginInformers returns the informers of a cluster's service accounts and priority classes.
-// Every account and class that a plugin looks up by name exists. Plugins ask only whether these
-// informers have synced, and read their indexers through listers; other methods panic. Informers of
-// other types never sync.
+// newPluginInformers returns the informers of service accounts and priority classes that plugins
+// read. A lookup by name always succeeds: if the cluster has no such object, it finds an empty one.
+// Plugins ask only whether these informers have synced, and read their indexers through listers;
+// other methods panic. Informers of other types never sync.
 func newPluginInformers(objects cluster.Objects) informers.SharedInformerFactory {
 	factory := informers.NewSharedInformerFactory(nil, 0)
 	factory.InformerFor(&corev1.ServiceAccount{}, syncedInformer{indexer: accounts{objects: objects}}.new)

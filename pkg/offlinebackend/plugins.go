@@ -15,8 +15,9 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// NewPlugins implements cluster.Backend. It returns the plugins of kube-apiserver that need nothing
-// but the objects of a cluster, and that take effect without an object that switches them on.
+// NewPlugins implements cluster.Backend. It returns the plugins of kube-apiserver that read no
+// objects but those of the cluster. Plugins that do nothing until an object configures them, such
+// as LimitRanger, are left out.
 func (backend) NewPlugins(objects cluster.Objects) ([]admission.MutationInterface, error) {
 	factory := newPluginInformers(objects)
 	accounts := serviceaccount.NewServiceAccount()

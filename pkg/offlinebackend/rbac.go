@@ -58,8 +58,9 @@ func newBootstrap() *bootstrap {
 	}
 }
 
-// roles adds the bootstrap policy to the objects of a cluster, and aggregates ClusterRoles as a
-// controller of kube-controller-manager does.
+// roles adds the bootstrap policy, that is the roles and bindings that kube-apiserver creates in
+// each cluster, to the objects of a cluster. It aggregates ClusterRoles as a controller of
+// kube-controller-manager does.
 type roles struct {
 	cluster.Objects
 	bootstrap func() *bootstrap

@@ -29,8 +29,8 @@ const (
 	eventTTL = time.Hour
 	// maxJSONPatchCopyBytes limits what the copy operations of one JSON patch add.
 	maxJSONPatchCopyBytes = 3 << 20
-	// issuer is the flag --service-account-issuer. Tokens that are requested without an audience
-	// have it as theirs.
+	// issuer is the flag --service-account-issuer. It is also the audience of tokens that are
+	// requested without one.
 	issuer = "https://kubernetes.default.svc.cluster.local"
 	// extendExpiration is the flag --service-account-extend-token-expiration.
 	extendExpiration = true

@@ -57,8 +57,8 @@ func (p *parser) unexpected() error {
 // what their operands read.
 var operators = []string{"+", "-", "*", "/", "%", "^", "==", "!=", ">", "<", ">=", "<=", "and", "or", "unless"}
 
-// expression parses operands with operators between them. The result has the labels of the first
-// operand.
+// expression parses operands with operators between them. The result has the selectors of all
+// operands, and the labels of the first operand.
 func (p *parser) expression() (Expression, error) {
 	if p.depth++; p.depth > maxDepth {
 		return Expression{}, fmt.Errorf("more than %d nested parentheses in %q", maxDepth, p.text)
@@ -79,8 +79,9 @@ func (p *parser) expression() (Expression, error) {
 	return result, err
 }
 
-// matching parses what follows a binary operator and says which series of its two sides match, such
-// as "on(job) group_left". It returns the labels that the series of both sides need.
+// matching parses the modifiers after a binary operator that say which series of the two sides
+// belong together, such as "on(job) group_left". It returns the labels in "on", which the series of
+// both sides must have.
 func (p *parser) matching() (on []string, err error) {
 	switch {
 	case p.accept("on"):
@@ -156,8 +157,9 @@ func (p *parser) named(name string) (Expression, error) {
 	return Expression{Selectors: []Selector{{Metric: name}}}, nil
 }
 
-// grouping parses "by" or "without" with labels, and returns a function that turns the arguments of
-// the aggregation into its result.
+// grouping parses "by" or "without" with labels. It returns a function that applies the grouping to
+// an Expression: with "by", the series that the expression reads must have the labels, and the
+// result has only these labels.
 func (p *parser) grouping() (func(*Expression), error) {
 	by := p.take().text == "by"
 	labels, err := p.names()
@@ -169,8 +171,8 @@ func (p *parser) grouping() (func(*Expression), error) {
 	}, err
 }
 
-// arguments parses the arguments of a call in parentheses. The result has the labels of the last
-// argument that has series.
+// arguments parses the arguments of a call in parentheses. The result has the selectors of all
+// arguments, and the labels of the last argument that reads a metric.
 func (p *parser) arguments() (result Expression, err error) {
 	if err := p.expect("("); err != nil {
 		return Expression{}, err

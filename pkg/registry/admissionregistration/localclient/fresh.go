@@ -45,8 +45,8 @@ func (s *RegistryStores) Fresh(ctx context.Context, resource, seen string) error
 	if err != nil {
 		return fmt.Errorf("reading the current revision of etcd: %w", err)
 	}
-	// A selector that matches nothing keeps the list empty. With it, an unready watch cache does
-	// not pass the list on to etcd.
+	// Only the version of the list matters, so a selector that matches nothing keeps the list
+	// empty. With the selector, an unready watch cache does not pass the list on to etcd.
 	_, err = store.List(ctx, &metainternalversion.ListOptions{
 		LabelSelector:        labels.Nothing(),
 		ResourceVersion:      strconv.FormatUint(revision, 10),
@@ -69,9 +69,9 @@ func (s *RegistryStores) watches(resource string) *watches {
 	return found.(*watches)
 }
 
-// cover reports whether an open watch proves that an informer that has seen the resource at a
-// version has missed nothing: the watch began at this version or earlier, and has delivered nothing
-// newer.
+// cover reports whether an open watch proves that an informer has missed no event up to now, given
+// the version up to which the informer has seen the resource: the watch began at this version or
+// earlier, and has delivered nothing newer.
 func (w *watches) cover(version uint64) bool {
 	covered := false
 	w.open.Range(func(key, _ any) bool {

@@ -30,9 +30,9 @@ type ListerGetter func() rest.Lister
 // errNotServed is the error of a lookup in a resource that the server does not serve.
 var errNotServed = errors.New("the resource is not served")
 
-// namesIn lists the objects of a resource and returns the set of the names that the function name
-// reads from them. The version "0" lists what the watch cache holds, and the empty version what
-// etcd holds.
+// namesIn lists the objects of a resource and returns the set of names that name extracts from
+// them, such as the policyNames of bindings. For the version "0" it lists what the watch cache
+// holds, and for the empty version what etcd holds.
 func namesIn[T Object](ctx context.Context, resource ListerGetter, version string, name func(T) string) (sets.Set[string], error) {
 	lister := resource()
 	if lister == nil {
@@ -115,8 +115,8 @@ type lookupTable[T Object] struct {
 	column lookupColumn[T]
 }
 
-// ConvertToTable implements rest.TableConvertor. The cells of the column are unknown if the other
-// resource cannot be read.
+// ConvertToTable implements rest.TableConvertor. The cells of the column show that the value is
+// unknown if the other resource cannot be read.
 func (t lookupTable[T]) ConvertToTable(ctx context.Context, obj, options runtime.Object) (*metav1.Table, error) {
 	table, err := t.TableConvertor.ConvertToTable(ctx, obj, options)
 	if err != nil {
@@ -129,8 +129,9 @@ func (t lookupTable[T]) ConvertToTable(ctx context.Context, obj, options runtime
 	if len(table.Rows) == 0 {
 		return table, nil
 	}
-	// If several clients watch, they share the row of an event. The client whose watch happens to
-	// make the row must not end the lookup.
+	// If several clients watch the resource, they share the row of an event. Of these clients, the
+	// one whose request makes the row may end its request; this must not end the lookup for the
+	// others.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxLookup)
 	defer cancel()
 	found, err := t.column.find(ctx)

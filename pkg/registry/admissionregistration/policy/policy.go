@@ -38,7 +38,9 @@ func NewREST[Policy Object, Spec policyspec.Spec, External metav1.Object](descri
 }
 
 // NewStrategy returns the Strategy for a kind of policies, which validates them as
-// policyvalidation.PolicyDescriptor does.
+// policyvalidation.PolicyDescriptor does. params checks whether the user may read the params, types
+// returns the type errors that reject a policy, and warnings those that only cause warnings.
+// bindings tells which policies are bound.
 func NewStrategy[Policy Object, Spec policyspec.Spec, External metav1.Object](descriptor Descriptor[Policy, Spec, External], params paramaccess.Checker, types policyvalidation.TypeCheck[External], warnings policyvalidation.TypeWarnings[External], bindings BoundPolicies[Policy]) Strategy[Policy, Spec, External] {
 	return newStrategy(descriptor.descriptor, descriptor.policies.Validator(params, types, warnings, bindings.bound))
 }

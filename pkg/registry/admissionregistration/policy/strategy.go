@@ -183,8 +183,8 @@ type REST struct {
 // Categories returns the categories by which kubectl finds the resource.
 func (*REST) Categories() []string { return []string{"api-extensions"} }
 
-// newREST returns the storage of the objects that the strategy governs. Their tables have the
-// column before the age.
+// newREST returns the storage of a kind, which validates and prepares writes with the strategy. Its
+// tables show the given column before the age.
 func newREST[T Object, Spec policyspec.Spec, External metav1.Object](strategy Strategy[T, Spec, External], getter generic.RESTOptionsGetter, column lookupColumn[T]) (*REST, error) {
 	store := &registry.Store{
 		NewFunc:                   func() runtime.Object { return strategy.kind.newObject() },

@@ -36,9 +36,9 @@ func newCodecGetter(server generic.RESTOptionsGetter, mediaType string, effectiv
 	return codecGetter{server: server, mediaType: mediaType, effective: effective}
 }
 
-// GetRESTOptions implements generic.RESTOptionsGetter. The example is an object of the stored kind:
-// the releases that have the kind in a version determine the version in which it is stored.
-// GetRESTOptions returns an error for an unsupported media type.
+// GetRESTOptions implements generic.RESTOptionsGetter. example is an object of the stored kind. Its
+// type tells which releases have the kind in which versions, and so the version in which it is
+// stored. GetRESTOptions returns an error for an unsupported media type.
 func (g codecGetter) GetRESTOptions(resource schema.GroupResource, example runtime.Object) (generic.RESTOptions, error) {
 	// The server's own options get no example, because the server's scheme does not know its type.
 	options, err := g.server.GetRESTOptions(resource, nil)

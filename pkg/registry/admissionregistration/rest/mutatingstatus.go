@@ -18,8 +18,8 @@ import (
 	"celador.io/celador/pkg/apis/admissionregistration"
 )
 
-// mutatingStatusIntroduced is the first version whose MutatingAdmissionPolicy has a status. The
-// status is Celador's: no release of Kubernetes has it.
+// mutatingStatusIntroduced is the lowest emulated version of Kubernetes with which a server has the
+// status of MutatingAdmissionPolicies. The status is Celador's: no release of Kubernetes has it.
 var mutatingStatusIntroduced = version.MajorMinor(1, 37)
 
 // HasMutatingStatus reports whether a server of the given version serves the status of

@@ -41,8 +41,8 @@ import (
 	"celador.io/celador/pkg/registry/admissionregistration/webhookconfiguration"
 )
 
-// StorageProvider provides the storage of every resource in the group. It implements
-// RESTStorageProvider of k8s.io/kubernetes/pkg/controlplane/apiserver.
+// StorageProvider provides the storage of every resource in API group admissionregistration.k8s.io.
+// It implements RESTStorageProvider of k8s.io/kubernetes/pkg/controlplane/apiserver.
 type StorageProvider struct {
 	// Authorizer authorizes users to choose the parameters of policies. Required.
 	Authorizer authorizer.UnconditionalAuthorizer

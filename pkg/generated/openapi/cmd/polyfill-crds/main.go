@@ -73,16 +73,17 @@ func write(dir string) error {
 type kind struct {
 	name, plural string
 	model        string // in the OpenAPI definitions
-	// skeleton is an object with each optional part whose fields have defaults, so that defaulting
-	// it sets all defaults of the kind.
+	// skeleton is an object with each optional part, such as matchConstraints, that has fields with
+	// defaults. Defaulting it sets all defaults of the kind, which then become defaults of the
+	// schema.
 	skeleton  runtime.Object
 	columns   []apiextensionsv1.CustomResourceColumnDefinition
 	hasStatus bool
 }
 
-// kinds returns the kinds of the polyfill. Their columns are those of the native tables that a JSON
-// path can read: counts and lookups of other objects are missing, and params have no apiVersion or
-// namespace.
+// kinds returns the kinds of the polyfill. Their printer columns are those of the native tables
+// whose cells a JSON path can read. Columns that count something or look up other objects are
+// missing, and params are shown without apiVersion or namespace.
 func kinds() []kind {
 	rules := []v1.NamedRuleWithOperations{{}}
 	match := func() *v1.MatchResources {

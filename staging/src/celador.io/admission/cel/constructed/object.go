@@ -35,8 +35,8 @@ func (o *Object) Fields() map[string]ref.Val { return o.fields }
 // TypeName returns the name of the object's type, such as Object.spec.
 func (o *Object) TypeName() string { return o.objectType.TypeName() }
 
-// converter returns the object as Kubernetes' type, which converts nested objects with their Value
-// methods.
+// converter returns an equal object of Kubernetes' type, to convert o in Kubernetes' way. The
+// fields stay as they are: nested Objects are converted by their own Value methods.
 func (o *Object) converter() *dynamic.ObjectVal { return dynamic.NewObjectVal(o.objectType, o.fields) }
 
 // ConvertToNative implements ref.Val.
@@ -73,8 +73,8 @@ func (o *Object) IsZeroValue() bool { return len(o.fields) == 0 }
 // the path. The text of the error is Kubernetes'.
 func (o *Object) CheckTypeNames() error { return errors.Join(mismatches(nil, o, o.TypeName())...) }
 
-// mismatches appends an error to found for each object within v whose type name is not its path. v
-// is at path.
+// mismatches appends an error to found for each object that v is or contains, and whose type name
+// is not the path of the object. path is the path of v, such as Object.spec.
 func mismatches(found []error, v ref.Val, path string) []error {
 	if object, ok := v.(*Object); ok {
 		if object.TypeName() != path {

@@ -14,8 +14,9 @@ import (
 	"celador.io/admission/cel/internal/syntax"
 )
 
-// checkMixed checks an expression whose results have different types, each of which is one of
-// returns. It returns nil for other expressions, to which cel-go's own errors apply.
+// checkMixed checks an expression again that cel-go has rejected, and returns it if its only fault
+// is that the branches of a conditional have different types, each of which is one of returns.
+// Otherwise it returns nil, and the caller reports cel-go's own errors.
 func checkMixed(functions *programs.Builtins, env *cel.Env, source string, returns []*cel.Type) *cel.Ast {
 	var results []int64
 	checked, issues, err := functions.Check(env, source, func(parsed *cel.Ast) { results = mixResults(parsed) })
@@ -28,9 +29,10 @@ func checkMixed(functions *programs.Builtins, env *cel.Env, source string, retur
 	return checked
 }
 
-// mixResults replaces each branch x of the conditionals that form the result by dyn(x), because
-// cel-go requires that the branches of a conditional have the same type. It returns the IDs of the
-// branches.
+// mixResults replaces each result x of an expression by dyn(x), because cel-go requires that the
+// branches of a conditional have the same type. The results are the branches of the conditionals
+// that form the expression, or else the expression itself. It returns their IDs, by which the
+// caller checks their types.
 func mixResults(parsed *cel.Ast) (results []int64) {
 	syntax.RewriteResults(parsed, func(r *syntax.Rewriter, null ast.Expr) {
 		literal := r.NewLiteral(r.NewID(null), types.NullValue)

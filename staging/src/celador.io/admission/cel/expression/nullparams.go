@@ -31,8 +31,9 @@ func paramFields(checked ast.Expr) map[int64]string {
 	names := map[int64]string{}
 	ast.PostOrderVisit(checked, ast.NewExprVisitor(func(e ast.Expr) {
 		if branches := syntax.Branches(e); branches != nil {
-			// An error in a branch has the ID of the conditional. If the other branch reads the
-			// same name, the error may be the other one's, so the conditional gets no name.
+			// cel-go gives an error in a branch the ID of the conditional, so the conditional gets
+			// the name that a branch reads from 'params'. It gets none if the other branch reads
+			// the same name, perhaps from another value, because the error may concern that value.
 			first, second := branches[1], branches[2]
 			if name, found := names[first.ID()]; found && !selects(second, name) {
 				names[e.ID()] = name
@@ -65,8 +66,8 @@ func selects(in ast.Expr, name string) bool {
 	})
 }
 
-// selection returns the operand of a selection or an index and the name that it reads, which is
-// empty if it is computed.
+// selection returns, for a selection or an index, its operand and the field or key that it reads.
+// name is empty if the key is computed. ok is false for other expressions.
 func selection(e ast.Expr) (operand ast.Expr, name string, ok bool) {
 	switch e.Kind() {
 	case ast.SelectKind:

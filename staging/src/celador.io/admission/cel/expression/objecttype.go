@@ -31,13 +31,13 @@ func (p *patchTypes) Resolve(name string) (common.ResolvedType, bool) {
 	return resolved, ok
 }
 
-// objectType constructs objects whose fields may contain Go values, such as [request.userInfo].
+// objectType constructs objects whose fields may contain views of Go objects (package values), such
+// as [request.userInfo].
 //
-// An object converts list literals, map literals and optionals in its fields with
-// Value(). For a view of package values, Value() returns a Go struct, map or slice, which becomes
-// part of the object. For some values of CEL libraries, such as IP addresses, it also returns a Go
-// value, which must be rejected. Val converts views to unstructured values while they can still be
-// distinguished from values of libraries.
+// An object converts list literals, map literals and optionals in its fields with Value(), which
+// returns Go structs, maps and slices for the views in them, to become part of the object. It also
+// returns Go values for some values of CEL libraries, such as IP addresses, which must be rejected.
+// As the two cannot be told apart afterwards, Val converts the views to unstructured values before.
 type objectType struct{ *dynamic.ObjectType }
 
 // Val implements common.ResolvedType.

@@ -17,9 +17,9 @@ import (
 // operations are the operations of a JSON patch (RFC 6902, section 4).
 var operations = []string{"add", "copy", "move", "remove", "replace", "test"}
 
-// checkOperations returns an issue for each JSONPatch whose op is a constant that is no operation,
-// also as a branch of a conditional. Applying such an operation fails. It returns nil if there are
-// none.
+// checkOperations returns an issue for each JSONPatch whose op, or a branch of whose op, is a
+// constant other than an operation of JSON patches, because applying it would fail. It returns nil
+// if there are none.
 func checkOperations(checked *cel.Ast) *cel.Issues {
 	issues := syntax.NewIssues(checked)
 	var check func(op ast.Expr)

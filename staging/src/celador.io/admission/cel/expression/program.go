@@ -19,15 +19,16 @@ import (
 
 // A Program is a compiled expression. It is safe for concurrent use.
 type Program struct {
-	// number spreads programs over the entries of Results. It is the first field, because
-	// evaluations read it together with the closures: a program out of the processor's caches then
-	// costs one read of memory.
+	// number identifies the program in Results, where its remainder is the index of the program's
+	// entry. It is the first field, because evaluations read it together with the closures: a
+	// program out of the processor's caches then costs one read of memory.
 	number uint32
 	// perRequest is set if the value is the same for all policies with equal variables, so that
 	// they may share it through Results.
 	perRequest bool
-	// recurring is set once two series of a request have evaluated the program. Results may then
-	// keep its values.
+	// recurring is set once two series of one request have evaluated the program, and is never
+	// reset. Results keep values of recurring programs only: keeping those of others would take as
+	// long as evaluating them.
 	recurring atomic.Bool
 	programs.Program
 	output *cel.Type
@@ -54,7 +55,7 @@ func (p *Program) Prefetch() {
 }
 
 // Evaluate evaluates the program and charges its cost to the budget of the series, together with
-// the cost of the variables that it reads first.
+// the cost of variables that no earlier expression of the series has read.
 //
 // If IsFatal returns true for the error, no further expression of the series may be evaluated. Any
 // other error concerns this expression alone.
@@ -86,7 +87,8 @@ func (p *Program) Evaluate(s *Series) (ref.Val, error) {
 }
 
 // run evaluates the program or finds its value in the results of the series. It does not charge the
-// cost. Its results are no struct, because a struct of this size is passed in memory.
+// cost. It returns three values instead of a struct, because a struct of this size is passed in
+// memory, which is slower.
 func (p *Program) run(s *Series) (ref.Val, programs.Charge, error) {
 	if err := s.next(); err != nil {
 		return nil, programs.Charge{Known: true}, err

@@ -117,8 +117,8 @@ func (s *Series) ResolveName(name string) (any, bool) {
 	return s.object, true
 }
 
-// errReadsItself has a node ID because cel-go sets the ID of errors without one, and this error is
-// shared between requests.
+// errReadsItself is the value of a variable while its expression is evaluated. It has a node ID
+// because cel-go writes the ID into errors without one, and this error is shared between requests.
 var errReadsItself = types.NewErrWithNodeID(-1, "composited variable reads itself")
 
 // Variable implements evaluator.Resolver. It evaluates the variable on the first read.

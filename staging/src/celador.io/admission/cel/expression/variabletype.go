@@ -12,12 +12,14 @@ import (
 const (
 	// smallType is the size, in types, up to which a variable always keeps its type.
 	smallType = 64
-	// maxVariableType is the size of a type above which a variable is declared as dyn. An
-	// expression can still construct a map of two types of this size.
+	// maxVariableType is the size, in types, above which a variable is declared as dyn. It is less
+	// than half of typesize.MaxType, so that an expression can still construct a map whose keys and
+	// values have types of this size.
 	maxVariableType = typesize.MaxType/2 - 1
-	// maxVariableWork and maxPolicyWork bound typesize.Size.Work of the type of one variable,
-	// and of the types of all variables that are not small. Exceeding maxVariableWork takes 145
-	// nested lists.
+	// maxVariableWork bounds typesize.Size.Work, a measure of the memory for copying a type, for
+	// the type of one variable. maxPolicyWork bounds its sum over the variables of a policy with
+	// types larger than smallType. A variable beyond is declared as dyn. Exceeding maxVariableWork
+	// takes 145 nested lists.
 	maxVariableWork = 1 << 19
 	maxPolicyWork   = 1 << 20
 )

@@ -94,8 +94,8 @@ func (t *tree) descend() {
 	}
 }
 
-// grow sets the height after a node was put above the tree that was parsed last and another one,
-// whose height is other.
+// grow sets the height of the tree after a node was put above two trees: the one that was parsed
+// last, and one whose height is other.
 func (t *tree) grow(other int) { t.enclose(max(t.height, other)) }
 
 // enclose sets the height after a node was put above trees of at most the given height. It declines

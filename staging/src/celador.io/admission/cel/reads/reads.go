@@ -21,9 +21,9 @@ const Entry = "[*]"
 
 // A Read is a part of a variable that an expression reads.
 type Read struct {
-	// Path leads from the variable to the part. It begins with the path of the variable. The other
-	// elements are names of fields as the expression spells them, constant keys of maps, and Entry
-	// for list items and other map values.
+	// Path names the part. It begins with the path that Of was given for the variable, and leads
+	// from there to the part: its elements are names of fields as the expression spells them,
+	// constant keys of maps, and Entry for list items and other map values.
 	Path []string
 	// Whole is set if the result may depend on everything in the value. Otherwise it depends only
 	// on the size of the value, or on whether the value is set or null.
@@ -38,8 +38,9 @@ type Analysis struct {
 	// Result holds the paths of the parts that the expression passes on: the result is one of them,
 	// an optional of one, or a list or map with the same items.
 	Result [][]string
-	// own holds the reads that the expression needs to compute its result, without the parts in
-	// Result.
+	// own holds the reads that computing the result takes, even if nothing reads the result. It
+	// leaves out the parts in Result: an expression that reads a shared variable records those that
+	// it reads.
 	own []Read
 	// uses holds the shared expressions that the expression reads, directly or through others.
 	uses []*Analysis
@@ -89,8 +90,9 @@ func (r *reader) record(parts [][]string, whole bool) {
 	}
 }
 
-// parts returns the parts of variables that the value of an expression is, may be or is taken from.
-// It records what the expression reads to compute its value, but not the parts that it returns.
+// parts returns the parts of variables that the value of an expression may be, or that it is taken
+// from, as a text that split() returns. It records what the expression reads to compute its value,
+// but not the parts that it returns, which callers record if they read the value.
 func (r *reader) parts(e ast.Expr) [][]string {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -143,9 +145,9 @@ func (r *reader) call(c ast.CallExpr) [][]string {
 		r.consume(operands[1])
 		return extend(parts, Entry)
 	case "split", "trim", "substring", "upperAscii", "lowerAscii", "charAt":
-		// The results are made of the text, so what is done with them counts as done with the values
-		// that the text comes from. These functions read the text themselves, so it counts as read
-		// as a whole, even if only the size of a result is used.
+		// The results are taken from the text, so whoever reads them reads the values that the text
+		// comes from. These functions read the text themselves, so it counts as read as a whole,
+		// even if only the size of a result is used.
 		parts := r.parts(operands[0])
 		r.record(parts, true)
 		r.consume(operands[1:]...)

@@ -34,8 +34,8 @@ type Declaration struct {
 	// Type is the type of the variable. Object types should have names that expressions cannot
 	// contain.
 	Type *apiservercel.DeclType
-	// IsNamespace is set for a variable that only groups fields: expressions can select its fields,
-	// and use it in no other way.
+	// IsNamespace is set for a variable that only groups other values: expressions can select its
+	// fields, as in name.a, and cannot pass it on as a whole.
 	IsNamespace bool
 }
 

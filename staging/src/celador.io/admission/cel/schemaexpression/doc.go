@@ -17,9 +17,9 @@
 // before.
 //
 // Values, costs and errors are those of Kubernetes' validation rules. Closures evaluate an
-// expression (package cel/internal/evaluator). They decline expressions with functions that they do
-// not know, such as those of sets, and evaluations that end with an error; cel-go then checks,
-// plans and evaluates the expression, and keeps its program. The differences from Kubernetes are:
+// expression (package cel/internal/evaluator). They decline a few kinds of expressions, which that
+// package lists, and evaluations that end with an error. cel-go then checks, plans and evaluates
+// the expression, and the Program keeps cel-go's program. The differences from Kubernetes are:
 //
 //   - An expression whose types take too long to check is invalid (package cel/typesize).
 //   - An evaluation ends with an error if it exceeds the limits of memory and of comparisons that

@@ -18,9 +18,10 @@ import (
 	"celador.io/admission/cel/internal/syntax"
 )
 
-// facts is the set of places in an object that are known to be set where a subexpression is
-// evaluated, or if it has a certain value. The places are represented by their keys. If that never
-// happens, the only key is impossible, and every place counts as set.
+// facts is the set of places, by their keys, that are known to be set at one point of an
+// evaluation: where a subexpression is evaluated, or where it has returned a certain value. A place
+// is a part of the object. If the evaluation cannot get to that point, the only key is impossible,
+// and every place counts as set.
 type facts map[string]bool
 
 // impossible differs from the key of every place: those of fields start with a separator.
@@ -31,8 +32,9 @@ const separator = "\x00"
 // key identifies a place.
 func (p *place) key() string { return p.keyWith(0) }
 
-// keyWith identifies a place. The last n entries of lists and maps on the way to it are replaced by
-// a mark for all entries, so that a fact about all entries has a key, too.
+// keyWith returns a key of a place. In the key, a mark for all entries replaces the last n entries
+// of lists and maps on the way to the place. Facts about all entries, such as those that follow
+// from all(), have such keys.
 func (p *place) keyWith(n int) string {
 	if p.parent == nil {
 		return ""
@@ -114,7 +116,8 @@ func (f facts) or(other facts) facts {
 }
 
 // relative returns the facts about what is within the place to. The keys of the result begin there,
-// as if the value at the place were the whole object.
+// as if the value at the place were the whole object, so that the method at can apply facts about
+// one entry of a list to all.
 func (f facts) relative(to *place) facts {
 	inside := facts{}
 	if to == nil {
@@ -222,8 +225,8 @@ func (g *guards) impliedByCall(call ast.CallExpr, e ast.Expr) implications {
 // A fallback describes an expression such as self.?a.orValue(0): value is the value of the
 // expression if the part of the object at place is unset.
 type fallback struct {
-	// place is nil for a constant, whose value is always the same. Both are nil for expressions of
-	// other forms.
+	// place is nil for a constant, whose value is always the same. place and value are nil for
+	// expressions of other forms.
 	place *place
 	value ref.Val
 }

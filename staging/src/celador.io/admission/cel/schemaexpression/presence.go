@@ -20,9 +20,10 @@ const (
 )
 
 // expandPresence makes has() safe where an object on the way to the field is unset: 'has(self.a.b)'
-// becomes 'has(self.a) && has(self.a.b)'. It rewrites selections from self and from the variables
-// of comprehensions in place, and reports whether there was one. New nodes have the positions of
-// those that they replace. The expression is refused with an issue if it would become too large.
+// becomes 'has(self.a) && has(self.a.b)'. It rewrites has() of paths from self, root and the
+// variables of comprehensions in place, and reports whether there was one. New nodes have the
+// positions of those that they replace. The expression is refused with an issue if it would become
+// too large.
 func expandPresence(parsed *cel.Ast) (found bool, issues *cel.Issues) {
 	tree := parsed.NativeRep()
 	variables := map[string]bool{Self: true, Root: true}

@@ -40,8 +40,8 @@ type EvaluationResult struct {
 // Source returns the text of the expression.
 func (p *Program) Source() string { return p.Panics.Source }
 
-// memories holds the memory of evaluations for reuse. An Activation serves too few evaluations to
-// have memory of its own.
+// memories holds evaluator.Memory values, which evaluations use and give back. An Activation serves
+// too few evaluations to have one of its own.
 var memories = sync.Pool{New: func() any { return &evaluator.Memory{} }}
 
 // Evaluate evaluates the program with the variables of in. Cancelling ctx interrupts it. An

@@ -23,8 +23,9 @@ type UnguardedRead struct {
 	// Path leads from the variable to the part. Its elements are names of fields as the expression
 	// spells them, constant keys of maps, and Entry for the items of lists and the values of maps.
 	Path []string
-	// Shared is the name of the shared variable whose expression reads the part; Self is Root
-	// there. It is empty if the expression reads the part itself.
+	// Shared is the name of the shared variable whose expression reads the part. In that
+	// expression, self is the whole object. Shared is empty if the analyzed expression reads the
+	// part itself.
 	Shared string
 }
 
@@ -71,12 +72,13 @@ type guards struct {
 // guardState is shared by the analysis of an expression and the analyses of the shared variables
 // that it reads.
 type guardState struct {
-	// definitions holds the expressions of the shared variables, and variables the origins of those
-	// that have been read.
+	// definitions holds the expressions of the shared variables. variables holds the origins of
+	// those that have been read: which part of the object the value of the variable is.
 	definitions map[string]costbound.Variable
 	variables   map[string]origin
-	// bindings counts the loops over lists and maps that have been analyzed. It tells apart the
-	// entries that two nested loops over the same list stand for.
+	// bindings counts the loops over lists and maps that have been analyzed. The entry that a loop
+	// visits gets this number as its id, so that the entries of two nested loops over the same list
+	// are different places.
 	bindings int
 	visits   int
 	seen     map[string]bool
@@ -214,8 +216,8 @@ func (g *guards) read(p *place, known facts) {
 	g.reads = append(g.reads, read)
 }
 
-// in calls f with the variables of a comprehension in scope, and with the facts that hold in each
-// iteration because there is an entry.
+// in calls f with the variables of a comprehension in scope. entry holds the facts that follow from
+// an iteration, because there is an entry to iterate over.
 func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 	bound := map[string]origin{c.AccuVar(): {}}
 	var entry facts
@@ -256,8 +258,8 @@ func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 
 // An origin tells which part of the object a value is, and what is known about it.
 type origin struct {
-	// place is the part of the object that the value is, or is an optional of. Nil if it is
-	// computed.
+	// place is the part of the object that the value is. If optional is set, the value is an
+	// optional that may hold the part. Nil if the value is computed.
 	place    *place
 	optional bool
 	// entries holds facts about every entry of the value. Their keys are relative to the entry.
@@ -364,13 +366,14 @@ func (g *guards) originOfList(c ast.ComprehensionExpr) origin {
 	return of
 }
 
-// A place is a part of the object that root is, or self if there is no root. The object itself has
-// no parent.
+// A place is a part of the whole object, which is the value of root, or of self if there is no
+// root. The place of the object itself has no parent.
 type place struct {
 	parent *place
 	name   string
-	// id tells entries of one list or map apart: it is the number of the iteration over the entry,
-	// ofAll, or ofIndex minus the index of an item. 0 for fields and constant keys.
+	// id tells entries of one list or map apart. It is the number of the loop that visits the entry
+	// (guardState.bindings), ofAll for every entry, or ofIndex minus the index of an item. It is 0
+	// for fields and constant keys.
 	id int
 }
 

@@ -68,8 +68,8 @@ func (i *inference) visit(e ast.Expr) *shape {
 	return s
 }
 
-// infer returns the shape of an expression without recording the expression. It records the
-// operands.
+// infer returns the shape of the type of an expression. It records the operands, whose sizes Check
+// bounds, and leaves recording the expression itself to visit.
 func (i *inference) infer(e ast.Expr) *shape {
 	switch e.Kind() {
 	case ast.LiteralKind:

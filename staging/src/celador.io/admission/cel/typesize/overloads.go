@@ -70,7 +70,8 @@ func (i *inference) call(function string, member bool, arguments []*shape) *shap
 }
 
 // fits reports whether an argument can have the declared type of a parameter. It binds the type
-// parameters of the function. If one is bound to several shapes, it joins them.
+// parameters of the function in parameters. If arguments bind one of them to several shapes, it
+// joins the shapes.
 func (i *inference) fits(declared *types.Type, argument *shape, parameters map[string]*shape) bool {
 	argument = argument.resolve()
 	if i.exhausted() {

@@ -24,7 +24,7 @@ func (u *unifier) exhausted() bool {
 }
 
 // join returns a shape that is at least as large as the common type of a and b. It binds type
-// parameters.
+// parameters in them, such as the element type of the literal [].
 func (u *unifier) join(a, b *shape) *shape {
 	a, b = a.resolve(), b.resolve()
 	switch {

@@ -16,8 +16,8 @@ type child[K comparable] struct {
 // A childCache holds the parts of a struct or map that were read. The zero value is ready for use.
 // Most policies read one or two parts of a struct, which need no memory but the struct's.
 type childCache[K comparable] struct {
-	// values and keys hold the first children. They are two arrays, and not one of pairs, because
-	// short keys then fill one word.
+	// values and keys hold the first children. They are two arrays instead of one of pairs, because
+	// two short keys then fill one word of memory.
 	values [2]ref.Val
 	rest   *cacheRest[K]
 	keys   [2]K
@@ -26,8 +26,8 @@ type childCache[K comparable] struct {
 }
 
 // A cacheRest extends the childCache of the few structs and maps of which expressions read more
-// than two parts. It holds the further children in next, and in overflow once next is full, and the
-// names of all children.
+// than two parts. It holds the further children in next, and in overflow once next is full. names
+// holds the keys of all fields or entries, for iterations.
 type cacheRest[K comparable] struct {
 	next     [6]child[K]
 	overflow map[K]ref.Val
@@ -72,8 +72,8 @@ func (c *childCache[K]) add(key K, v ref.Val) {
 	rest.overflow[key] = v
 }
 
-// names returns the cached names of all children. It calls list, which returns them, the first time
-// only.
+// names returns the cached keys of all fields or entries of the struct or map, whether they were
+// read or not. It calls list, which returns them, the first time only.
 func (c *childCache[K]) names(list func() []ref.Val) []ref.Val {
 	rest := c.allocatedRest()
 	if rest.names == nil {

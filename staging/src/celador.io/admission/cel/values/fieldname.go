@@ -10,9 +10,9 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// A FieldName is the name of a field that an expression selects. It remembers the field of the
-// first type of structs in which it is looked up, which mostly is the only one. Safe for concurrent
-// use.
+// A FieldName is the name of a field that an expression selects. It caches how the field is read in
+// the first Go type that has it, which mostly is the only one: further lookups in structs of this
+// type need no map. Safe for concurrent use.
 type FieldName struct {
 	// Val is the name as a CEL value.
 	ref.Val

@@ -8,8 +8,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// The keys of structs and maps are strings. Where a lookup gets an error or an unknown for a key,
-// that is its result.
+// The keys of structs and maps are strings. A lookup with a key of another type returns an error,
+// and a lookup with a key that is itself an error or an unknown returns that key.
 
 func unsupportedKey(key ref.Val) ref.Val {
 	return types.ValOrErr(key, "unsupported map key type: %T", key)

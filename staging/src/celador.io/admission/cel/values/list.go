@@ -28,8 +28,9 @@ func (l *listValue) Len() int { return l.object.Len() }
 // At returns an element without a CEL value for the index.
 func (l *listValue) At(i int) ref.Val { return l.child(i) }
 
-// together is the length up to which a list allocates the views of its structs together. A policy
-// mostly reads all elements of a short list, such as the containers of a pod.
+// together is the length up to which a list allocates the views of all its structs at once, instead
+// of each when it is read. A policy mostly reads all elements of a short list, such as the
+// containers of a pod.
 const together = 8
 
 func (l *listValue) child(i int) ref.Val {

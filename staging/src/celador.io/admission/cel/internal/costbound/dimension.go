@@ -35,17 +35,17 @@ func within(parent *dimension, bound int64, size float64) *dimension {
 }
 
 // A move replaces the dimension from by the dimension to in the estimate of a value. A loop over a
-// list that the expression has constructed has a dimension of its own, so the estimate of the
-// entries moves to it from the dimension of the list's size. Dimensions whose ancestor is from are
-// copied to have the ancestor to. Each is copied once, so that values that had a dimension in
-// common still do.
+// list that the expression has constructed counts its iterations with a dimension of its own, which
+// is to; the estimates of the list's entries depend on the dimension of the list's size, which is
+// from. Dimensions whose ancestor is from are copied to have the ancestor to. Each is copied once,
+// so that values that had a dimension in common still do.
 type move struct {
 	from, to *dimension
 	moved    map[*dimension]*dimension
 }
 
-// of returns the dimension that replaces d: to for from, the copy for a descendant of from, and d
-// itself for others.
+// of returns the dimension that replaces d: to if d is from, a copy if d is a descendant of from,
+// and otherwise d itself.
 func (m *move) of(d *dimension) *dimension {
 	switch d {
 	case nil:
@@ -100,8 +100,9 @@ func (s dimensions) count() float64 {
 	return product
 }
 
-// countIn returns the highest number of combinations within one iteration of the loops over the
-// dimensions of context, in which each of these dimensions has one element.
+// countIn returns the highest number of combinations within one iteration of the loops around an
+// expression. context holds the dimensions over which these loops iterate: within one iteration,
+// each of them has one element.
 func (s dimensions) countIn(context dimensions) float64 {
 	product := 1.0
 	for _, d := range s {
@@ -122,9 +123,10 @@ func (s dimensions) all(d *dimension) float64 { return s.combinations(d, d.total
 // each returns the number of those combinations within one element of d's parent.
 func (s dimensions) each(d *dimension) float64 { return s.combinations(d, d.each) }
 
-// combinations returns the number of combinations of elements of d, of which there are own, and of
-// its descendants. It is the least of several upper bounds: one multiplies by the highest number
-// within each element, the others count the elements of one child of d in the whole object.
+// combinations returns the highest number of combinations of one element of d and one of each
+// descendant of d in the set. own is the number of elements of d. The result is the least of
+// several upper bounds: one multiplies by the highest number within each element, the others count
+// the elements of one child of d in the whole object.
 func (s dimensions) combinations(d *dimension, own float64) float64 {
 	var inside []*dimension
 	for _, other := range s {
@@ -213,9 +215,9 @@ func (s size) over(context dimensions) float64 {
 	return sum
 }
 
-// separate returns the size for a second value that is not compared entry by entry with the first,
-// as in sets.contains(l, l): dimensions outside of context are copied, so that product counts all
-// pairs.
+// separate returns the size of a second value, to multiply by that of a first value that may be the
+// same, as in sets.contains(l, l). It copies the dimensions outside of context: product counts a
+// dimension that occurs in both sizes only once, as if each entry were compared with itself alone.
 func (s size) separate(context dimensions) size {
 	return s.replaced(func(d *dimension) *dimension {
 		if slices.Contains(context, d) {
@@ -237,8 +239,8 @@ func (s size) replaced(by func(*dimension) *dimension) size {
 	return other
 }
 
-// dimension returns a dimension of this size, for a loop over a list or map that the expression
-// constructs.
+// dimension returns a dimension with as many elements as the size, to count the iterations of a
+// loop over a list or map that the expression constructs.
 func (s size) dimension(context dimensions) *dimension {
 	if len(s) == 1 && len(s[0].dimensions) == 1 {
 		d := s[0].dimensions[0]

@@ -15,8 +15,8 @@
 //
 // a constant for each pair of a group and a member.
 //
-// The indices of a list, such as those of lists.range(size(self.groups)), are as many as its
-// entries, and each reads one of them.
+// A loop over the indices of a list, such as those of lists.range(size(self.groups)), has as many
+// iterations as the list has entries, and reads one entry in each: self.groups[i] for an index i.
 //
 // A dimension is a set of entries or characters in the object, such as the members of all groups. A
 // value has a size, a sum of products of dimensions, and so has the number of evaluations of a

@@ -37,8 +37,8 @@ type Scope struct {
 	Repetitions []int64
 	// Outer are the types of the variables that have one value for the whole object, such as root.
 	Outer map[string]*apiservercel.DeclType
-	// Shared holds the expressions that define further variables. Evaluating them costs the
-	// expression that reads them nothing.
+	// Shared holds the expressions that define further variables. The estimate of an expression
+	// that reads these variables does not include the cost of evaluating them.
 	Shared map[string]Variable
 }
 
@@ -88,18 +88,19 @@ func (l Limits) innermost(repetitions []int64) (in *dimension) {
 	return in
 }
 
-// maxSteps bounds the work of an estimate: a subexpression in a loop over alternatives is visited
-// for each of them.
+// maxSteps bounds the subexpressions and values that an estimate visits; beyond it, the estimate is
+// infinite. A list that may have one of several values (alternatives) multiplies the work, because
+// the body of a loop over it is visited for each.
 const maxSteps = 1 << 16
 
-// An estimate visits the subexpressions of one expression. Costs are sums over all evaluations in
-// one object.
+// An estimate visits the subexpressions of one expression and adds up their costs. The cost of a
+// subexpression is the sum over all of its evaluations in one object.
 type estimate struct {
 	*ast.AST
 	limits    Limits
 	variables map[string]value
-	// shared holds the definitions of further variables, defined the values of those that have been
-	// read.
+	// shared holds the expressions of Scope.Shared, and defined the estimates of those variables
+	// that have been read.
 	shared  map[string]Variable
 	defined map[string]value
 	// context holds the dimensions of the loops around the subexpression.
@@ -229,8 +230,9 @@ func (e *estimate) bind(bound map[string]value) (restore func()) {
 	return func() { e.variables = outer }
 }
 
-// comprehension visits the expansion of a macro. The accumulator of its loop is a list or map to
-// which each iteration adds an entry, or a value without a size.
+// comprehension returns the estimate of the value of a macro's expansion, and its cost. It assumes
+// that the accumulator of the loop is a list or map to which each iteration adds an entry, or a
+// value without a size.
 func (e *estimate) comprehension(c ast.ComprehensionExpr) (value, float64) {
 	initial, initialCost := e.visit(c.AccuInit())
 	elements, cost := e.visit(c.IterRange())
@@ -249,8 +251,8 @@ func (e *estimate) comprehension(c ast.ComprehensionExpr) (value, float64) {
 	return result, cost + own
 }
 
-// iteration visits the condition and the step of a loop. It returns the lists or maps of the values
-// that the iterations add to the accumulator.
+// iteration visits the condition and the step of a loop. It returns estimates of the lists or maps
+// that all iterations together add to the accumulator, and the cost of all iterations.
 func (e *estimate) iteration(c ast.ComprehensionExpr, l loop) (added []value, cost float64) {
 	outer := e.context
 	e.context = e.context.with(l.dimension)

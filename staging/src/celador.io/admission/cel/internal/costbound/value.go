@@ -15,8 +15,9 @@ type value struct {
 	kind kind
 	// declared is the type of a part. It is nil for a part of any type.
 	declared *apiservercel.DeclType
-	// in is the innermost list or map that contains the part: self.groups for a group g in
-	// self.groups.map(g, g.name). It is nil for parts outside of all lists and maps.
+	// in is the dimension of the innermost list or map that contains the value, if it is a part of
+	// the object: that of self.groups for a group g in self.groups.map(g, g.name). It is nil for
+	// parts outside of all lists and maps.
 	in *dimension
 	// keyOf is set for the key or index of a loop: the type of the map or list that it belongs to.
 	keyOf *apiservercel.DeclType

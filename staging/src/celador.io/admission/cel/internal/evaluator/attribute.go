@@ -46,8 +46,8 @@ type qualifier struct {
 	optional bool
 }
 
-// with returns the attribute with one more qualifier. The original must not be extended again,
-// because both share the array of qualifiers.
+// with returns the attribute with one more selection or index. The original must not be extended
+// again, because both share the array of qualifiers.
 func (a *attribute) with(q qualifier) *attribute {
 	extended := *a
 	extended.qualifiers = append(a.qualifiers, q)
@@ -55,8 +55,8 @@ func (a *attribute) with(q qualifier) *attribute {
 }
 
 // resolve returns the closure that evaluates the attribute. cost is the cost of reading base: own
-// if the attribute is evaluated by itself, and 0 if it is a part of another attribute, which has
-// charged the cost.
+// if the attribute is evaluated by itself, and 0 if it is an index or a branch of a conditional,
+// because cel-go does not charge it there.
 func (a *attribute) resolve(cost uint64) closure {
 	if a.chained {
 		return a.chain(cost)
@@ -77,8 +77,8 @@ func (a *attribute) resolve(cost uint64) closure {
 }
 
 // follow returns a closure that adds a cost, evaluates base and applies qualifiers in order. It
-// evaluates the index of a qualifier only if the operand has a value, because the index may read
-// variables of the policy.
+// evaluates the index of a qualifier only if the operand has a value: the index may read a variable
+// of the policy, and cel-go does not read it then.
 func (a *attribute) follow(qualifiers []qualifier, cost uint64) closure {
 	base := a.base
 	if cost == 0 && len(qualifiers) == 0 {
@@ -239,7 +239,8 @@ func (p *planner) operand(e ast.Expr) *attribute {
 }
 
 // isPath reports whether an expression is a selection or an index that extends the attribute of its
-// operand.
+// operand. A further selection extends the attribute again, so such an expression gets no closure
+// of its own while it is an operand.
 func (p *planner) isPath(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -271,8 +272,8 @@ func (p *planner) isField(operand ast.Expr, name string) bool {
 	return found && field.IsSet != nil && field.GetFrom != nil
 }
 
-// policyVariable returns the position of the policy's variable that an expression selects. It
-// returns false for all other selections.
+// policyVariable returns the position of the policy's variable that an expression selects, as in
+// variables.x. It returns false for all other selections.
 func (p *planner) policyVariable(selected ast.SelectExpr) (int, bool) {
 	operand := selected.Operand()
 	if operand.Kind() != ast.IdentKind || selected.IsTestOnly() || p.scope.Variables == "" {

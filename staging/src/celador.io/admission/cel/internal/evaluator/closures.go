@@ -17,8 +17,8 @@ import (
 type Closures struct {
 	eval  closure
 	slots int
-	// plans keeps the closures of subexpressions in memory, to which the library refers weakly, so
-	// that other expressions can share them.
+	// plans holds the shared closures of subexpressions that eval calls. The library refers to them
+	// weakly, so they stay in memory, for other expressions to use, as long as these Closures do.
 	plans []*sharedPlan
 }
 
@@ -35,8 +35,8 @@ type Resolver interface {
 // evaluation of the variable's program. The zero value is ready for use. Not safe for concurrent
 // use.
 type Memory struct {
-	// frames holds the frames of the outermost evaluations. depth counts the evaluations that have
-	// not ended.
+	// frames holds the states of the outermost evaluations, which then allocate none. depth counts
+	// the evaluations that have not ended.
 	frames [4]frame
 	depth  int
 	// stack holds the slots of the evaluations that have not ended, in its first used elements.
@@ -88,8 +88,8 @@ func (m *Memory) end(f *frame) {
 // Evaluate returns the value of the expression and its CEL cost. It returns false if it declines,
 // and the caller must evaluate the expression with cel-go; cost is then what the evaluation has
 // cost so far, which is at least what cel-go charges up to there. An evaluation that costs more
-// than limit declines. Closing done interrupts loops; done may be nil. Evaluate recovers a panic
-// and declines. The caller reads it with memory.Panicked.
+// than limit declines. Closing done interrupts loops; done may be nil. An evaluation that panics
+// declines with a cost of 0, and the caller reads the panic with memory.Panicked.
 func (p *Closures) Evaluate(memory *Memory, done <-chan struct{}, limit uint64, input Resolver) (value ref.Val, cost uint64, ok bool) {
 	if p.eval == nil {
 		return nil, 0, false
@@ -134,8 +134,8 @@ type frame struct {
 	iterations int
 }
 
-// ResolveName implements limits.MeterResolver. While constants are folded there is no input, so no
-// meter is found, and functions count in a new one.
+// ResolveName implements limits.MeterResolver: functions find the meter of the series with it.
+// While constants are folded there is no input, and functions count in a meter of their own.
 func (f *frame) ResolveName(name string) (any, bool) {
 	if f.input == nil {
 		return nil, false

@@ -12,12 +12,13 @@ import (
 	"celador.io/admission/cel/internal/immutable"
 )
 
-// A loop is a planned comprehension that is not the expansion of a macro with a faster plan; see
-// macroExpansion.
+// A loop evaluates a comprehension for which macroExpansion has no faster way: one that is not the
+// expansion of all, exists, map or filter.
 type loop struct {
 	elements closure
-	// item and accumulator are the slots of the comprehension's variables. The slot mutable is set
-	// if the accumulator started as an empty list or map, which the steps of the loop append to.
+	// item, accumulator and mutable are indices of the frame's slots. The first two are those of
+	// the comprehension's variables. The slot at mutable is a flag: it is set if the accumulator
+	// started as an empty list or map, to which the steps of the loop append in place.
 	item, accumulator, mutable int
 	condition, next, finish    closure
 	// pairs is set for a comprehension of two variables. The slot second follows item.
@@ -58,8 +59,9 @@ func (p *planner) comprehension(c ast.ComprehensionExpr) node {
 	return node{eval: planned.eval}
 }
 
-// start returns a closure for the initial value of the accumulator. It replaces an empty list or
-// map with a mutable one, as cel-go does, and sets the slot mutable.
+// start returns a closure for the initial value of the accumulator. Like cel-go, it replaces an
+// empty list or map with a mutable one, to which steps append in place. It then sets the slot at
+// the index mutable.
 func (p *planner) start(init node, mutable int) closure {
 	adapter := p.library.adapter
 	return func(f *frame) ref.Val {
@@ -84,8 +86,8 @@ func (l *loop) eval(f *frame) ref.Val {
 	}
 	result := l.finish(f)
 	if f.slots[l.mutable] == nil {
-		// The result may be the mutable accumulator of an enclosing comprehension, which still
-		// appends to it.
+		// This loop made no mutable accumulator, so the result may be that of an enclosing
+		// comprehension, which still appends to it. It must stay mutable.
 		return result
 	}
 	switch result := result.(type) {

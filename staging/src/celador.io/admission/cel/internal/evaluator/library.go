@@ -25,8 +25,8 @@ type Library struct {
 	// overloads maps overload IDs and function names to implementations. The implementation of a
 	// function name selects the overload by the types of its arguments.
 	overloads map[string]*functions.Overload
-	// appending is the implementation of + that appends to the accumulators of comprehensions in
-	// place.
+	// appending is the implementation of + for the accumulators of comprehensions: it appends to
+	// its first argument in place.
 	appending *functions.Overload
 	adapter   types.Adapter
 	plans     intern.Pool[planKey, sharedPlan]
@@ -57,7 +57,8 @@ func NewLibrary(env *cel.Env) (*Library, error) {
 
 // Find implements limits.FunctionFinder. It returns the implementation of the named overload of a
 // function, which changes no argument. If overload is empty or unknown, it returns the
-// implementation that selects the overload itself. It returns nil if there is none.
+// implementation that selects the overload by the types of the arguments. It returns nil if there
+// is none.
 func (l *Library) Find(function, overload string) *functions.Overload {
 	if found, ok := l.overloads[overload]; ok && overload != "" {
 		return found

@@ -95,8 +95,8 @@ func (p *planner) collection(c ast.ComprehensionExpr, elements closure, slot int
 		accept = p.plan(test).eval
 	}
 	element := p.plan(item)
-	// The costs of reading the accumulator, of the list with the new element, and of adding the
-	// two. Constant lists cost nothing.
+	// The cost that cel-go charges for each item of the result: reading the accumulator,
+	// constructing the list of the new element, and adding that list. Constant lists cost nothing.
 	cost := uint64(1 + common.ListCreateBaseCost + 1)
 	if element.constant != nil {
 		cost -= common.ListCreateBaseCost

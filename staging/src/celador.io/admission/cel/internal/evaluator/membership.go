@@ -9,8 +9,9 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// scalars returns the elements of a list as a set. The set holds a number in every numeric type in
-// which cel-go considers it equal. It returns false if an element is not a scalar.
+// scalars returns the elements of a list as a set. A number is in the set in each numeric type,
+// such as 1, 1u and 1.0, in which cel-go considers it equal, so that values of all types are found.
+// It returns false if an element is not a scalar.
 func scalars(list ref.Val) (map[ref.Val]struct{}, bool) {
 	l, ok := list.(traits.Lister)
 	if !ok {

@@ -9,10 +9,10 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// chain returns the closure for an attribute whose result is an optional. Once a qualifier is
-// optional, or if the base is an optional, qualifiers that find nothing end the chain with
-// optional.none() instead of an error. cel-go charges the attribute itself at the end, and
-// qualifiers that find a value.
+// chain returns the closure for an attribute whose result is an optional. From the first optional
+// selection or index on, or from the start if the base is an optional, one that finds nothing ends
+// the evaluation with optional.none() instead of an error. As in cel-go, each selection or index
+// that finds a value costs one unit, and own is added at the end.
 func (a *attribute) chain(own uint64) closure {
 	base, selected, qualifiers := a.base, a.selected, a.qualifiers
 	return func(f *frame) ref.Val {
@@ -20,8 +20,8 @@ func (a *attribute) chain(own uint64) closure {
 		value := base(f)
 		optional, isOptional := value.(*types.Optional)
 		if isOptional {
-			// cel-go does not look into the optional value of a policy's variable, which is a
-			// selection.
+			// variables.x is a selection for cel-go, which does not look into an optional that a
+			// selection returns. Decline, so that cel-go decides.
 			if selected > 0 {
 				return nil
 			}
@@ -70,8 +70,8 @@ func (a *attribute) chain(own uint64) closure {
 	}
 }
 
-// plainChained returns v, or nil to decline if v is an error, an unknown or an optional within a
-// chain.
+// plainChained returns a value on the way through an attribute with optional selections. It returns
+// nil to decline if the value is an error, an unknown or itself an optional.
 func plainChained(v ref.Val) ref.Val {
 	if _, nested := v.(*types.Optional); nested {
 		return nil

@@ -29,7 +29,7 @@ type Scope struct {
 	Constructor types.Provider
 }
 
-// Plan returns a program for an expression that env has checked. library must be made from env or
+// Plan returns the closures of an expression that env has checked. library must be made from env or
 // an environment that env extends. Plan returns an error that names the first construct that only
 // cel-go can evaluate.
 func Plan(env *cel.Env, checked *cel.Ast, library *Library, scope Scope) (planned *Closures, err error) {
@@ -100,13 +100,13 @@ type planner struct {
 	// locals holds the variables of the enclosing comprehensions, innermost last.
 	locals []local
 	slots  int
-	// appends is the ID of the call that appends to the accumulator of the innermost comprehension,
-	// or 0.
+	// appends is the ID of the call of + that appends to the accumulator of the innermost
+	// comprehension, and so may change its first argument. It is 0 if there is none.
 	appends int64
 	// plans collects the shared plans that the current subexpression uses.
 	plans []*sharedPlan
-	// shares reports whether subexpressions share plans with other programs. keys caches the keys
-	// of those plans by expression ID.
+	// shares is set if the subexpressions may share their closures with those of other expressions.
+	// keys caches the keys by which equal subexpressions are found, by expression ID.
 	shares bool
 	keys   map[int64]*planKey
 }

@@ -28,8 +28,8 @@ type sharedPlan struct {
 // keys of an expression takes time and memory linear in its size.
 type planKey [sha256.Size]byte
 
-// plan returns the plan of a subexpression. It reuses the plan of an equal subexpression of any
-// expression that the library has planned.
+// plan plans a subexpression: it returns the node that evaluates it. It reuses the node of an equal
+// subexpression of any expression that the library has planned and that is still in use.
 func (p *planner) plan(e ast.Expr) node {
 	if e.Kind() == ast.LiteralKind || !p.shares {
 		return p.complete(e)
@@ -119,8 +119,8 @@ func (p *planner) referenceInput(key []byte, e ast.Expr, reference *ast.Referenc
 	if reference.Value != nil {
 		return appendConstant(key, reference.Value)
 	}
-	// A reference whose CEL type is type names a type, as in resolved, even if a local variable has
-	// the same name.
+	// As in the method resolved, a reference whose static type is a type names a type, even if a
+	// local variable has the same name.
 	if p.GetType(e.ID()).Kind() == types.TypeKind {
 		return fmt.Appendf(key, "type %q", reference.Name)
 	}

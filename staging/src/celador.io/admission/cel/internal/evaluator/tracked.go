@@ -16,9 +16,9 @@ import (
 )
 
 // trackers returns the costs of functions whose libraries register a cost tracker with cel-go but
-// do not export it, such as sets, most of lists, and the functions of conversion rules. A tracker
-// is a program of cel-go for one call, with variables for the arguments, and with the known result
-// instead of the function. Programs are planned on first use.
+// do not export it, such as sets, most of lists, and the functions of conversion rules. To let
+// cel-go count, it evaluates a program that consists of one call, in which variables stand for the
+// arguments and the known result replaces the function. Programs are planned on first use.
 type trackers struct {
 	env      *cel.Env
 	programs sync.Map // from trackedCall to *tracker
@@ -115,8 +115,8 @@ func (a *answered) Eval(activation interpreter.Activation) ref.Val {
 	return a.Exec(interpreter.AsFrame(activation))
 }
 
-// Exec implements interpreter.InterpretableV2. cel-go's cost tracker takes the arguments from those
-// that were evaluated.
+// Exec implements interpreter.InterpretableV2. It evaluates the arguments only for cel-go's cost
+// tracker, which observes their values, and returns the known result.
 func (a *answered) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	for _, arg := range a.args {
 		arg.Exec(frame)

@@ -19,9 +19,9 @@ import (
 
 var seed = maphash.MakeSeed()
 
-// Of returns a hash of everything that a value refers to: unexported fields, the spare capacity of
-// slices and the form of quantities, too. It leaves out what views and quantities cache. Of does
-// not change the value. It returns another hash in another process.
+// Of returns a hash of everything that a value refers to, including unexported fields, the spare
+// capacity of slices, and how a quantity is represented in memory. It leaves out what views and
+// quantities cache. Of does not change the value. It returns another hash in another process.
 func Of(v ref.Val) uint64 {
 	w := walker{seen: map[visit]bool{}}
 	w.SetSeed(seed)

@@ -47,8 +47,8 @@ func keep(v ref.Val, parts *int) bool {
 	if values.IsView(v) {
 		return true
 	}
-	// Lists and maps of other types, such as 'variables', may evaluate their parts only when they
-	// are read.
+	// Lists and maps of the CEL types list and map are kept if their parts may be. Those of other
+	// types, such as 'variables', may evaluate their parts only when they are read.
 	switch v.Type() {
 	case types.ListType:
 		l, ok := v.(traits.Lister)

@@ -22,9 +22,9 @@ import (
 // FunctionFinder looks up the functions of an environment. Implementations are safe for concurrent
 // use.
 type FunctionFinder interface {
-	// Find returns the implementation of the named overload of a function. If overload is
-	// empty, it returns the implementation that selects the overload itself. It returns nil if
-	// there is none.
+	// Find returns the implementation of the named overload of a function. If overload is empty, it
+	// returns the implementation that selects the overload by the types of the arguments. It
+	// returns nil if there is none.
 	Find(function, overload string) *functions.Overload
 	// Pattern returns the optimization that compiles a constant regular expression of a
 	// function at planning time, or nil if the function takes no regular expression.
@@ -138,8 +138,9 @@ func constant(node interpreter.InterpretableV2) ref.Val {
 
 func isComputed(node interpreter.InterpretableV2) bool { return constant(node) == nil }
 
-// isSmallLiteral reports whether a node is a literal so small that the cost limit bounds the total
-// size that an expression can add, such as [x] in the expansion of map().
+// isSmallLiteral reports whether a node is a literal so small that an operation with it needs no
+// guard: the cost limit bounds the number of operations, and so the total size that they add. An
+// example is [x] in the expansion of map().
 func isSmallLiteral(node interpreter.InterpretableV2) bool {
 	switch n := node.(type) {
 	case interpreter.InterpretableConst:
@@ -235,8 +236,8 @@ func refuse(id int64, err error) ref.Val {
 	return types.LabelErrNode(id, types.WrapErr(err))
 }
 
-// A literal replaces a large list, map or object literal in a cel-go program, some of whose parts
-// are not constant, to count its memory.
+// A literal replaces a list, map or object literal in a cel-go program, to count its memory, if it
+// is large and not all of its parts are constant.
 type literal struct {
 	interpreter.InterpretableConstructor
 	parts int

@@ -43,8 +43,8 @@ func isConstructed(v ref.Val) bool {
 	}
 }
 
-// stepsOf returns the number of steps of walking a value. It returns false if the number exceeds
-// limit.
+// stepsOf returns the number of steps that it takes to walk a value: one for each value in it, and
+// further ones for long texts. It returns false if the number exceeds limit.
 func stepsOf(v ref.Val, limit int) (int, bool) {
 	e := extent{goContent: true, maxElements: limit, maxText: limit * textPerStep}
 	ok := e.add(v) && e.steps() <= limit

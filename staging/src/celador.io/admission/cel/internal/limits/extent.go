@@ -16,13 +16,14 @@ import (
 	"celador.io/admission/cel/values"
 )
 
-// An extent counts the elements and the bytes of text in values. A part that occurs several times
-// in a value counts each time, as it does for code that walks the value.
+// An extent counts the elements and the bytes of text in values, to bound the work of code that
+// walks them, such as comparisons. A part that occurs several times in a value counts each time,
+// because such code walks it each time.
 type extent struct {
 	elements, text int
 	// goParts is the number of measured lists, maps and structs that are Go data, such as parts of
-	// the request. If goContent is set, extent also measures the content of these parts; otherwise
-	// each counts as one element.
+	// the request. If goContent is set, extent also measures what they contain; otherwise each
+	// counts as one element.
 	goParts   int
 	goContent bool
 	// maxElements and maxText are the numbers of elements and of bytes of text at which measuring
@@ -112,8 +113,8 @@ func (e *extent) addEntries(entries traits.Mapper) bool {
 	return e.fits()
 }
 
-// addObject adds a constructed object. An object in a field of another counts
-// conversionsOfNested times.
+// addObject adds a constructed object. An object in a field of another counts conversionsOfNested
+// times, as often as a conversion to a Go value converts it.
 func (e *extent) addObject(object *constructed.Object) bool {
 	for name, field := range object.Fields() {
 		e.text += len(name)

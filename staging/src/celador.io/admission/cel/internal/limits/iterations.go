@@ -44,7 +44,8 @@ func WithIterations(checked *ast.AST) *ast.AST {
 // noID is the ID of no subexpression.
 const noID = -1
 
-// newStep returns the implementation of a call of iteration. It has the value of its only argument.
+// newStep returns the implementation of a call of iteration, whose value is that of its only
+// argument.
 //
 // To the cost tracker, the call has two other arguments, for which the tracker searches its stack.
 // It finds the last one, which is the call in the iteration before, and drops everything above. It

@@ -17,12 +17,12 @@ const (
 	// the lists of two requests: a request has at most 1.5 million elements.
 	MaxElements = 4 << 20
 	// MaxAllocated is the maximum size in bytes of all strings, lists and maps that one series of
-	// evaluations constructs. The cost budget of a series pays for 100 million characters where
-	// types are known.
+	// evaluations constructs. It is close to what CEL costs allow where types are known: there, the
+	// budget of a series pays for 100 million characters.
 	MaxAllocated = 128 << 20
 	// MaxSteps is the maximum number of values within lists and maps that one series of evaluations
-	// compares. The cost budget pays for 10 million values if each is compared by an expression of
-	// its own.
+	// compares. It is close to what CEL costs allow: the budget pays for 10 million values if each
+	// is compared by an expression of its own.
 	MaxSteps = 8 << 20
 	// MaxQuantity is the maximum length of the text of a quantity, and MaxExponent the maximum
 	// magnitude of its decimal exponent, which arithmetic expands to digits. Valid quantities are

@@ -18,8 +18,8 @@ func checkQuantity(_ MeterResolver, args []ref.Val) error {
 	if !ok {
 		return nil
 	}
-	// A text that does not begin with a number, or has a suffix other than an exponent, is not a
-	// quantity or has a small exponent.
+	// Only a number with an exponent is checked for its exponent. Other suffixes stand for small
+	// exponents, and a text that does not begin with a number is not a quantity.
 	suffix := strings.TrimLeft(string(text), "+-.0123456789")
 	number := string(text[:len(text)-len(suffix)])
 	if len(number) > MaxQuantity {

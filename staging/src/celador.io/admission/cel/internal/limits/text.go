@@ -12,7 +12,8 @@ import (
 )
 
 // checkJoin returns an error if the result of list.join() or list.join(separator) exceeds MaxText.
-// It does not count the elements of Go data, such as a list of the request.
+// It does not count the texts in Go data, such as a list of the request, because the size of the
+// request bounds them.
 func checkJoin(_ MeterResolver, args []ref.Val) error {
 	list, ok := args[0].(traits.Lister)
 	if !ok {

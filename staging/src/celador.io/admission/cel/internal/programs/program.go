@@ -85,9 +85,10 @@ type Charge struct {
 	Interpreted bool
 }
 
-// Evaluate evaluates the program. memory is what closures work in, and may be used again
-// afterwards. meter is the meter that input resolves. Cancelling ctx interrupts the evaluation if
-// it also closes the Done channel of the meter. An evaluation that fails has a charge, too.
+// Evaluate evaluates the program. memory holds the state of closures while they run, and may be
+// used again afterwards. meter is the meter that input resolves. Cancelling ctx interrupts the
+// evaluation if it also closes the Done channel of the meter. An evaluation that fails has a
+// charge, too.
 //
 // Closures that exceed the cost limit decline, and cel-go takes about ten times as long to reach
 // the limit again. With stop, Evaluate does not repeat the evaluation and returns the error of the

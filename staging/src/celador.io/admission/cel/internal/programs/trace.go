@@ -73,8 +73,9 @@ func (b *Builtins) PlanTraced(declared, env *cel.Env, rewrite func(parsed *cel.A
 	return nil
 }
 
-// Traced returns the checked expression of a program that PlanTraced planned, whose nodes have the
-// IDs of steps. Its source info has the calls of macros. Traced returns nil for other programs.
+// Traced returns the checked expression of a program that PlanTraced planned: the IDs in steps are
+// those of its nodes. Its source info has the calls of macros. Traced returns nil for other
+// programs.
 func (p *Program) Traced() *ast.AST {
 	if planned := p.interpreted.planned.Load(); planned != nil {
 		if traced, ok := (*planned).(*tracedProgram); ok {
@@ -138,7 +139,7 @@ func repeat(ctx context.Context, input any, evaluate func(*interpreter.Execution
 }
 
 // observable plans an expression for cel-go so that its evaluations can be observed: ObserveExec
-// passes a *steps to its observer, which holds the value of each node.
+// passes to its observer a *steps, which holds the value of each node.
 func observable(env *cel.Env, checked *ast.AST, decorator interpreter.InterpretableDecoratorV2) (planned *interpreter.ObservableInterpretable, err error) {
 	defer rescue(&err)
 	dispatcher := interpreter.NewDispatcher()

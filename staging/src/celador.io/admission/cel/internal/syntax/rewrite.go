@@ -32,8 +32,9 @@ func (r *Rewriter) NewID(at ast.Expr) int64 {
 }
 
 // RewriteResults rewrites the results of a parsed expression: the expression itself, or the
-// branches of the conditionals that form it. It calls null for each result that is the literal
-// null, which null changes in place, and replaces each other branch by what value returns for it.
+// branches of the conditionals that form it. For a result that is the literal null, it calls null,
+// which changes the node in place. It replaces each other branch by the expression that value
+// returns.
 func RewriteResults(parsed *cel.Ast, null func(*Rewriter, ast.Expr), value func(*Rewriter, ast.Expr) ast.Expr) {
 	r := NewRewriter(parsed.NativeRep())
 	var rewrite func(e ast.Expr) ast.Expr
