@@ -78,8 +78,9 @@ func (c *Compactor) compactBinding(policyName *string, match **v1.MatchResources
 	share(c, &c.paramRefs, ref)
 }
 
-// share replaces a part by a part of the pool with the same protobuf encoding, which clients cannot
-// tell apart.
+// share lets a part, such as the match resources of a binding, be the same Go object as an equal
+// part of another policy or binding, which the pool keeps. Equal parts have the same protobuf
+// encoding, so clients cannot tell them apart. A part that cannot be encoded stays as it is.
 func share[T any, P interface {
 	*T
 	Marshal() ([]byte, error)

@@ -65,8 +65,9 @@ func (r *Request) original() Target {
 	return Target{a.GetResource(), a.GetKind()}
 }
 
-// own returns the resource and kind of the request's objects, or those of the client's request for
-// criteria that match no equivalent resources.
+// own returns the resource and kind with which rules are compared first: those of the request's
+// objects or, if exact is set, those of the client's request. exact stands for matchPolicy Exact,
+// with which rules match no equivalent resources.
 func (r *Request) own(exact bool) Target {
 	if exact {
 		return r.original()

@@ -17,8 +17,8 @@ import (
 
 var _ traits.Mapper = (*mapValue)(nil)
 
-// A mapValue is the view of a map with string keys. A map with keys of another kind has its size,
-// but a lookup finds nothing.
+// A mapValue is the view of a Go map with string keys. A Go map with keys of another type becomes a
+// mapValue, too: its size is right, but every lookup fails as for an absent key.
 type mapValue struct {
 	elem   *plan
 	object reflect.Value

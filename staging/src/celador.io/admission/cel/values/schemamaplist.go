@@ -78,8 +78,9 @@ func equalByKey(byKey map[any]int, at func(int) ref.Val, other traits.Lister, ke
 // Add implements traits.Adder.
 func (l *schemaMapList) Add(other ref.Val) ref.Val { return addMapLists(l, other, l.keys) }
 
-// contentKey returns the key by which a map holds an unstructured element: the values of the list's
-// keys in it. Elements that are not objects have none.
+// contentKey returns the key of an unstructured element in byKey: the values of the fields that are
+// the list's x-kubernetes-list-map-keys. For an element that is not an object, it returns a CEL
+// error, which equals no other key.
 func (l *schemaMapList) contentKey(element any) any {
 	object, ok := element.(map[string]any)
 	if !ok {

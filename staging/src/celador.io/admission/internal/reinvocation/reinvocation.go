@@ -19,8 +19,8 @@ import (
 // of admission. K identifies one of them, which the methods call a member. Not safe for concurrent
 // use.
 type State[K comparable] struct {
-	// candidates holds the members that were invoked with the object as it is now. A change of the
-	// object makes them due.
+	// candidates holds the members that have seen the object as it is now. When the object changes,
+	// they become due: the second run of admission must call them again.
 	candidates sets.Set[K]
 	// due holds the members that were invoked before the object changed.
 	due sets.Set[K]

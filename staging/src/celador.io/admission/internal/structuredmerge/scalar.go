@@ -79,8 +79,8 @@ func (m *merger) set(into reflect.Value, scalar any) bool {
 	return true
 }
 
-// sameInJSON reports whether two values have the same JSON. Equal quantities may have different
-// formats.
+// sameInJSON reports whether two values have the same JSON encoding. Merge compares encodings
+// because a quantity changes the object even if only its format differs from that of an equal one.
 func sameInJSON(a, b any) bool {
 	before, err := json.Marshal(a)
 	if err != nil {

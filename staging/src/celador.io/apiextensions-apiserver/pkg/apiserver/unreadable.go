@@ -41,8 +41,9 @@ type unreadable struct {
 	latest map[string]unreadableCounts
 }
 
-// unreadableCounts holds the number of objects that do not convert, by the version to which they do
-// not, for one generation of a CustomResourceDefinition.
+// unreadableCounts holds, for one generation of a CustomResourceDefinition, the numbers of stored
+// objects that do not convert. versions has a number for each version that some cannot be converted
+// to.
 type unreadableCounts struct {
 	uid        types.UID
 	generation int64

@@ -83,8 +83,9 @@ func (r *plannedRule) readsAny(object map[string]any, at rulepath.Path) bool {
 }
 
 // innermostReads returns the parts of the source that a rule reads, to tell whether it reads
-// anything of a partial object. It leaves out an object if the rule reads parts of it, and the type
-// and the name, which every object has.
+// anything that a partial object has. It leaves out a value if the rule also reads something in it.
+// It also leaves out apiVersion, kind, and the names and the namespace in metadata, which tell
+// nothing because every part of an object has them.
 func innermostReads(from *typedVersion, rule *compiledRule) []sourceRead {
 	reads := sourceReads(from, rule.scope, rule.expression)
 	return slices.DeleteFunc(slices.Clone(reads), func(read sourceRead) bool {

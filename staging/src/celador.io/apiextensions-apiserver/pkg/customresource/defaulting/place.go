@@ -128,8 +128,8 @@ func (p *place) each(visit func(*place)) {
 	p.items.each(visit)
 }
 
-// valueSchema returns the schema by which expressions read self. For a resource, it contains the
-// type and the name, also if the schema does not specify them.
+// valueSchema returns the schema by which expressions read self. If self is a resource, the schema
+// has apiVersion, kind and metadata even if the author did not declare them.
 func (p *place) valueSchema() *model.Structural {
 	if p.resource {
 		return &model.Structural{Structural: model.WithTypeAndObjectMeta(p.schema)}
@@ -137,8 +137,8 @@ func (p *place) valueSchema() *model.Structural {
 	return &model.Structural{Structural: p.schema}
 }
 
-// resourceSchema returns the schema of self, as an embedded resource if self has a type and
-// metadata.
+// resourceSchema returns the schema of self. If self is a resource, it is marked as an embedded
+// resource (x-kubernetes-embedded-resource), so that apiVersion, kind and metadata count as set.
 func (p *place) resourceSchema() *structuralschema.Structural {
 	if !p.resource {
 		return p.schema
