@@ -97,8 +97,8 @@ func (x *Index) remember(list *shortlist) {
 	}
 }
 
-// mayMatch reports whether a request of the same shape as r may meet the criteria. It counts rules
-// that cannot be decided as matching.
+// mayMatch reports whether a request of the same shape as r may meet the criteria. A rule that
+// cannot be decided, because an equivalent resource has no kind, counts as a rule that matches.
 func (c *Criteria) mayMatch(r *Request) bool {
 	own := r.own(c.exact).Resource
 	for i := range c.exclude {

@@ -130,8 +130,9 @@ func (r *Request) writesNamespace() bool {
 	return r.GetOperation() == admission.Create || r.GetOperation() == admission.Update
 }
 
-// equivalentResources returns the resources that serve the same objects, the request's own among
-// them if the server knows it, and the original one. The result is shared and must not be changed.
+// equivalentResources returns the resources through which the server serves the same objects. They
+// include the resource of the client's request, and the request's own if the server knows it. The
+// result is shared and must not be changed.
 func (r *Request) equivalentResources() []schema.GroupVersionResource {
 	resources, _ := r.equivalents.get(func() ([]schema.GroupVersionResource, error) {
 		original := r.original().Resource

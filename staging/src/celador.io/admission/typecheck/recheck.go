@@ -179,8 +179,8 @@ func (w *wrapper) visitElements(values []ast.Expr, optional func(int) bool) {
 	}
 }
 
-// wrap calls the function by with the type and a copy of e, and replaces e by its result. If the
-// result is nil, e stays.
+// wrap replaces an expression e by the result of a function that gets the type and a copy of e. If
+// the result is nil, e stays.
 func (w *wrapper) wrap(e ast.Expr, by func(*types.Type, ast.Expr) ast.Expr) {
 	inner := w.NewUnspecifiedExpr(w.id())
 	inner.SetKindCase(e)

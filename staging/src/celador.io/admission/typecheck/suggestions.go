@@ -43,8 +43,9 @@ func undefinedName(message string) (string, bool) {
 	return name, undefined && isWhole
 }
 
-// suggestions collects, for each place where an expression names a field, the names that would be
-// right there: the fields of the operand or of the constructed object.
+// suggestions collects, for each place where an expression names a field, the fields that exist
+// there: those of the operand or of the constructed object. If the name is misspelt, one of them is
+// meant.
 type suggestions struct {
 	*scope
 	given map[int64]*cel.Type

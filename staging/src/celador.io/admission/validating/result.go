@@ -28,7 +28,7 @@ type Result struct {
 	memory *evaluation
 	// byBinding describes the consecutive parts of Violations, one for each policy and binding.
 	byBinding []bindingDecisions
-	// Violations holds the decisions that are not Admitted, ignored failures among them, in the
+	// Violations holds the decisions that are Denied or Failed, ignored failures among them, in the
 	// order of policy name, binding name and validation.
 	Violations []Decision
 	// Annotations holds the audit annotations of the policies, in the order of policy name and

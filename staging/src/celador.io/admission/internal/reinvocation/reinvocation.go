@@ -39,8 +39,8 @@ func Of[K comparable](a admission.Attributes, plugin string) *State[K] {
 	return s
 }
 
-// Resume begins the second run. If other plugins changed the object since Suspend, all candidates
-// are due.
+// Resume begins the second run. If other plugins changed the object since the end of the first run
+// (Suspend), all candidates become due.
 func (s *State[K]) Resume(object runtime.Object) {
 	if len(s.candidates) > 0 && !apiequality.Semantic.DeepEqual(s.output, object) {
 		s.Changed()

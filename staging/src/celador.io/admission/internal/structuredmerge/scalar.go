@@ -53,8 +53,9 @@ func (s *scalarShape) holds(scalar schema.Scalar) bool {
 	return s.Scalar == scalar || s.Scalar == schema.Untyped
 }
 
-// equalsScalar reports whether a field has the value of a scalar. ok is false if one of them is
-// neither a string nor a signed integer.
+// equalsScalar reports whether a field has the value of a scalar. It serves to find a list element
+// by its keys, or in a set. ok is false if field or scalar is neither a string nor a signed
+// integer.
 func equalsScalar(field reflect.Value, v ref.Val) (equal, ok bool) {
 	switch v := v.(type) {
 	case types.String:

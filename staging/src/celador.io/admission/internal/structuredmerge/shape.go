@@ -161,8 +161,9 @@ func (b *shapeBuilder) fields(t reflect.Type, of *schema.Map) map[string]fieldSh
 	return fields
 }
 
-// list returns the shape of a list that is merged by keys or as a set. It returns nil if merge
-// cannot compare the keys.
+// list returns the shape of a list that is merged by keys or as a set. It returns nil, so that
+// Merge does not support the list, if the elements have a JSON encoding of their own or lack a
+// field for a key.
 func (b *shapeBuilder) list(t reflect.Type, of *schema.List) *listShape {
 	s := &listShape{element: b.build(t.Elem(), of.ElementType)}
 	if hasCustomJSON(t.Elem()) {

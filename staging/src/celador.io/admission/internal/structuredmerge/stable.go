@@ -28,8 +28,8 @@ func stable(object reflect.Value) bool {
 	return check == nil || check(object)
 }
 
-// A stability reports whether a value of one type is stable. It is nil if all values of the
-// type are.
+// A stability is a function for the values of one Go type. It reports whether a value is stable: it
+// survives a conversion to unstructured content and back. It is nil if all values of the type do.
 type stability func(reflect.Value) bool
 
 var stabilities sync.Map // reflect.Type -> stability

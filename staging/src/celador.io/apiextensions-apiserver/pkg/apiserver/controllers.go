@@ -81,8 +81,9 @@ func (c *controllers) start(ctx context.Context) {
 	}
 }
 
-// publishOpenAPI starts the controllers of OpenAPI documents, unless the server serves none. The
-// generic server sets its OpenAPI services before it runs post-start hooks.
+// publishOpenAPI starts the controllers of OpenAPI documents, unless the server serves none. It
+// must be called in a post-start hook: the generic server sets its OpenAPI services before it runs
+// the hooks.
 func (c *controllers) publishOpenAPI(ctx context.Context) {
 	if c.generic.StaticOpenAPISpec == nil {
 		return

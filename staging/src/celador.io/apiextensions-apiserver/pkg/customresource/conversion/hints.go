@@ -21,8 +21,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// hints suggests what to write instead of the names in an expression that the type checker does not
-// know.
+// hints makes suggestions for names in an expression that the type checker does not know: what to
+// write instead.
 type hints struct {
 	// scope is the text of the rule's scope, and self the type of the values there.
 	scope string

@@ -43,9 +43,9 @@ type place struct {
 
 	declared *apiservercel.DeclType // see selfType
 
-	// rules and own are the compiled sources. A rule with a field sets that field in a value of the
-	// schema, and is in rules: the value is its self. A rule without a field sets the value itself,
-	// and is in own: its self is the object around the value.
+	// rules and own hold the compiled rules of the schema. A rule with a field sets that field in a
+	// value of the schema, and is in rules: the value is its self. A rule without a field sets the
+	// value itself, and is in own: its self is the object around the value.
 	rules, own []*rule
 	// self is the schema by which rules read their self.
 	self *schemaexpression.Schema
@@ -162,8 +162,8 @@ func (p *place) selfType() *apiservercel.DeclType {
 	return p.declared
 }
 
-// repetitions returns the declared limits of the lists and maps around the place, outermost first.
-// A negative number is no limit.
+// repetitions returns the declared limits of the lists and maps around the place, outermost first,
+// from which the cost of a rule is estimated. A negative number means that there is no limit.
 func (p *place) repetitions() []int64 {
 	if p.parent == nil {
 		return nil
