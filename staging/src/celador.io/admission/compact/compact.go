@@ -29,8 +29,8 @@ type Compactor struct {
 func New() *Compactor { return &Compactor{seed: maphash.MakeSeed()} }
 
 // Transform is a cache.TransformFunc. It compacts policies and bindings in place: it sets fields of
-// the object, and does not write to what they refer to, so a copy of the object keeps its content.
-// It removes the metadata that neither admission plugins nor the controller of the status read,
+// the object, and does not write to what they refer to, so a shallow copy of the object keeps its
+// content. It removes the metadata that neither admission plugins nor the status controller read,
 // such as annotations, in which kubectl stores the whole object once more. Of managed fields, those
 // of the status remain. Shared parts must not be changed afterwards. Transform leaves other objects
 // as they are and never returns an error.

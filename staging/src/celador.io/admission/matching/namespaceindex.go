@@ -25,8 +25,8 @@ type Item interface {
 // concurrent use. A changed index shares most of its memory with the one before.
 type NamespaceIndex[T Item] struct {
 	byName sorted[T]
-	// byLabel holds the items that require a label, sorted by label and name. free holds the other
-	// items, sorted by name.
+	// byLabel holds the items whose namespace selector requires a label, sorted by label and name.
+	// free holds the other items, sorted by name.
 	byLabel, free sorted[T]
 }
 

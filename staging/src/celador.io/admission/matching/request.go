@@ -105,7 +105,7 @@ func (r *Request) namespaceLabels() (labels.Set, error) {
 	return r.nsLabels.get(func() (labels.Set, error) {
 		if r.writesNamespace() {
 			// A request that creates or updates a namespace may set labels that the stored
-			// namespace does not have yet.
+			// namespace does not have yet. Selectors apply to the labels in the request.
 			accessor, err := meta.Accessor(r.GetObject())
 			if err != nil {
 				return nil, apierrors.NewInternalError(err)

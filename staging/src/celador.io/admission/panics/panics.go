@@ -20,8 +20,8 @@ import (
 type Component int
 
 const (
-	// Evaluator is Celador's evaluator, for an expression that cel-go then evaluates without a
-	// panic.
+	// Evaluator is Celador's evaluator. Its panics count only if cel-go then evaluates the
+	// expression without a panic; otherwise the panic counts for Interpreter.
 	Evaluator Component = iota
 	// Interpreter is cel-go, which turns panics of functions into errors of the expression.
 	Interpreter

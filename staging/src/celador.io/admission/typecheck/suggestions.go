@@ -49,8 +49,8 @@ func undefinedName(message string) (string, bool) {
 type suggestions struct {
 	*scope
 	given map[int64]*cel.Type
-	// fields holds the names by the ID of the selection, or of the entry of a constructor, that
-	// names the field.
+	// fields holds, for each selection and each entry of a constructor, by its ID, the names of the
+	// fields that exist there.
 	fields map[int64]iter.Seq[string]
 }
 

@@ -56,8 +56,8 @@ const (
 
 // Decision is the decision of a policy, through one of its bindings, about a request.
 type Decision struct {
-	// Policy and Binding are names. Binding is empty if the policy could not be applied through any
-	// binding.
+	// Policy and Binding are names. Binding is empty for a Singleton, and if the policy could not
+	// be applied through any binding.
 	Policy, Binding string
 	// Actions are the binding's validationActions. They must not be changed.
 	Actions []v1.ValidationAction

@@ -50,8 +50,8 @@ func (s *State[K]) Resume(object runtime.Object) {
 // Due reports whether a member is invoked again.
 func (s *State[K]) Due(member K) bool { return s.due.Has(member) }
 
-// Asked reports whether Add was called for the member: it has reinvocationPolicy IfNeeded, and was
-// invoked.
+// Asked reports whether the member asked for reinvocation: it has reinvocationPolicy IfNeeded, and
+// was invoked (Add). Unlike Due, it does not depend on changes of the object.
 func (s *State[K]) Asked(member K) bool { return s.due.Has(member) || s.candidates.Has(member) }
 
 // Changed records that the object has changed, which makes all candidates due.

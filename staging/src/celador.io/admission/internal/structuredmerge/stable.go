@@ -51,8 +51,8 @@ func makeStability(t reflect.Type, known map[reflect.Type]stability) stability {
 	if check, ok := known[t]; ok {
 		return check
 	}
-	// A recursive type refers to its own stability before that is complete. The placeholder looks
-	// it up when it checks a value.
+	// A recursive type refers to its own stability before that is complete. Until then, the
+	// function stable takes its place, which looks up the complete one when it checks a value.
 	known[t] = stable
 	known[t] = newStability(t, known)
 	return known[t]

@@ -25,7 +25,7 @@ import (
 )
 
 // objectsReadable is the type of the condition that is False while stored objects do not convert. A
-// CustomResourceDefinition that never had such objects does not have it.
+// CustomResourceDefinition that never had such objects has no such condition.
 const objectsReadable apiextensionsv1.CustomResourceDefinitionConditionType = "ObjectsReadable"
 
 // unreadable publishes how many stored objects of each CustomResourceDefinition do not convert to

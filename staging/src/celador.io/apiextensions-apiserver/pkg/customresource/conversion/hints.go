@@ -33,8 +33,8 @@ type hints struct {
 	// is the name of the version.
 	target *structuralschema.Structural
 	to     string
-	// shared has the variables, and tables the tables, that the rule can read as fields of
-	// variables, tables and inverted.
+	// shared declares the variables that the rule can read as fields of variables. tables declares
+	// the tables that it can read as fields of tables and of inverted.
 	shared *schemaexpression.Shared
 	tables *tables
 }

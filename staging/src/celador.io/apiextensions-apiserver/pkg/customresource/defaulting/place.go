@@ -19,8 +19,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// A place is a schema that has default rules, or that contains one that has. The places of a
-// version form a tree, which does not change once it is built.
+// A place is a schema that has default rules, or a schema around one. The places of a version form
+// a tree, which does not change once it is built.
 type place struct {
 	path   apiextensions.SchemaPath
 	schema *structuralschema.Structural
@@ -70,9 +70,9 @@ func newPlaces(root *structuralschema.Structural, defaults apiextensions.SchemaD
 	return top, outside
 }
 
-// below returns the place one level below, to which the first of the tokens lead, and the tokens
-// that remain. The place is nil if the tokens lead to a schema that is not part of the structural
-// schema.
+// below returns the place one level below p on the path to a schema with rules. tokens are the
+// elements of the path from p, such as properties and spec; below returns those that remain. The
+// place is nil if the path leaves the structural schema, such as into anyOf.
 func (p *place) below(tokens []string) (*place, []string) {
 	switch keyword := tokens[0]; {
 	case keyword == "properties" && len(tokens) > 1:
