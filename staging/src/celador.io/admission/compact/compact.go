@@ -29,8 +29,8 @@ type Compactor struct {
 func New() *Compactor { return &Compactor{seed: maphash.MakeSeed()} }
 
 // Transform is a cache.TransformFunc. It compacts policies and bindings in place: it sets fields of
-// the object, and does not write to what they refer to, so a copy of the object keeps its content.
-// It removes the metadata that neither admission plugins nor the controller of the status read,
+// the object, and does not write to what they refer to, so a shallow copy of the object keeps its
+// content. It removes the metadata that neither admission plugins nor the status controller read,
 // such as annotations, in which kubectl stores the whole object once more. Of managed fields, those
 // of the status remain. Shared parts must not be changed afterwards. Transform leaves other objects
 // as they are and never returns an error.
@@ -78,8 +78,9 @@ func (c *Compactor) compactBinding(policyName *string, match **v1.MatchResources
 	share(c, &c.paramRefs, ref)
 }
 
-// share replaces a part by a part of the pool with the same protobuf encoding, which clients cannot
-// tell apart.
+// share lets a part, such as the match resources of a binding, be the same Go object as an equal
+// part of another policy or binding, which the pool keeps. Equal parts have the same protobuf
+// encoding, so clients cannot tell them apart. A part that cannot be encoded stays as it is.
 func share[T any, P interface {
 	*T
 	Marshal() ([]byte, error)

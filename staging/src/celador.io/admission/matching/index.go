@@ -40,8 +40,9 @@ type shape struct {
 // shortlist holds the candidates for requests of one shape.
 type shortlist struct {
 	shape shape
-	// equivalents are the equivalent resources for which the list was made. They change while the
-	// server runs, for instance with CustomResourceDefinitions.
+	// equivalents are the request's equivalent resources at the time when the list was made. The
+	// list is not used for requests with other equivalents: they change while the server runs, for
+	// instance when a CustomResourceDefinition adds a version.
 	equivalents []schema.GroupVersionResource
 	candidates  []Candidate
 }
@@ -96,8 +97,8 @@ func (x *Index) remember(list *shortlist) {
 	}
 }
 
-// mayMatch reports whether a request of the same shape as r may meet the criteria. It counts rules
-// that cannot be decided as matching.
+// mayMatch reports whether a request of the same shape as r may meet the criteria. A rule that
+// cannot be decided, because an equivalent resource has no kind, counts as a rule that matches.
 func (c *Criteria) mayMatch(r *Request) bool {
 	own := r.own(c.exact).Resource
 	for i := range c.exclude {
@@ -120,7 +121,8 @@ func (c *Criteria) mayMatch(r *Request) bool {
 }
 
 // certain reports whether all requests of the same shape as r meet the criteria: there are no
-// selectors, and a rule lists the resource itself.
+// selectors and no exclusions, and there are no rules or a rule lists the request's own resource
+// without resourceNames.
 func (c *Criteria) certain(r *Request) bool {
 	if c.namespaces.matcher != nil || c.objects.matcher != nil || len(c.exclude) > 0 || c.exact && r.original().Resource != r.GetResource() {
 		return false

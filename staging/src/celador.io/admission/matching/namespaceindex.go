@@ -25,8 +25,8 @@ type Item interface {
 // concurrent use. A changed index shares most of its memory with the one before.
 type NamespaceIndex[T Item] struct {
 	byName sorted[T]
-	// byLabel holds the items that require a label, sorted by label and name. free holds the other
-	// items, sorted by name.
+	// byLabel holds the items whose namespace selector requires a label, sorted by label and name.
+	// free holds the other items, sorted by name.
 	byLabel, free sorted[T]
 }
 
@@ -36,8 +36,8 @@ func (x NamespaceIndex[T]) All() [][]T { return x.byName }
 // Len returns the number of items.
 func (x NamespaceIndex[T]) Len() int { return x.byName.len() }
 
-// Candidates returns the items whose criteria the request may meet, in slices like those of All.
-// The request does not meet the criteria of the other items.
+// Candidates returns the items whose criteria the request may meet, sorted by name, in consecutive
+// slices that must not be changed. The request does not meet the criteria of the other items.
 func (x NamespaceIndex[T]) Candidates(r *Request) [][]T {
 	if len(x.byLabel) == 0 || len(x.byName) == 1 && len(x.byName[0]) <= few || !r.hasNamespaceLabels() {
 		return x.byName
@@ -114,14 +114,14 @@ func requiring[T Item](required label) func(T) int {
 	return func(item T) int { return item.Criteria().namespaceLabel().compare(required) }
 }
 
-// valued returns the function with which a list of items that require a label with the same key is
-// searched for a value of the label.
+// valued returns a function that compares the value of the label that an item requires with the
+// given one. It serves to search a list whose items all require labels with the same key.
 func valued[T Item](value string) func(T) int {
 	return func(item T) int { return strings.Compare(item.Criteria().namespaceLabel().value, value) }
 }
 
-// placed returns the function with which a list that is sorted by label and name is searched for
-// both.
+// placed returns a function that compares the required label and the name of an item with the given
+// ones. It serves to search byLabel, which is sorted by both.
 func placed[T Item](required label, name string) func(T) int {
 	return func(item T) int {
 		return cmp.Or(item.Criteria().namespaceLabel().compare(required), strings.Compare(item.Name(), name))

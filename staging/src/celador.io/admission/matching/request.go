@@ -65,8 +65,9 @@ func (r *Request) original() Target {
 	return Target{a.GetResource(), a.GetKind()}
 }
 
-// own returns the resource and kind of the request's objects, or those of the client's request for
-// criteria that match no equivalent resources.
+// own returns the resource and kind with which rules are compared first: those of the request's
+// objects or, if exact is set, those of the client's request. exact stands for matchPolicy Exact,
+// with which rules match no equivalent resources.
 func (r *Request) own(exact bool) Target {
 	if exact {
 		return r.original()
@@ -104,7 +105,7 @@ func (r *Request) namespaceLabels() (labels.Set, error) {
 	return r.nsLabels.get(func() (labels.Set, error) {
 		if r.writesNamespace() {
 			// A request that creates or updates a namespace may set labels that the stored
-			// namespace does not have yet.
+			// namespace does not have yet. Selectors apply to the labels in the request.
 			accessor, err := meta.Accessor(r.GetObject())
 			if err != nil {
 				return nil, apierrors.NewInternalError(err)
@@ -129,8 +130,9 @@ func (r *Request) writesNamespace() bool {
 	return r.GetOperation() == admission.Create || r.GetOperation() == admission.Update
 }
 
-// equivalentResources returns the resources that serve the same objects, the request's own among
-// them if the server knows it, and the original one. The result is shared and must not be changed.
+// equivalentResources returns the resources through which the server serves the same objects. They
+// include the resource of the client's request, and the request's own if the server knows it. The
+// result is shared and must not be changed.
 func (r *Request) equivalentResources() []schema.GroupVersionResource {
 	resources, _ := r.equivalents.get(func() ([]schema.GroupVersionResource, error) {
 		original := r.original().Resource

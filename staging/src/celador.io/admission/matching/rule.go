@@ -48,9 +48,9 @@ func compileRules(rules []v1.NamedRuleWithOperations) []rule {
 // does. Unless exact is set, a rule that lists an equivalent resource matches, too. An equivalent
 // resource without a kind is an error.
 //
-// If the API server has converted the objects, it has done so because a rule of the webhook lists
-// their resource. A rule that lists it, too, has it as its target, although it may also list the
-// original resource.
+// If the API server has converted the objects for a webhook, rules that list the resource of the
+// converted objects come first, with that resource as the target. The resource of the client's
+// request is then only an equivalent one.
 func matchRules(rules []rule, exact bool, r *Request) (Target, bool, error) {
 	own := r.own(exact)
 	for i := range rules {

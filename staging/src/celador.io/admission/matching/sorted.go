@@ -74,8 +74,8 @@ func (s sorted[T]) len() int {
 	return n
 }
 
-// with returns the list with an item. The item replaces the one with the same key, for which
-// compare searches.
+// with returns the list with the item added, or in place of the item that has the same key. compare
+// compares items with the key.
 func (s sorted[T]) with(item T, compare func(T) int) sorted[T] {
 	if len(s) == 0 {
 		return sorted[T]{{item}}

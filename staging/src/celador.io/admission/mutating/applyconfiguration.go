@@ -62,8 +62,8 @@ func (t patchable) mergeFast(configuration *constructed.Object) (runtime.Object,
 		return nil, nil
 	}
 	if t.own != base {
-		// Defaulting changes the merged object in place, also the parts that it shares with the
-		// base.
+		// The merged object shares parts with the base, and defaulting changes it in place. So a
+		// base that no mutation of this request has produced is copied first.
 		base = base.DeepCopyObject()
 	}
 	merged := structuredmerge.Merge(base, shape, configuration, MaxObjectBytes)

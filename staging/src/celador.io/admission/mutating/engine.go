@@ -129,8 +129,8 @@ func (r *applier) applyAll() error {
 	if err := r.settle(); err != nil {
 		return err
 	}
-	// If the request was interrupted during the last expression, this has been recorded as a
-	// failure of the expression.
+	// If the request was interrupted during the last expression, this looks like a failure of the
+	// expression, which failurePolicy may ignore. The request must end nevertheless.
 	if interrupted := r.request.Interrupted(); interrupted != nil {
 		return interrupted
 	}

@@ -19,8 +19,8 @@ var (
 )
 
 // jsonValueOf converts a value to JSON. It returns cel-go's conversion error for a value that has
-// no JSON form. cel-go cannot convert lists and maps that it builds, such as concatenations, as a
-// whole if they contain values of package values, so they are converted element by element.
+// no JSON form. cel-go cannot convert a list or map that it builds, such as a concatenation, if it
+// contains views (package values). jsonValueOf therefore converts such lists and maps itself.
 func jsonValueOf(value ref.Val) (*structpb.Value, error) {
 	native, err := value.ConvertToNative(jsonValueType)
 	if err == nil {

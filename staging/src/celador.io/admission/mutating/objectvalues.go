@@ -80,8 +80,8 @@ func (r *reading) show(object runtime.Object, form activation.Form) ref.Val {
 	return r.value
 }
 
-// mutated is called after a mutation has replaced the object. The next call of show for 'object'
-// decides its form again.
+// mutated is called after a mutation has replaced the object. The next expression that reads
+// 'object' decides its form again (see reading.fixed).
 func (v *objectValues) mutated() { v.object.fixed = false }
 
 // unconvertible returns an error if Kubernetes would fail to convert an object to the form in which

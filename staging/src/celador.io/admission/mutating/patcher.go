@@ -17,8 +17,9 @@ import (
 type patcher interface {
 	// patch returns the patched object. It never changes the original, and returns it itself if the
 	// patch changes nothing. Three kinds of errors reject the request whatever the failurePolicy
-	// is: *apierrors.StatusError, errRefused and identityErrors that are rejected. failurePolicy
-	// Ignore ignores all others.
+	// is: API errors (*apierrors.StatusError), errRefused, and changes of the object's identity for
+	// which Kubernetes rejects the request (identityError.rejected). failurePolicy Ignore ignores
+	// all others.
 	patch(*expression.Series, patchable) (patched, error)
 }
 

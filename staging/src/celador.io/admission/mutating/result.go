@@ -40,8 +40,8 @@ type Mutation struct {
 	Policy, Binding string
 	// Index is the position of the mutation in spec.mutations.
 	Index int
-	// Round is 1 when the mutation was reinvoked, after another plugin changed the object, and 0
-	// before.
+	// Round is 0 in the first run of mutating admission, and 1 in the second, which reinvokes
+	// mutations because the object has changed since.
 	Round int
 	// Err is the cause of the failure. It wraps cel.ErrCompilation of k8s.io/apiserver if the
 	// expression does not compile, and cel.ErrOutOfBudget if its cost budget is exceeded.

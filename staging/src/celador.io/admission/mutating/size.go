@@ -50,9 +50,9 @@ func (t patchable) grow(content int) error {
 	return nil
 }
 
-// jsonSize estimates the size of a value in JSON, like structuredmerge.Result. It stops soon after
-// the size exceeds limit, because values that contain another value several times can be far larger
-// in JSON than in memory.
+// jsonSize estimates the size of a value in JSON, with the same numbers as
+// structuredmerge.Result.Bytes. It stops soon after the size exceeds limit, because values that
+// contain another value several times can be far larger in JSON than in memory.
 func jsonSize(value any, limit int) int {
 	bytes := structuredmerge.ScalarBytes
 	add := func(part any) bool {

@@ -20,8 +20,8 @@ import (
 type Component int
 
 const (
-	// Evaluator is Celador's evaluator, for an expression that cel-go then evaluates without a
-	// panic.
+	// Evaluator is Celador's evaluator. Its panics count only if cel-go then evaluates the
+	// expression without a panic; otherwise the panic counts for Interpreter.
 	Evaluator Component = iota
 	// Interpreter is cel-go, which turns panics of functions into errors of the expression.
 	Interpreter
@@ -59,9 +59,9 @@ var records [components]struct {
 
 // Record counts a panic, and logs it with the stack and with keysAndValues, unless the component
 // has logged another one in the last ten seconds. The log goes to klog's logger. Call it in the
-// deferred function that has recovered cause, so that the stack is the one of the panic. An
-// evaluation that was cancelled, for example by a cost limit, is no panic. It is safe for
-// concurrent use.
+// deferred function that has recovered cause, so that the stack is the one of the panic. Record
+// ignores cel-go's panic of type interpreter.EvalCancelledError, with which it ends evaluations,
+// for example at a cost limit. It is safe for concurrent use.
 func Record(component Component, cause any, keysAndValues ...any) {
 	if !count(component, cause) {
 		return

@@ -38,9 +38,9 @@ type Binding struct {
 type terms struct {
 	// spec is the spec of the binding without PolicyName.
 	spec BindingSpec
-	// criteria is nil if the binding does not narrow the match constraints of its policy. It is
-	// compiled from spec.MatchResources. The compiler looks up terms by the address of that field,
-	// so the terms keep it in memory.
+	// criteria holds the compiled matchResources. It is nil if the binding has none, and so does
+	// not narrow the match constraints of its policy. spec keeps the matchResources themselves in
+	// memory, because the compiler finds shared terms by their address.
 	criteria *matching.Criteria
 	// params is nil if the binding has no paramRef.
 	params *params.Ref
@@ -59,8 +59,9 @@ func (b *Binding) Actions() []v1.ValidationAction { return b.spec.Actions }
 // unbound stands for the binding of a Singleton, which has none.
 var unbound = &Binding{terms: &terms{spec: BindingSpec{Actions: []v1.ValidationAction{v1.Deny}}}}
 
-// bindingCompiler compiles bindings. Bindings that refer to the same MatchResources object share
-// their terms. Safe for concurrent use.
+// bindingCompiler compiles bindings. To save memory, bindings that refer to the same MatchResources
+// object share its criteria, and all of their compiled spec if the rest of it is the same, too.
+// Safe for concurrent use.
 type bindingCompiler struct {
 	pool intern.Pool[weak.Pointer[v1.MatchResources], terms]
 }

@@ -17,7 +17,7 @@ type bindings struct {
 }
 
 // onlyUnbound takes the place of the bindings of a Singleton, which applies without any. It holds
-// unbound alone.
+// nothing but the pseudo-binding unbound, so that a Singleton is evaluated like other policies.
 var onlyUnbound = (*bindings)(nil).with(unbound)
 
 func (b *bindings) len() int {

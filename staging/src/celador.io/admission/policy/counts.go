@@ -49,7 +49,8 @@ func (s *Store[PolicyObject, BindingObject, Body]) Counts() (policies, bindings 
 }
 
 // Ineffective returns the names of the policies that need a binding and have none, and of the
-// bindings whose policy does not exist, in any order. It returns none between Hold and its release.
+// bindings whose policy does not exist, in any order. It returns none while Hold delays the
+// publication of changes, because policies and bindings may be yet to come.
 func (s *Store[PolicyObject, BindingObject, Body]) Ineffective() (policies, bindings []string) {
 	s.lock.Lock()
 	defer s.lock.Unlock()

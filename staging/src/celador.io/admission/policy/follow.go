@@ -19,8 +19,8 @@ type Informer interface {
 	AddEventHandler(cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error)
 }
 
-// Follow keeps the store up to date with an informer of policies or of bindings, which have the Go
-// types of Set. The store compiles each policy before it handles the next event.
+// Follow keeps the store up to date with an informer, whose objects are policies or bindings of the
+// Go types that Set accepts. The store compiles each policy before it handles the next event.
 func (s *Store[PolicyObject, BindingObject, Body]) Follow(informer Informer) error {
 	set := func(object any) {
 		if err := s.Set(object.(runtime.Object)); err != nil {

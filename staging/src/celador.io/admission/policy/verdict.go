@@ -50,8 +50,8 @@ func (s *Store[PolicyObject, BindingObject, Body]) ForgetVerdict(name string) {
 	delete(s.verdicts, name)
 }
 
-// misconfigurationChanged reports whether a policy fails requests with another error, or none, than
-// before.
+// misconfigurationChanged reports whether a policy with a new verdict fails requests with another
+// error than before, or no longer. Only then must a new snapshot be published.
 func misconfigurationChanged[Body any](old, current *Policy[Body]) bool {
 	before, after := old.misconfiguration(), current.misconfiguration()
 	if before == nil || after == nil {

@@ -18,8 +18,8 @@ import (
 // "Return Values for Mutating Expressions").
 var patchTypes = map[v1.PatchType]struct {
 	returns []*cel.Type
-	// check returns an error for a type that API validation rejects although it is among returns.
-	// Nil rejects none.
+	// check returns an error for a type of results that returns allows and API validation rejects.
+	// It is nil if there is no such type.
 	check func(*cel.Type) error
 	// feature is empty for the patch types of Kubernetes.
 	feature Feature

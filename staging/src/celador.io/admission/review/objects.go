@@ -15,10 +15,11 @@ import (
 
 var objects = NewObjects(noEquivalents{})
 
-// NewObjects returns the interfaces for the objects of Requests. equivalents finds the equivalent
-// resources that the API server serves. The interfaces convert between no versions: the API server
-// has converted the objects to a version that the webhook's rules name, and a policy that reads
-// another one fails. They set no defaults: the API server does so after each webhook.
+// NewObjects returns the admission.ObjectInterfaces for the unstructured objects of reviews.
+// equivalents finds the equivalent resources that the API server serves. The interfaces do not
+// convert between versions: the API server has converted the objects to a version that the
+// webhook's rules name, and a policy that reads another one fails. They set no defaults: the API
+// server does so after each webhook.
 func NewObjects(equivalents runtime.EquivalentResourceMapper) admission.ObjectInterfaces {
 	return &admission.RuntimeObjectInterfaces{
 		ObjectCreater:            unstructuredscheme.NewUnstructuredCreator(),
@@ -29,9 +30,9 @@ func NewObjects(equivalents runtime.EquivalentResourceMapper) admission.ObjectIn
 	}
 }
 
-// Objects returns the interfaces of NewObjects for a webhook that does not know which resources are
-// equivalent. Rules then match by the two resources that a review names: that of the client's
-// request and that of the converted objects.
+// Objects returns the admission.ObjectInterfaces for a webhook that does not know which resources
+// are equivalent; otherwise, they are those of NewObjects. Rules then match by the two resources
+// that a review names: that of the client's request and that of the converted objects.
 func Objects() admission.ObjectInterfaces { return objects }
 
 // noConversion converts objects only to the kind and version that they have. It implements

@@ -27,8 +27,9 @@ type constructors struct {
 	known map[string][]*cel.Type
 }
 
-// newConstructors returns the constructors for an object type of the table. others resolves the
-// remaining types of mutations, such as JSONPatch.
+// newConstructors returns the constructors for mutations of objects of the given type. table
+// converts the schemas of the object and its fields to types. others resolves the remaining types
+// of mutations, such as JSONPatch.
 func newConstructors(others types.Provider, table *typeTable, object *cel.Type) *constructors {
 	extended := *table
 	extended.Provider = others

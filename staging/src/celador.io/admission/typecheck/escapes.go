@@ -119,8 +119,9 @@ func (x *escapes) selected(id int64, t *cel.Type, name string) {
 	}
 }
 
-// called checks the literal key of an index expression or of 'in'. A key such as 'a__dash__b' is an
-// error only if the type cannot have it, and has the field a-b.
+// called checks the key of an index expression or of 'in', if it is a literal, such as
+// 'a__dash__b'. It adds an issue only if objects of the operand's type cannot have that key, but
+// have the field a-b that it stands for. Maps may have any key.
 func (x *escapes) called(e ast.Expr) {
 	call := e.AsCall()
 	if len(call.Args()) != 2 {
@@ -141,8 +142,8 @@ func (x *escapes) called(e ast.Expr) {
 	}
 }
 
-// constructed checks the names of a constructor's fields, and those that the constructor's own name
-// consists of, such as spec in Object.spec.
+// constructed checks the field names in a construction such as Object.spec{replicas: 1}: those
+// between the braces, here replicas, and those in the name of the constructor, here spec.
 func (x *escapes) constructed(e ast.Expr, constructor string) {
 	path := strings.Split(constructor, ".")
 	for i, name := range path {

@@ -12,13 +12,15 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// findGuarded marks the assessments whose type errors cannot occur, because has() guards the
-// subexpressions with errors: it is false for objects of a type without the field, and what depends
-// on it is not evaluated. If that makes a condition of the policy false, the expressions that
-// depend on the condition are not evaluated either.
+// findGuarded finds the type errors that cannot occur, because has() guards them: has() is false
+// for objects of a type without the field, and so the subexpression with the error is not
+// evaluated. It marks the assessments, each the result of checking one expression for one type, as
+// guarded. If has() makes a condition of the policy false, the errors of the expressions that
+// depend on the condition are guarded, too.
 //
-// allKnown means that all types of the policy are checked. A has() of a field that no type has then
-// makes the assessments unknown: it is a field of another version of the type, or a typo.
+// allKnown means that all types of the policy are checked. If an assessment is then guarded only by
+// a has() of a field that no type has, it is marked as unknown, too: the field is one of another
+// version of the type, or a typo.
 func (c *Checker) findGuarded(expressions []fieldExpression, params *resolvedType, checked []checkedType, allKnown bool) {
 	lacking := make([]map[int64]int, len(expressions)) // by ID of a has(), the number of types without its field
 	for i := range expressions {

@@ -179,8 +179,8 @@ func (w *wrapper) visitElements(values []ast.Expr, optional func(int) bool) {
 	}
 }
 
-// wrap calls the function by with the type and a copy of e, and replaces e by its result. If the
-// result is nil, e stays.
+// wrap replaces an expression e by the result of a function that gets the type and a copy of e. If
+// the result is nil, e stays.
 func (w *wrapper) wrap(e ast.Expr, by func(*types.Type, ast.Expr) ast.Expr) {
 	inner := w.NewUnspecifiedExpr(w.id())
 	inner.SetKindCase(e)
@@ -226,8 +226,9 @@ func (w *wrapper) mapOf(value ast.Expr) ast.Expr {
 	return w.NewMap(w.id(), []ast.EntryExpr{w.NewMapEntry(w.id(), key, value, false)})
 }
 
-// asElement returns the expression that replaces e as an element of a list or a value of a map. It
-// returns nil if the type of e must be the type of the other elements.
+// asElement returns the expression that replaces e, of type t, as an element of a list or a value
+// of a map in the second check. It returns nil, so that e stays, if mix is not set and t contains
+// no objects.
 func (w *wrapper) asElement(t *types.Type, e ast.Expr) ast.Expr {
 	if w.mix {
 		return w.NewCall(w.id(), "dyn", e)
@@ -240,7 +241,8 @@ func (w *wrapper) asOptional(_ *types.Type, e ast.Expr) ast.Expr {
 }
 
 // asAlternative returns the expression that replaces e as an alternative of a conditional or as the
-// argument of orValue(). It returns nil if the type of e must be the type of the other alternative.
+// argument of orValue() in the second check. Null becomes dynamic, since both alternatives may be
+// null. Otherwise asAlternative does the same as asElement.
 func (w *wrapper) asAlternative(t *types.Type, e ast.Expr) ast.Expr {
 	if t.Kind() == types.NullTypeKind {
 		return w.NewCall(w.id(), "dyn", e)

@@ -43,13 +43,14 @@ func undefinedName(message string) (string, bool) {
 	return name, undefined && isWhole
 }
 
-// suggestions collects, for each place where an expression names a field, the names that would be
-// right there: the fields of the operand or of the constructed object.
+// suggestions collects, for each place where an expression names a field, the fields that exist
+// there: those of the operand or of the constructed object. If the name is misspelt, one of them is
+// meant.
 type suggestions struct {
 	*scope
 	given map[int64]*cel.Type
-	// fields holds the names by the ID of the selection, or of the entry of a constructor, that
-	// names the field.
+	// fields holds, for each selection and each entry of a constructor, by its ID, the names of the
+	// fields that exist there.
 	fields map[int64]iter.Seq[string]
 }
 

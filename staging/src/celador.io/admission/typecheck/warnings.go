@@ -121,8 +121,9 @@ func shortLine(text string, limit int) string {
 	return strings.ToValidUTF8(text[:limit], "") + "..."
 }
 
-// FieldErrors returns the findings of Enforceable as errors of the fields. If there are very many,
-// it returns the first of them and an error with the number of the others.
+// FieldErrors returns the findings for which an Enforced policy must not decide (Enforceable), as
+// errors of the fields with the expressions. If there are very many, it returns the first of them
+// and an error with the number of the others.
 func (r *Result) FieldErrors() field.ErrorList {
 	r = r.Enforceable()
 	size, kept := 0, 0

@@ -28,7 +28,7 @@ type Result struct {
 	memory *evaluation
 	// byBinding describes the consecutive parts of Violations, one for each policy and binding.
 	byBinding []bindingDecisions
-	// Violations holds the decisions that are not Admitted, ignored failures among them, in the
+	// Violations holds the decisions that are Denied or Failed, ignored failures among them, in the
 	// order of policy name, binding name and validation.
 	Violations []Decision
 	// Annotations holds the audit annotations of the policies, in the order of policy name and
@@ -56,8 +56,8 @@ const (
 
 // Decision is the decision of a policy, through one of its bindings, about a request.
 type Decision struct {
-	// Policy and Binding are names. Binding is empty if the policy could not be applied through any
-	// binding.
+	// Policy and Binding are names. Binding is empty for a Singleton, and if the policy could not
+	// be applied through any binding.
 	Policy, Binding string
 	// Actions are the binding's validationActions. They must not be changed.
 	Actions []v1.ValidationAction

@@ -29,9 +29,10 @@ func checkBinding(binding, old *v1.ValidatingAdmissionPolicyBinding) field.Error
 	spec, path := &binding.Spec, field.NewPath("spec")
 	policyName, actions := path.Child("policyName"), path.Child("validationActions")
 
-	// Kubernetes reports required fields that are missing in two ways. Declarative validation
-	// reports them last and without a detail, but skips a field that was empty in old, too. The
-	// hand-written validation then reports that one.
+	// Kubernetes reports a missing policyName or validationActions in two ways. Its declarative
+	// validation reports it after all other errors and without a detail, but not if it was missing
+	// in the old binding, too. In that case, the hand-written validation reports it, at its place
+	// among the errors.
 	noName, noActions := spec.PolicyName == "", len(spec.ValidationActions) == 0
 	hadNoName := old != nil && old.Spec.PolicyName == ""
 	hadNoActions := old != nil && len(old.Spec.ValidationActions) == 0

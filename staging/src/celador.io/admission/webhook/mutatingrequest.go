@@ -26,9 +26,9 @@ type MutatingRequest struct {
 	reinvoked    bool
 }
 
-// NewMutatingRequest returns the request with the given attributes. The reinvocation context of the
-// attributes tells whether admission runs for the second time, and keeps under the name of the
-// plugin which webhooks may be invoked again.
+// NewMutatingRequest returns the request with the given attributes. Their reinvocation context
+// tells whether admission runs for the second time. Under the name of the plugin, it also keeps
+// which webhooks may be invoked again.
 //
 // After the last webhook, call WriteBack, and then End whether the request is admitted or not.
 func (s *Set) NewMutatingRequest(ctx context.Context, a admission.Attributes, o admission.ObjectInterfaces, c Config, plugin string) *MutatingRequest {

@@ -46,8 +46,8 @@ type Request struct {
 	// change of the object.
 	matched  *matching.Request
 	versions []version
-	// authorizer and memory are set when a match condition is first evaluated. All webhooks use the
-	// same memory, one after the other.
+	// authorizer and memory are set when a match condition is first evaluated. memory holds the
+	// series of evaluations. All webhooks use it, one after the other.
 	authorizer *activation.Authorizer
 	memory     *activation.Memory
 }
@@ -55,8 +55,8 @@ type Request struct {
 // version holds the request with its objects converted to one kind.
 type version struct {
 	attributes *admission.VersionedAttributes
-	// input holds the values that match conditions read. It is nil until it is first needed, and
-	// after a change.
+	// input holds the values that match conditions read. It is nil before the first condition is
+	// evaluated, and after a change of the objects.
 	input *activation.Input
 }
 

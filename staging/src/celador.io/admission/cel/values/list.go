@@ -50,8 +50,8 @@ func (l *listValue) child(i int) ref.Val {
 	return l.children[i]
 }
 
-// Get implements traits.Indexer. Unlike lists of cel-go, it accepts no index of type uint or
-// double.
+// Get implements traits.Indexer. Like lists of Kubernetes' conversion, and unlike lists of cel-go,
+// it accepts no index of type uint or double.
 func (l *listValue) Get(index ref.Val) ref.Val {
 	i, ok := index.(types.Int)
 	if !ok {
@@ -108,8 +108,9 @@ func (l *listValue) Value() any { return l.object.Interface() }
 // ConvertToType implements ref.Val.
 func (l *listValue) ConvertToType(to ref.Type) ref.Val { return convertToType(l, types.ListType, to) }
 
-// ConvertToNative implements ref.Val. It returns the slice itself for every slice type, as
-// Kubernetes' conversion does, and converts to JSON.
+// ConvertToNative implements ref.Val. For every slice type, it returns the Go slice of the view
+// unchanged, whatever the element types are, as Kubernetes' conversion does. It also converts to
+// JSON, and returns an error for other types.
 func (l *listValue) ConvertToNative(to reflect.Type) (any, error) {
 	if to == jsonValueType {
 		return jsonValue(l.object)

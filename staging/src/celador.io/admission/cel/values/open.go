@@ -21,8 +21,8 @@ var dynamic = func() *Schema {
 	return s
 }()
 
-// PreservesUnknown reports whether objects of an OpenAPI schema have fields that it does not
-// declare.
+// PreservesUnknown reports whether objects of an OpenAPI schema may have fields that the schema
+// does not declare, because of x-kubernetes-preserve-unknown-fields or additionalProperties: true.
 func PreservesUnknown(s common.Schema) bool {
 	additional := s.AdditionalProperties()
 	return s.IsXPreserveUnknownFields() || additional != nil && additional.Schema() == nil && additional.Allows()

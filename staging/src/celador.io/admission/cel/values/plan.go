@@ -34,8 +34,8 @@ const (
 	formStruct
 )
 
-// A plan describes how to read the values of one Go type. It is made once for each type, and
-// immutable once planFor has published it.
+// A plan describes how to read the values of one Go type, so that views need not inspect the type
+// on each read. All views of the type share it. It does not change once planFor has stored it.
 type plan struct {
 	// set is the set that holds this plan and the plans of the types that it refers to.
 	set   *planSet

@@ -43,8 +43,8 @@ func (l *schemaList) child(i int) ref.Val {
 	return v
 }
 
-// Get implements traits.Indexer. Unlike lists of cel-go, it accepts no index of type uint or
-// double.
+// Get implements traits.Indexer. Like lists of Kubernetes' conversion, and unlike lists of cel-go,
+// it accepts no index of type uint or double.
 func (l *schemaList) Get(index ref.Val) ref.Val {
 	i, ok := index.(types.Int)
 	if !ok {

@@ -111,8 +111,8 @@ func (m *schemaMap) Iterator() traits.Iterator {
 	return &keyIterator{m, keys}
 }
 
-// Equal implements ref.Val. A field that one of two objects does not have makes them unequal only
-// if it is known. Unknown fields are compared as Go values.
+// Equal implements ref.Val. A known field, which the schema describes, makes objects unequal if
+// only one of them has it. An unknown field does so only if both have it, with different Go values.
 func (m *schemaMap) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Mapper)
 	if !ok {

@@ -55,9 +55,9 @@ func (l *schemaMapList) Equal(other ref.Val) ref.Val {
 	return equalByKey(l.byKey, l.child, o, func(v ref.Val) any { return l.contentKey(v.Value()) })
 }
 
-// equalByKey compares the elements of a list with those of another list of the same size and with
-// the same keys. byKey holds the positions of the elements by their keys, and at returns the
-// element at a position.
+// equalByKey compares two lists of the same size, whose elements are identified by the same
+// x-kubernetes-list-map-keys. byKey holds the positions of the elements of the first list by their
+// keys, at returns its element at a position, and keyOf returns the key of an element of other.
 func equalByKey(byKey map[any]int, at func(int) ref.Val, other traits.Lister, keyOf func(ref.Val) any) ref.Val {
 	seen := make(map[any]struct{}, len(byKey))
 	for it := other.Iterator(); it.HasNext() == types.True; {
@@ -78,8 +78,9 @@ func equalByKey(byKey map[any]int, at func(int) ref.Val, other traits.Lister, ke
 // Add implements traits.Adder.
 func (l *schemaMapList) Add(other ref.Val) ref.Val { return addMapLists(l, other, l.keys) }
 
-// contentKey returns the key by which a map holds an unstructured element: the values of the list's
-// keys in it. Elements that are not objects have none.
+// contentKey returns the key of an unstructured element in byKey: the values of the fields that are
+// the list's x-kubernetes-list-map-keys. For an element that is not an object, it returns a CEL
+// error, which equals no other key.
 func (l *schemaMapList) contentKey(element any) any {
 	object, ok := element.(map[string]any)
 	if !ok {
@@ -88,8 +89,8 @@ func (l *schemaMapList) contentKey(element any) any {
 	return compositeKey(l.keys, func(key listKey) any { return object[key.name] })
 }
 
-// A mapListSum is the sum of a list with x-kubernetes-list-type map and another list. It is such a
-// list, too.
+// A mapListSum is the sum of a list with x-kubernetes-list-type map and another list. It behaves
+// like such a list itself: it is compared and added to by keys.
 type mapListSum struct {
 	traits.Lister
 	keys []listKey
@@ -138,8 +139,8 @@ func addMapLists(l traits.Lister, r ref.Val, keys []listKey) ref.Val {
 	return &mapListSum{types.NewRefValList(types.DefaultTypeAdapter, sum), keys}
 }
 
-// valueKey returns the key of an element of a list. Expressions construct elements with the escaped
-// names of the keys.
+// valueKey returns the key of a CEL element of a list: the values of its fields keys. In elements
+// that expressions construct, the fields have escaped names.
 func valueKey(element ref.Val, keys []listKey) any {
 	return compositeKey(keys, func(key listKey) any {
 		v := fieldOf(element, key)

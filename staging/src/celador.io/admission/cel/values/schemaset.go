@@ -129,9 +129,8 @@ func memberKey(element ref.Val) (any, ref.Val) {
 	return hashable(element.Value()), nil
 }
 
-// hashable returns a value that can be a key of a Go map and stands for content. For content that
-// cannot be a key itself, such as a byte slice, it is a text that begins with the name of the type,
-// so that it differs from all strings of the set.
+// hashable returns a value that can be a key of a Go map and stands for content: content itself,
+// or, if that cannot be a key, its text in Go syntax, such as []byte{0x61}.
 func hashable(content any) any {
 	if content != nil && !reflect.TypeOf(content).Comparable() {
 		return fmt.Sprintf("%#v", content)

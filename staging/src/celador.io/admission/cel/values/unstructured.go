@@ -38,8 +38,9 @@ func unstructured(object reflect.Value) (any, error) {
 	return converted["value"], nil
 }
 
-// A conversion is the part that unstructuredList and unstructuredMap share. It converts a view to a
-// list or map of cel-go when an operation first needs the whole value.
+// A conversion holds the fields and methods that unstructuredList and unstructuredMap have in
+// common. They read parts of a Go value from a view of it, and convert the whole to a list or map
+// of cel-go when an operation such as a comparison first needs the whole.
 type conversion[T interface {
 	ref.Val
 	traits.Sizer

@@ -41,7 +41,7 @@ func newUnstructuredStruct(p *plan, object reflect.Value) *unstructuredMap {
 }
 
 // entriesFor returns the map in which a key is looked up: the converted map, or the typed view
-// before it is converted.
+// before it is converted. For a key that is not a string, it returns noEntries.
 func (m *unstructuredMap) entriesFor(key ref.Val) traits.Mapper {
 	if _, ok := key.(types.String); !ok {
 		return noEntries

@@ -58,9 +58,9 @@ func (in *Input) Show(object, oldObject ref.Val) {
 	in.results, in.changes = nil, true
 }
 
-// resultsFor returns the results through which the next series with the given role shares values
-// with the other series of the input. It returns nil if there are no others yet, or if they may
-// have other values of 'object' or 'request'.
+// resultsFor returns the store of results with which the next series of the given role shares the
+// values of equal expressions with the other series of the input. It returns nil if there are no
+// others yet, or if they may have other values of 'object' or 'request'.
 func (in *Input) resultsFor(role policyspec.Role) *expression.Results {
 	if in.changes || role == policyspec.MatchCondition && in.Target.Resource != in.originalResource() {
 		return nil

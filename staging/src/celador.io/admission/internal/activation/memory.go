@@ -10,9 +10,10 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// Memory holds a series of evaluations with its activation and budget. It can be used again for the
-// next series, which saves allocations. The zero value is ready for use. Not safe for concurrent
-// use.
+// Memory holds what one series of evaluations needs: the series itself, the activation from which
+// its expressions read 'object' and the other variables, and its budget. Callers use the same
+// Memory for one series after the other, which saves allocations. The zero value is ready for use.
+// Not safe for concurrent use.
 type Memory struct {
 	series     expression.Series
 	activation activation

@@ -52,8 +52,9 @@ func (p *ParamValue) value() ref.Val {
 	return p.cached
 }
 
-// formed returns the param in its form. For Typed, that is client-go's Go type of the kind. A param
-// of another kind, or one that does not convert, stays unstructured.
+// formed returns the Go object of which the value is made: the unstructured param or, in the form
+// Typed, the param as client-go's Go type of its kind. If client-go has no type for the kind, or
+// the param does not convert to it, formed returns the unstructured param.
 func (p *ParamValue) formed() runtime.Object {
 	if p.form != Typed {
 		return p.object

@@ -19,8 +19,8 @@ import (
 // of admission. K identifies one of them, which the methods call a member. Not safe for concurrent
 // use.
 type State[K comparable] struct {
-	// candidates holds the members that were invoked with the object as it is now. A change of the
-	// object makes them due.
+	// candidates holds the members that have seen the object as it is now. When the object changes,
+	// they become due: the second run of admission must call them again.
 	candidates sets.Set[K]
 	// due holds the members that were invoked before the object changed.
 	due sets.Set[K]
@@ -39,8 +39,8 @@ func Of[K comparable](a admission.Attributes, plugin string) *State[K] {
 	return s
 }
 
-// Resume begins the second run. If other plugins changed the object since Suspend, all candidates
-// are due.
+// Resume begins the second run. If other plugins changed the object since the end of the first run
+// (Suspend), all candidates become due.
 func (s *State[K]) Resume(object runtime.Object) {
 	if len(s.candidates) > 0 && !apiequality.Semantic.DeepEqual(s.output, object) {
 		s.Changed()
@@ -50,8 +50,8 @@ func (s *State[K]) Resume(object runtime.Object) {
 // Due reports whether a member is invoked again.
 func (s *State[K]) Due(member K) bool { return s.due.Has(member) }
 
-// Asked reports whether Add was called for the member: it has reinvocationPolicy IfNeeded, and was
-// invoked.
+// Asked reports whether the member asked for reinvocation: it has reinvocationPolicy IfNeeded, and
+// was invoked (Add). Unlike Due, it does not depend on changes of the object.
 func (s *State[K]) Asked(member K) bool { return s.due.Has(member) || s.candidates.Has(member) }
 
 // Changed records that the object has changed, which makes all candidates due.

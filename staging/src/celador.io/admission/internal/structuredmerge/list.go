@@ -15,9 +15,9 @@ import (
 
 // mergeList merges a list of the configuration into a list with keys or into a set, and appends new
 // elements. It returns false where structured-merge-diff would reorder the result: if the
-// configuration has existing elements in another order, or after new ones. An empty list changes
-// nothing; it returns false if the existing list is empty, too, because structured-merge-diff then
-// sets an empty list in place of none.
+// configuration has existing elements in another order, or after new ones. An empty configuration
+// list changes nothing. But if the existing list is empty, too, mergeList returns false, because
+// structured-merge-diff turns an absent list into an empty one.
 func (m *merger) mergeList(s *listShape, into reflect.Value, list traits.Lister, at place) bool {
 	m.bytes += ScalarBytes
 	_, literal := list.Value().([]ref.Val)

@@ -68,8 +68,9 @@ type merger struct {
 // owner, directly or in lists and maps below the field.
 type place struct {
 	owner, field string
-	// literal is set inside a list or map literal. Only scalars and objects are supported there:
-	// the objects of Kubernetes convert other values in literals to values that no schema has.
+	// literal is set inside a list or map literal of the expression. Only scalars and constructed
+	// objects are merged there: other lists and maps in literals become values in Kubernetes that
+	// no schema accepts.
 	literal bool
 }
 

@@ -53,8 +53,9 @@ func (s *scalarShape) holds(scalar schema.Scalar) bool {
 	return s.Scalar == scalar || s.Scalar == schema.Untyped
 }
 
-// equalsScalar reports whether a field has the value of a scalar. ok is false if one of them is
-// neither a string nor a signed integer.
+// equalsScalar reports whether a field has the value of a scalar. It serves to find a list element
+// by its keys, or in a set. ok is false if field or scalar is neither a string nor a signed
+// integer.
 func equalsScalar(field reflect.Value, v ref.Val) (equal, ok bool) {
 	switch v := v.(type) {
 	case types.String:
@@ -79,8 +80,8 @@ func (m *merger) set(into reflect.Value, scalar any) bool {
 	return true
 }
 
-// sameInJSON reports whether two values have the same JSON. Equal quantities may have different
-// formats.
+// sameInJSON reports whether two values have the same JSON encoding. Merge compares encodings
+// because a quantity changes the object even if only its format differs from that of an equal one.
 func sameInJSON(a, b any) bool {
 	before, err := json.Marshal(a)
 	if err != nil {

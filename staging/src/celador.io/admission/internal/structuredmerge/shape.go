@@ -16,8 +16,9 @@ import (
 )
 
 // A shape describes how values of a schema merge into a Go type. Schemas and types are resolved
-// once, so that a merge takes only as long as the configuration is large. Each part is nil if merge
-// does not support values of that form, for example because their schema is atomic. Immutable.
+// once, so that the time of a merge depends on the size of the configuration only. A field for one
+// kind of values, such as list, is nil if Merge does not support these values here, for example
+// because their schema is atomic. Immutable.
 type shape struct {
 	// pointed is the shape of the target. It is set for pointer types, which have no other part.
 	pointed *shape
@@ -54,8 +55,8 @@ type keyShape struct {
 // A scalarShape is the shape of a scalar.
 type scalarShape struct {
 	schema.Scalar
-	// plain is set if the Go type has no JSON encoding of its own, but that of its kind, such as a
-	// string.
+	// plain is set if values of the Go type are encoded like those of its kind, such as string,
+	// because the type has no JSON methods of its own. Merge can then assign them directly.
 	plain bool
 }
 
@@ -109,8 +110,8 @@ type shapeKey struct {
 	name string
 }
 
-// build returns the shape of a Go type whose values have the schema ref. Types may refer to
-// themselves, so known has a shape before it is complete.
+// build returns the shape of a Go type whose values have the schema ref. It stores the shape of a
+// named type in b.known before the shape is complete, because a type may contain itself.
 func (b *shapeBuilder) build(t reflect.Type, ref schema.TypeRef) *shape {
 	s := &shape{}
 	if ref.NamedType != nil && ref.ElementRelationship == nil {
@@ -160,8 +161,9 @@ func (b *shapeBuilder) fields(t reflect.Type, of *schema.Map) map[string]fieldSh
 	return fields
 }
 
-// list returns the shape of a list that is merged by keys or as a set. It returns nil if merge
-// cannot compare the keys.
+// list returns the shape of a list that is merged by keys or as a set. It returns nil, so that
+// Merge does not support the list, if the elements have a JSON encoding of their own or lack a
+// field for a key.
 func (b *shapeBuilder) list(t reflect.Type, of *schema.List) *listShape {
 	s := &listShape{element: b.build(t.Elem(), of.ElementType)}
 	if hasCustomJSON(t.Elem()) {

@@ -28,8 +28,8 @@ func stable(object reflect.Value) bool {
 	return check == nil || check(object)
 }
 
-// A stability reports whether a value of one type is stable. It is nil if all values of the
-// type are.
+// A stability is a function for the values of one Go type. It reports whether a value is stable: it
+// survives a conversion to unstructured content and back. It is nil if all values of the type do.
 type stability func(reflect.Value) bool
 
 var stabilities sync.Map // reflect.Type -> stability
@@ -51,8 +51,8 @@ func makeStability(t reflect.Type, known map[reflect.Type]stability) stability {
 	if check, ok := known[t]; ok {
 		return check
 	}
-	// A recursive type refers to its own stability before that is complete. The placeholder looks
-	// it up when it checks a value.
+	// A recursive type refers to its own stability before that is complete. Until then, the
+	// function stable takes its place, which looks up the complete one when it checks a value.
 	known[t] = stable
 	known[t] = newStability(t, known)
 	return known[t]

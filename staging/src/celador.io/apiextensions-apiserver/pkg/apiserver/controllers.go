@@ -30,8 +30,8 @@ import (
 type controllers struct {
 	generic *genericapiserver.GenericAPIServer
 	crds    crdinformers.CustomResourceDefinitionInformer
-	// described is the informer for the controllers of OpenAPI documents. It is crds with sentences
-	// about default rules in the descriptions of fields.
+	// described is the informer for the controllers of OpenAPI documents: it is crds, but its
+	// lister adds sentences about default rules to the descriptions of fields.
 	described described
 	discovery *discovery.Controller
 	run       []func(context.Context)
@@ -81,8 +81,9 @@ func (c *controllers) start(ctx context.Context) {
 	}
 }
 
-// publishOpenAPI starts the controllers of OpenAPI documents, unless the server serves none. The
-// generic server sets its OpenAPI services before it runs post-start hooks.
+// publishOpenAPI starts the controllers of OpenAPI documents, unless the server serves none. It
+// must be called in a post-start hook: the generic server sets its OpenAPI services before it runs
+// the hooks.
 func (c *controllers) publishOpenAPI(ctx context.Context) {
 	if c.generic.StaticOpenAPISpec == nil {
 		return

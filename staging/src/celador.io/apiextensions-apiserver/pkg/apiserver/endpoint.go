@@ -56,9 +56,9 @@ func (h *handler) endpoint(ctx context.Context, version *serving.Version, info *
 	return serve, nil
 }
 
-// patch returns the handler of a patch request. A server-side apply uses the storage and the scope
-// that apply returns for this request alone, because field managers remember the objects that a
-// request has converted.
+// patch returns the handler of a patch request. For a server-side apply, it gets the storage and
+// the scope of the request from apply: if there are conversion rules, the two share a converter
+// that remembers the objects of one request, so no other request may use them.
 func patch(storage rest.Patcher, scope *handlers.RequestScope, admit admission.Interface, apply func() (rest.Patcher, *handlers.RequestScope, error), info *request.RequestInfo) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		if isApply(req) {

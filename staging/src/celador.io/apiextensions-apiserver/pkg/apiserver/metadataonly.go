@@ -21,9 +21,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/versionedstorage"
 )
 
-// markMetadataOnly returns a handler that marks requests for PartialObjectMetadata. With conversion
-// rules, objects are then read without the fields that the response does not have, and only the
-// rules that write metadata are evaluated.
+// markMetadataOnly returns a handler that marks requests whose responses are PartialObjectMetadata.
+// With conversion rules, objects are then read without the fields that the response does not have,
+// and of the rules, only those are evaluated on which metadata depends.
 func markMetadataOnly(scope *handlers.RequestScope, serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		if wantsMetadata(req, scope) {

@@ -47,8 +47,9 @@ type resources struct {
 }
 
 // expressionsOf finds the expressions of a CustomResourceDefinition that the lister has returned.
-// It returns the same pointer for all objects of one generation. *crdinformer.ExpressionCache
-// implements it.
+// It returns the same pointer for objects of one generation with equal expressions, so that
+// comparing pointers shows whether a Resource has outdated expressions.
+// *crdinformer.ExpressionCache implements it.
 type expressionsOf interface {
 	Of(*apiextensionsv1.CustomResourceDefinition) *apiextensions.ExpressionFields
 }
@@ -103,9 +104,9 @@ func (r *resources) get(ctx context.Context, crd *apiextensionsv1.CustomResource
 	return resource, nil
 }
 
-// lock returns the slot of a CustomResourceDefinition, locked. It adds the slot if there is none. A
-// slot that was removed while lock waited for it must not be used, because nothing would retire its
-// Resource.
+// lock returns the slot of a CustomResourceDefinition, locked. It adds the slot if there is none,
+// and also if the slot was removed while lock waited for it: nothing would retire a Resource in a
+// removed slot.
 func (r *resources) lock(uid types.UID) *slot {
 	for {
 		value, _ := r.slots.LoadOrStore(uid, &slot{})
@@ -158,8 +159,9 @@ func (r *resources) empty(uid types.UID, s *slot) {
 	r.slots.CompareAndDelete(uid, s)
 }
 
-// retire takes the Resource out of the slot. A goroutine destroys it after watchGrace, when its
-// requests have ended or drainTimeout has passed.
+// retire takes the Resource out of the slot, so that no further request gets it. A goroutine
+// destroys the Resource as soon as watchGrace has passed and its requests have ended. It waits for
+// requests no longer than drainTimeout, and for nothing once the server stops.
 func (r *resources) retire(s *slot) {
 	resource := s.current.Swap(nil)
 	if resource == nil {

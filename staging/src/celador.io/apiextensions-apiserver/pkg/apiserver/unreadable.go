@@ -25,7 +25,7 @@ import (
 )
 
 // objectsReadable is the type of the condition that is False while stored objects do not convert. A
-// CustomResourceDefinition that never had such objects does not have it.
+// CustomResourceDefinition that never had such objects has no such condition.
 const objectsReadable apiextensionsv1.CustomResourceDefinitionConditionType = "ObjectsReadable"
 
 // unreadable publishes how many stored objects of each CustomResourceDefinition do not convert to
@@ -41,8 +41,9 @@ type unreadable struct {
 	latest map[string]unreadableCounts
 }
 
-// unreadableCounts holds the number of objects that do not convert, by the version to which they do
-// not, for one generation of a CustomResourceDefinition.
+// unreadableCounts holds, for one generation of a CustomResourceDefinition, the numbers of stored
+// objects that do not convert. versions has a number for each version that some cannot be converted
+// to.
 type unreadableCounts struct {
 	uid        types.UID
 	generation int64

@@ -61,8 +61,10 @@ func (e *ExpressionCache) Of(crd *upstreamv1.CustomResourceDefinition) *apiexten
 	return nil
 }
 
-// record adds the expressions of a CustomResourceDefinition, or none if they are nil, until the
-// garbage collector finds the CustomResourceDefinition unreachable.
+// record adds the expressions of a CustomResourceDefinition, and removes them when the garbage
+// collector finds that no CustomResourceDefinition with these expressions is reachable any more. If
+// expressions is nil, record removes those that an earlier CustomResourceDefinition of the same
+// generation had.
 func (e *ExpressionCache) record(crd *upstreamv1.CustomResourceDefinition, expressions *apiextensions.ExpressionFields) {
 	at := revisionOf(crd)
 	e.lock.Lock()

@@ -43,8 +43,8 @@ func (r *compiledRule) determines(retyped *retypedField) bool {
 	return retyped.covers(path) && (len(path) >= len(retyped.path) || r.expression.SetsField(names(retyped.path[len(path):])))
 }
 
-// names returns the names of the segments of a path. The name of [*] is empty, which no field of a
-// constructed object is.
+// names returns the names of the segments of a path, to be compared with the names of the fields
+// that a rule constructs. The name of [*] is empty, which no such field is.
 func names(path rulepath.Path) []string {
 	names := make([]string, len(path))
 	for i, step := range path {

@@ -127,8 +127,8 @@ func mayBeUnset(output *types.Type) bool {
 	return output.Kind() == types.NullTypeKind || output != ruleresult.Held(output)
 }
 
-// resolve parses and checks the paths of a rule. It sets them in r, with the schemas that they lead
-// to.
+// resolve parses the scope and the field of a rule, and checks that both versions have the scope
+// and that the target has the field. It sets them in r, with the schemas of the values there.
 func (e *edge) resolve(rule *v1.ConversionRule, r *compiledRule) *problem {
 	var err error
 	if r.scope, err = rulepath.ParseScope(rule.Scope); err != nil {

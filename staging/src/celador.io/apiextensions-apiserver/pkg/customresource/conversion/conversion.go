@@ -56,9 +56,9 @@ type scopeValues struct {
 	known   bool
 	matches []rulepath.Location
 	scope   *plannedScope
-	// activations holds the variables for each of the matches. If only one rule has the scope,
-	// there is a single activation, which serves one match after the other, so that large lists
-	// take little memory.
+	// activations holds, for each of the matches, the variables that rules read when they are
+	// evaluated for it. If only one rule has the scope, there is a single activation for one match
+	// after the other, so that large lists take little memory.
 	activations []schemaexpression.Activation
 }
 
@@ -186,8 +186,9 @@ func (c *conversion) valuesAt(scope int) (*scopeValues, error) {
 	return values, nil
 }
 
-// activation returns the variables with which rules are evaluated for a match. If only one rule has
-// the scope, the next call changes them.
+// activation returns the variables that rules read when they are evaluated for the value
+// v.matches[match]. If only one rule has the scope, the next call overwrites them with those of
+// another value.
 func (c *conversion) activation(v *scopeValues, match int) *schemaexpression.Activation {
 	isShared := len(v.activations) == len(v.matches)
 	a := &v.activations[0]

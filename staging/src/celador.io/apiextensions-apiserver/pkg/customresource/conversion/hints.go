@@ -21,8 +21,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// hints suggests what to write instead of the names in an expression that the type checker does not
-// know.
+// hints makes suggestions for names in an expression that the type checker does not know: what to
+// write instead.
 type hints struct {
 	// scope is the text of the rule's scope, and self the type of the values there.
 	scope string
@@ -33,8 +33,8 @@ type hints struct {
 	// is the name of the version.
 	target *structuralschema.Structural
 	to     string
-	// shared has the variables, and tables the tables, that the rule can read as fields of
-	// variables, tables and inverted.
+	// shared declares the variables that the rule can read as fields of variables. tables declares
+	// the tables that it can read as fields of tables and of inverted.
 	shared *schemaexpression.Shared
 	tables *tables
 }

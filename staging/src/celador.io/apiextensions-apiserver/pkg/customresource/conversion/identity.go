@@ -69,8 +69,9 @@ func (c *identity) compareField(parent rulepath.Path, name string, source, targe
 // anyType is the schema of the fields that an object preserves without declaring them.
 var anyType structuralschema.Structural
 
-// fieldSchema returns the schema of a field or map value. It is nil if the schema has none, or
-// leaves its type open.
+// fieldSchema returns the schema of the field with the name: that of the property or, in a map,
+// that of all values. It is nil if the schema has no such field, or if it allows the field without
+// a schema.
 func fieldSchema(schema *structuralschema.Structural, name string) *structuralschema.Structural {
 	if property, ok := schema.Properties[name]; ok {
 		return &property
@@ -104,9 +105,10 @@ func (c *identity) compare(path rulepath.Path, source, target *structuralschema.
 	}
 }
 
-// keepsType reports whether the target's schema accepts the types of all values that the source's
-// schema accepts, apart from the values in lists, maps and objects. Null does not count: pruning
-// removes it where it is not allowed.
+// keepsType reports whether conversion may copy values of the source's schema, because the target's
+// schema accepts their type. It looks neither into lists, maps and objects, nor at null, which
+// pruning removes where it is not allowed. If the source leaves the type open, keepsType returns
+// true, since the conversion of each object checks such values (openField).
 func keepsType(source, target *structuralschema.Structural) bool {
 	switch {
 	case ruleresult.IsAny(source) || ruleresult.IsAny(target):

@@ -134,8 +134,8 @@ func (l *losses) compare(path rulepath.Path, source, target *structuralschema.St
 	}
 }
 
-// missing adds a value that the version converted to does not have or, if rules read parts of it,
-// the other parts.
+// missing records that a value at path gets lost, because the version that is converted to does not
+// have it. Parts that rules read are not lost: if there are such parts, missing records the others.
 func (l *losses) missing(path rulepath.Path, source *structuralschema.Structural, reads *readFields) {
 	each := rulepath.Segment{Each: true}
 	switch {

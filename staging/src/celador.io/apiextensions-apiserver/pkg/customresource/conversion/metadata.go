@@ -50,8 +50,8 @@ func (c *conversion) guardMetadata() *Error {
 	return nil
 }
 
-// validateEntries returns the errors that the API has for labels or annotations. name says which of
-// them the entries are.
+// validateEntries returns the errors with which the API refuses labels or annotations. name is
+// "labels" or "annotations".
 func validateEntries(name string, entries map[string]string) field.ErrorList {
 	path := field.NewPath("metadata", name)
 	if name == "labels" {

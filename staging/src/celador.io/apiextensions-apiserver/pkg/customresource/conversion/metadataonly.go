@@ -14,8 +14,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// metadataChanges says what a chain of converters may change: labels is set for labels, and
-// metadata for labels or annotations.
+// metadataChanges tells which metadata a converter or a chain of them may change. labels is set if
+// it may change labels, and metadata if it may change labels or annotations.
 type metadataChanges struct{ labels, metadata bool }
 
 // ChangesLabels reports whether converting an object from one version to another may change labels.

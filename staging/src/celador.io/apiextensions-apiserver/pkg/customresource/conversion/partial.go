@@ -69,8 +69,8 @@ func (c *conversion) applyDefaulted(ctx context.Context, rule *plannedRule, at r
 	c.unset(rule, at)
 }
 
-// readsAny reports whether an object has one of the values that a rule reads for the value at a
-// path. Values that every object has do not count.
+// readsAny reports whether an object has any of the values that a rule reads when it is evaluated
+// for the value at a path. Values that every object has, such as its kind, do not count.
 func (r *plannedRule) readsAny(object map[string]any, at rulepath.Path) bool {
 	return slices.ContainsFunc(r.reads(), func(read sourceRead) bool {
 		path := read.path
@@ -83,8 +83,9 @@ func (r *plannedRule) readsAny(object map[string]any, at rulepath.Path) bool {
 }
 
 // innermostReads returns the parts of the source that a rule reads, to tell whether it reads
-// anything of a partial object. It leaves out an object if the rule reads parts of it, and the type
-// and the name, which every object has.
+// anything that a partial object has. It leaves out a value if the rule also reads something in it.
+// It also leaves out apiVersion, kind, and the names and the namespace in metadata, which every
+// object has.
 func innermostReads(from *typedVersion, rule *compiledRule) []sourceRead {
 	reads := sourceReads(from, rule.scope, rule.expression)
 	return slices.DeleteFunc(slices.Clone(reads), func(read sourceRead) bool {

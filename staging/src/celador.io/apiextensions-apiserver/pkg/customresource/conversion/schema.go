@@ -35,8 +35,8 @@ func sourceSchema(s *structuralschema.Structural, clusterScoped bool) *structura
 				"generateName": stringSchema(validation.DNS1123SubdomainMaxLength),
 				"namespace":    stringSchema(validation.DNS1123LabelMaxLength),
 				"labels":       mapSchema(stringSchema(validation.LabelValueMaxLength)),
-				// The limit of all keys and values counts bytes, maxLength counts code points of up
-				// to 4 bytes.
+				// The API limits the bytes of all annotations together. Types count four bytes for
+				// each code point of maxLength.
 				"annotations": mapSchema(stringSchema(apivalidation.TotalAnnotationSizeLimitB / 4)),
 			},
 		},

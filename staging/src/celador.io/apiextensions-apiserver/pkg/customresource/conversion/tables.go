@@ -21,8 +21,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 )
 
-// Names of the variables whose fields are the tables of spec.conversion.tables. In the tables of
-// inverted, keys and values are exchanged.
+// Names of the variables with which expressions read spec.conversion.tables. Each has a field for
+// each table, such as tables.regions. In the tables of inverted, keys and values are exchanged.
 const (
 	tablesName   = "tables"
 	invertedName = "inverted"

@@ -13,8 +13,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// unguarded returns a warning about the rules that fail for valid objects: they read a value that
-// may be unset, and do not ask for it before.
+// unguarded returns a warning about the rules that may fail for valid objects, because they read a
+// value that may be unset, without a check such as has() before it.
 func (c *checkedRules) unguarded() []string {
 	var failing []string
 	var example *rulepath.UnsetValue

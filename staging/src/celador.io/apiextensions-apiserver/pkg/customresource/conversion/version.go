@@ -38,8 +38,8 @@ type targetTypes struct {
 	types  *ruleresult.Types
 }
 
-// newTypedVersion returns the types of a version, which it builds when they are needed. Objects
-// have no namespace if they are clusterScoped.
+// newTypedVersion returns a version with the types of its objects, which are built when they are
+// first used. Objects have no namespace if they are clusterScoped.
 func newTypedVersion(v Version, clusterScoped bool) *typedVersion {
 	return &typedVersion{
 		name:   v.Name,

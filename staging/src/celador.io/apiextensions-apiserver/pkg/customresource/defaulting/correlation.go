@@ -11,8 +11,9 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 )
 
-// A correlation leads from a value in an updated object to the same value before the update. The
-// zero value means that there is no old value.
+// A correlation tells, for a value in an updated object, which value it had before the update, so
+// that errors that the update does not cause can be left out. The zero value means that there is no
+// old object.
 type correlation struct {
 	// nearest is the value itself, or the innermost value around it that has an old value.
 	nearest *common.CorrelatedObject

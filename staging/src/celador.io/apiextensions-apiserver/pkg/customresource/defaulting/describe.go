@@ -30,8 +30,8 @@ func Describe(schema *apiextensionsv1.JSONSchemaProps, defaults apiextensions.Sc
 	}
 }
 
-// describeRule describes a rule in the field that it sets. at is the schema that contains the rule,
-// and tokens lead to it.
+// describeRule describes a rule in the field that it sets. at is the schema that contains the rule.
+// tokens are the elements of the path to it, such as properties and spec.
 func describeRule(at *apiextensionsv1.JSONSchemaProps, rule v1.DefaultRule, tokens []string) {
 	if rule.Field == "" {
 		if len(tokens) >= 2 && tokens[len(tokens)-2] == "properties" {
@@ -58,8 +58,8 @@ func describeField(field *apiextensionsv1.JSONSchemaProps, rule string, self rul
 	field.Description = sentence
 }
 
-// location returns the path of the values in an object that a schema describes. tokens lead to the
-// schema.
+// location returns the path, in objects, of the values that a schema describes. tokens are the
+// elements of the path to the schema: properties and spec lead to the value spec.
 func location(tokens []string) rulepath.Path {
 	var path rulepath.Path
 	for len(tokens) > 0 {

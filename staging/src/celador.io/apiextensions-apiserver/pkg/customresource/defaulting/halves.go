@@ -11,7 +11,8 @@ const statusProperty = "status"
 // request writes either the status or everything else. Rules run on the whole request; then the
 // server replaces the other half by that of the stored object. So a rule that sets a field in one
 // half must not read the other one: it would read what the client sent there, which is not stored.
-// The type and the names of an object are the same in both halves.
+// Every rule may read apiVersion, kind and the names in metadata, which are the same in both
+// halves.
 func crossing(r *rule) string {
 	if r.scope.parent != nil {
 		return ""

@@ -22,8 +22,8 @@ import (
 var index = regexp.MustCompile(`\[[0-9]+\]`)
 
 // explain returns the error text for a rule whose field is not a path in its schema. at is the
-// place of the rule, and text its field. err is the error of rulepath, which may advise what only
-// conversion rules can do.
+// place of the rule, and text its field. err is the error of rulepath. Since its advice may hold
+// for conversion rules only, explain looks for the likely mistake and advises how to correct it.
 func explain(at *place, text string, err error) string {
 	// A field must not contain [*] or an index. To find the list or map that the author means, the
 	// field is parsed as a scope, which may contain [*].

@@ -19,8 +19,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 
-// A place is a schema that has default rules, or that contains one that has. The places of a
-// version form a tree, which does not change once it is built.
+// A place is a schema that has default rules, or a schema around one. The places of a version form
+// a tree, which does not change once it is built.
 type place struct {
 	path   apiextensions.SchemaPath
 	schema *structuralschema.Structural
@@ -43,9 +43,9 @@ type place struct {
 
 	declared *apiservercel.DeclType // see selfType
 
-	// rules and own are the compiled sources. A rule with a field sets that field in a value of the
-	// schema, and is in rules: the value is its self. A rule without a field sets the value itself,
-	// and is in own: its self is the object around the value.
+	// rules and own hold the compiled rules of the schema. A rule with a field sets that field in a
+	// value of the schema, and is in rules: the value is its self. A rule without a field sets the
+	// value itself, and is in own: its self is the object around the value.
 	rules, own []*rule
 	// self is the schema by which rules read their self.
 	self *schemaexpression.Schema
@@ -70,9 +70,9 @@ func newPlaces(root *structuralschema.Structural, defaults apiextensions.SchemaD
 	return top, outside
 }
 
-// below returns the place one level below, to which the first of the tokens lead, and the tokens
-// that remain. The place is nil if the tokens lead to a schema that is not part of the structural
-// schema.
+// below returns the place one level below p on the path to a schema with rules. tokens are the
+// elements of the path from p, such as properties and spec; below returns those that remain. The
+// place is nil if the path leaves the structural schema, such as into anyOf.
 func (p *place) below(tokens []string) (*place, []string) {
 	switch keyword := tokens[0]; {
 	case keyword == "properties" && len(tokens) > 1:
@@ -128,8 +128,8 @@ func (p *place) each(visit func(*place)) {
 	p.items.each(visit)
 }
 
-// valueSchema returns the schema by which expressions read self. For a resource, it contains the
-// type and the name, also if the schema does not specify them.
+// valueSchema returns the schema by which expressions read self. If self is a resource, the schema
+// has apiVersion, kind and metadata even if the author did not declare them.
 func (p *place) valueSchema() *model.Structural {
 	if p.resource {
 		return &model.Structural{Structural: model.WithTypeAndObjectMeta(p.schema)}
@@ -137,8 +137,8 @@ func (p *place) valueSchema() *model.Structural {
 	return &model.Structural{Structural: p.schema}
 }
 
-// resourceSchema returns the schema of self, as an embedded resource if self has a type and
-// metadata.
+// resourceSchema returns the schema of self. If self is a resource, it is marked as an embedded
+// resource (x-kubernetes-embedded-resource), so that apiVersion, kind and metadata count as set.
 func (p *place) resourceSchema() *structuralschema.Structural {
 	if !p.resource {
 		return p.schema
@@ -162,8 +162,8 @@ func (p *place) selfType() *apiservercel.DeclType {
 	return p.declared
 }
 
-// repetitions returns the declared limits of the lists and maps around the place, outermost first.
-// A negative number is no limit.
+// repetitions returns the declared limits of the lists and maps around the place, outermost first,
+// from which the cost of a rule is estimated. A negative number means that there is no limit.
 func (p *place) repetitions() []int64 {
 	if p.parent == nil {
 		return nil

@@ -43,8 +43,8 @@ type rule struct {
 	reads []string
 	// readsAll is set if the expression reads self as a whole.
 	readsAll bool
-	// unguarded holds the parts of self that the expression reads without asking whether they are
-	// set. It is set only if the compiler is validating.
+	// unguarded holds the values in self that may be unset and that the expression reads without a
+	// check such as has(). It is set only if the compiler is validating.
 	unguarded []rulepath.UnsetValue
 }
 
@@ -144,8 +144,8 @@ func target(at *place, source v1.DefaultRule, path *field.Path) (*rule, *field.E
 	return r, nil
 }
 
-// identifying returns why a rule must not set a field that is the type or the metadata of a
-// resource. It returns "" for other fields.
+// identifying returns why a rule must not set a field that is apiVersion, kind or metadata of a
+// resource, or in its metadata. It returns "" for other fields.
 func identifying(scope *place, path rulepath.Path) string {
 	schema, resource := scope.schema, scope.resource
 	for _, step := range path {

@@ -20,8 +20,8 @@ type writtenRule struct {
 	rule *rule
 }
 
-// unguarded returns a warning for each rule that may fail for a valid object: it reads a value that
-// may be unset and that no rule sets.
+// unguarded returns a warning for each rule that may fail for a valid object: it reads, without a
+// check such as has(), a value that may be unset and that no rule sets.
 func unguarded(rules []writtenRule) []string {
 	set := sets.New[string]()
 	for _, r := range rules {

@@ -66,8 +66,9 @@ type instance struct {
 	key   string
 	index int
 
-	// activation holds self for the rules. It was made after the given number of changes of the
-	// object, and is nil until a rule is evaluated.
+	// activation holds self for the rules, and changes the number of changes of the object before
+	// it was made, so that it is not used after another change. It is nil until a rule is
+	// evaluated.
 	activation *schemaexpression.Activation
 	changes    int
 }

@@ -120,8 +120,9 @@ func equalFields(a, b map[string]any) bool {
 	return true
 }
 
-// hashFields returns a hash of managed fields that does not depend on the order of a map, and adds
-// their number of maps to nodes. Leaves of managed fields are empty maps.
+// hashFields returns a hash of managed fields that does not depend on the order of a map. It
+// increments nodes for each map in owned, including owned itself, so that the caller can tell large
+// ones.
 func hashFields(owned map[string]any, nodes *int) uint64 {
 	*nodes++
 	hash := uint64(len(owned))
@@ -132,9 +133,9 @@ func hashFields(owned map[string]any, nodes *int) uint64 {
 	return hash
 }
 
-// recent holds values that were seen more than once, by hash. A value replaces the one with which
-// it shares a place, so that the table needs no lock, does not grow, and forgets what is rare. It
-// is safe for concurrent use.
+// recent is a table of fixed size with values that were seen more than once. The hash of a value
+// determines its place, and a value replaces the one that had its place before. So the table needs
+// no lock, does not grow, and forgets what is rare. It is safe for concurrent use.
 type recent[T any] struct {
 	values []atomic.Pointer[T]
 	// seen holds the hash of the last value that was not found in each place.

@@ -59,8 +59,8 @@ type nativeValues struct {
 	size int
 }
 
-// convert converts a CEL value, or an unstructured value, which the views of custom resources have
-// as their content.
+// convert converts a CEL value. It also converts unstructured values, such as map[string]any,
+// because views of custom resources hold their content in that form.
 func (n *nativeValues) convert(value any) (any, error) {
 	for optional, ok := value.(*types.Optional); ok; optional, ok = value.(*types.Optional) {
 		if !optional.HasValue() {
