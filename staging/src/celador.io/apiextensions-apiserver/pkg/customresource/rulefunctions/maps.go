@@ -11,8 +11,9 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// copyOf returns a copy of the entries of a map. If the map cannot be copied, it returns an error
-// or an unknown as the second result.
+// copyOf returns a copy of the entries of a map. If v is not a map, or a value in it is an error or
+// an unknown, copyOf returns an error or an unknown as the second result, with which the function
+// of the caller ends.
 func copyOf(v ref.Val) (map[ref.Val]ref.Val, ref.Val) {
 	m, ok := v.(traits.Mapper)
 	if !ok {

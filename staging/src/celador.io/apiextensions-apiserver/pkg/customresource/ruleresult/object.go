@@ -23,8 +23,8 @@ type objectType struct {
 	// celType is the CEL type of the objects. Object types of the same structure have the same one.
 	celType *types.Type
 	schema  *structuralschema.Structural
-	// structure tells which types have the same fields. It is set only if comparable is, that is,
-	// if expressions see exactly the fields of the schema.
+	// structure is equal for types with the same fields, so that such types can get the same name.
+	// It is set only if comparable is: expressions then see exactly the fields of the schema.
 	structure  structure
 	comparable bool
 }

@@ -25,8 +25,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// ObjectType is the name of the type of a version's object in rules. The type of self must have
-// another name.
+// ObjectType is the name with which rules construct a whole object of a version, as in Object{spec:
+// ...}. The type of self must have another name, because CEL tells types apart by name.
 const ObjectType = "Object"
 
 // Types resolves the types of the objects that a rule may construct: Object, whose fields are those
@@ -122,8 +122,8 @@ func SettableSchema(root *structuralschema.Structural) *structuralschema.Structu
 	maps.Copy(target.Properties, root.Properties)
 	delete(target.Properties, "apiVersion")
 	delete(target.Properties, "kind")
-	// Kubernetes sets the other fields of metadata itself. Schemas do not describe labels and
-	// annotations, so this does.
+	// Rules may set only labels and annotations, because Kubernetes sets the other fields of
+	// metadata itself. Schemas of versions do not describe the two, so their types are added.
 	texts := structuralschema.Structural{
 		Generic: structuralschema.Generic{Type: "object"},
 		AdditionalProperties: &structuralschema.StructuralOrBool{

@@ -137,8 +137,8 @@ func unconvertible(failure *conversion.Error) *field.Error {
 	return invalid
 }
 
-// ruleTarget returns the path of the field that a rule sets. For a rule that sets the whole object,
-// it is that of the object.
+// ruleTarget returns the path of the field that a rule sets. If the rule sets the whole object, it
+// returns <nil>, the text of an empty path.
 func ruleTarget(rule *conversion.Rule) string {
 	at := rule.At
 	if at == "" {
