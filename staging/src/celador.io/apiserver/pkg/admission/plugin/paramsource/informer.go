@@ -16,8 +16,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// newInformer returns an informer for all objects of a resource, which the caller starts. open
-// records the informer's watch.
+// newInformer returns an informer for all objects of a resource, which the caller starts. open gets
+// to know when the informer's watch is open. watchFailed is called with the error of a list or
+// watch.
 func newInformer(open *watched, gvk schema.GroupVersionKind, watchFailed cache.WatchErrorHandlerWithContext) (cache.SharedIndexInformer, error) {
 	objects := open.client.Resource(open.resource.GroupVersionResource)
 	informer := cache.NewSharedIndexInformerWithOptions(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
