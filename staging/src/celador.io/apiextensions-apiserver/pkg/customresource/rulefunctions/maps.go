@@ -95,7 +95,7 @@ func removeAll(v, list ref.Val) ref.Val {
 }
 
 // isKey reports whether a value can be the key of a map. Values of other types may not be
-// comparable.
+// comparable, as the keys of a Go map must be.
 func isKey(v ref.Val) bool {
 	switch v.(type) {
 	case types.String, types.Int, types.Uint, types.Bool:

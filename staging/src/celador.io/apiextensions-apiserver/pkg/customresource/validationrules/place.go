@@ -8,8 +8,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 )
 
-// A place is the way from the root of a value to a node. Field paths and old values are derived
-// from it only when a rule fails.
+// A place is the way from the validated value to the value of a node. Field paths and old values
+// are derived from it only when a rule fails.
 type place []element
 
 type elementKind int8

@@ -20,8 +20,8 @@ import (
 
 // Attributes are the labels and fields by which requests of all versions select objects of a shared
 // storage. If they differ between versions, an object has those of each version, under names that
-// begin with the version. They are computed when an object enters the watch cache. So the cache
-// knows which watches an update concerns, also of watches in other versions.
+// begin with the version. They are computed when an object enters the watch cache, so the cache
+// knows for watches in every version whether an update concerns them.
 type Attributes struct {
 	base     storage.AttrFunc
 	versions []versionAttributes
