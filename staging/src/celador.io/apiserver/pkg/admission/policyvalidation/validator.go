@@ -37,9 +37,9 @@ func (v Validator[Object]) ValidateUpdate(obj, stored Object) field.ErrorList {
 	return v.validateUpdate(obj, stored)
 }
 
-// Check returns the errors of an object that is valid by the rules of the API. It authorizes the
-// user of the context to read params, and checks types and the bound policy. On create the stored
-// object is empty.
+// Check returns errors that do not follow from the object alone, which must be valid by the rules
+// of the API. It authorizes the user of the context to read params, and checks types and the bound
+// policy. On create the stored object is empty.
 func (v Validator[Object]) Check(ctx context.Context, obj, stored Object) field.ErrorList {
 	return v.check(ctx, obj, stored)
 }
