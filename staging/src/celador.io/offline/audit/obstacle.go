@@ -49,8 +49,8 @@ func unknown(source string) (found string) {
 	if issues.Err() != nil {
 		return ""
 	}
-	// selected holds the IDs of the nodes 'request' from which the expression selects a field other
-	// than userInfo.
+	// selected holds the IDs of the nodes 'request' from which the expression selects a field that
+	// an audit knows, that is any other than userInfo.
 	selected := map[int64]bool{}
 	visit := func(e ast.Expr) {
 		switch {

@@ -103,8 +103,9 @@ func split(definition runtime.Object) (*apiextensionsv1.CustomResourceDefinition
 	}
 }
 
-// establish does what the controllers of a server do before it serves a CustomResourceDefinition. A
-// conversion webhook cannot be called, so conversion changes only apiVersion.
+// establish accepts the names of a CustomResourceDefinition and sets its conditions, as the
+// controllers of a server do before it serves custom resources. It replaces a conversion webhook,
+// which cannot be called, by the strategy None, which changes only apiVersion.
 func establish(crd *apiextensionsv1.CustomResourceDefinition) {
 	crd.Status.AcceptedNames = crd.Spec.Names
 	for _, condition := range []apiextensionsv1.CustomResourceDefinitionConditionType{apiextensionsv1.NamesAccepted, apiextensionsv1.Established} {

@@ -160,8 +160,8 @@ func (strategy) PrepareForCreate(_ context.Context, object runtime.Object) {
 	}
 }
 
-// Validate returns the errors of policies and bindings, and those of fields with which tests make
-// other objects invalid.
+// Validate returns the errors of policies and bindings. Of other objects, it checks only the fields
+// with which tests make them invalid.
 func (strategy) Validate(_ context.Context, object runtime.Object) (errs field.ErrorList) {
 	switch o := object.(type) {
 	case *v1.ValidatingAdmissionPolicy:
