@@ -55,8 +55,8 @@ func Abbreviate(text string) string {
 	return strings.ToValidUTF8(text[:limit], "") + "..."
 }
 
-// List joins texts with a separator. Of more texts than most, it joins only the first, and appends
-// how many are left out, and of which kind, such as " fields".
+// List joins texts with a separator. If there are more texts than most, it joins only the first
+// ones, and appends how many are left out, and of which kind, such as " fields".
 func List(texts []string, most int, separator, kind string) string {
 	if len(texts) <= most {
 		return strings.Join(texts, separator)

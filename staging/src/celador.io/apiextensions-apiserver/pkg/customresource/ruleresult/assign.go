@@ -238,8 +238,8 @@ func noField(to *structuralschema.Structural) *mismatch {
 	return &mismatch{reason: "the schema has no such field: its fields are " + rulepath.ListNames(maps.Keys(to.Properties))}
 }
 
-// fieldSchema returns the schema of a field or map value, and false if the schema does not allow
-// it.
+// fieldSchema returns the schema of the field or map entry with the given name. It returns false if
+// the schema to does not allow one.
 func fieldSchema(to *structuralschema.Structural, name string) (*structuralschema.Structural, bool) {
 	if schema, ok := to.Properties[name]; ok {
 		return &schema, true

@@ -76,8 +76,8 @@ func (c *writeCheck) Validate(ctx context.Context, object, old map[string]any) f
 	return errs
 }
 
-// store returns the object that a read would find in the storage version after the write. It
-// changes a copy.
+// store returns the object that a read would find in the storage version after the write. It does
+// not change object.
 func (c *writeCheck) store(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	stored := object.DeepCopy()
 	if c.requested != c.stored {

@@ -102,8 +102,8 @@ func (a *Attributes) has(gv schema.GroupVersion) bool {
 // begins with it.
 func prefixOf(gv schema.GroupVersion) string { return gv.Version + "\x00" }
 
-// predicate returns the predicate of a request in the version for the objects of the shared
-// storage.
+// predicate changes p, the predicate of a request in the version, so that it selects objects of the
+// shared storage by the labels and fields that they have in that version.
 func (a *Attributes) predicate(p storage.SelectionPredicate, gv schema.GroupVersion) storage.SelectionPredicate {
 	p.GetAttrs = a.Of
 	if !a.has(gv) {
