@@ -54,7 +54,8 @@ func (v Validator[Object]) Warnings(ctx context.Context, obj Object) []string {
 }
 
 // UpdateWarnings returns the warnings about a valid updated object: those of Warnings, and a policy
-// without a binding. A policy is usually created before its binding.
+// without a binding. A new policy gets no warning about that, because it is usually created before
+// its binding.
 func (v Validator[Object]) UpdateWarnings(ctx context.Context, obj Object) []string {
 	warnings := v.Warnings(ctx, obj)
 	if v.warnUpdated != nil && obj.GetDeletionTimestamp() == nil {

@@ -50,9 +50,10 @@ type report struct {
 	// neither that of the policy nor that of a CustomResourceDefinition; see changedUnnoticed. It
 	// is used only by the worker that syncs the policy.
 	unrecorded bool
-	// initial is set in the first report since the start until it is compared with the status. A
-	// server of Kubernetes may have changed the spec, without its generation, while no server with
-	// this controller ran. It is used only by the worker that syncs the policy.
+	// initial is set in the first report since the start until it is compared with the status. Such
+	// a report may replace findings about the same generation: while no server with this controller
+	// ran, a server of Kubernetes may have changed the spec without its generation. It is used only
+	// by the worker that syncs the policy.
 	initial bool
 	lag     lag
 }
