@@ -17,7 +17,8 @@ import (
 )
 
 // obstacle returns why a policy cannot be evaluated over stored objects, or an empty string. An
-// audit knows neither the user who wrote an object nor the object before the write.
+// audit presents each object as created now, and knows neither the user who wrote it nor the object
+// before the write.
 func obstacle(p *v1.ValidatingAdmissionPolicy) string {
 	if !matchesCreate(p.Spec.MatchConstraints) {
 		return "spec.matchConstraints: the policy matches no CREATE of an object, and an audit presents objects as created"
