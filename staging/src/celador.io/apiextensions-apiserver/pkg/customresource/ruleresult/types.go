@@ -25,8 +25,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// ObjectType is the name with which rules construct a whole object of a version, as in Object{spec:
-// ...}. The type of self must have another name, because CEL tells types apart by name.
+// ObjectType is the name of the type with which rules construct a whole object of a version, or
+// parts of it, as in Object.spec{replicas: 1}. The type of self must have another name, because CEL
+// tells types apart by name.
 const ObjectType = "Object"
 
 // Types resolves the types of the objects that a rule may construct: Object, whose fields are those
@@ -147,8 +148,8 @@ func (t *Types) Resolve(name string) (common.ResolvedType, bool) {
 }
 
 // CheckField returns an error, which says what to do, if a value of a static type cannot be the
-// value of a field of a constructed object. It implements schemaexpression.FieldChecker: self is the
-// type of self, or of Root if the expression has this variable.
+// value of a field of a constructed object. It implements schemaexpression.FieldChecker: self is
+// the type of self, or of Root if the expression has this variable.
 func (t *Types) CheckField(typeName, field string, value *cel.Type, self *apiservercel.DeclType) error {
 	object, ok := t.byName[typeName]
 	if !ok {

@@ -69,7 +69,7 @@ func (p *metadataPatch) Update(ctx context.Context, name string, info rest.Updat
 }
 
 // validation returns a validation function for objects of the shared storage. It converts them to
-// the version of the request and calls validate.
+// the version of the request, or only their metadata while they do not convert, and calls validate.
 func (p *metadataPatch) validation(validate rest.ValidateObjectUpdateFunc) rest.ValidateObjectUpdateFunc {
 	convert := func(object runtime.Object) (*unstructured.Unstructured, error) {
 		if p.unreadable {
@@ -90,8 +90,8 @@ func (p *metadataPatch) validation(validate rest.ValidateObjectUpdateFunc) rest.
 	}
 }
 
-// patchedMetadata applies a patch to the metadata of an object of the shared storage, which stays
-// in the version in which it is stored.
+// patchedMetadata applies a patch to the metadata of an object of the shared storage. The object
+// stays in the version in which it is stored.
 type patchedMetadata struct {
 	rest.UpdatedObjectInfo
 	patch *metadataPatch
