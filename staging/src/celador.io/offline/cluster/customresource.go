@@ -86,8 +86,8 @@ func (c *Cluster) serveCustom(ctx context.Context, crd *apiextensionsv1.CustomRe
 	return nil
 }
 
-// split returns Kubernetes' part of a CustomResourceDefinition and the expressions that Kubernetes
-// does not have.
+// split returns a CustomResourceDefinition as Kubernetes' type, and its expressions, for which that
+// type has no fields.
 func split(definition runtime.Object) (*apiextensionsv1.CustomResourceDefinition, *apiextensions.ExpressionFields, error) {
 	switch d := definition.(type) {
 	case *apiextensionsv1.CustomResourceDefinition:
