@@ -102,8 +102,8 @@ func (a *Auditor) Audit(ctx context.Context, objects iter.Seq2[Object, error], p
 	return c.result(), nil
 }
 
-// evaluate evaluates the policies over one object, if one may apply. It returns the error of the
-// context; other errors are part of the report.
+// evaluate evaluates the policies over one object, unless none of them may apply to it. It returns
+// the error of the context; other errors are part of the report.
 func (a *Auditor) evaluate(ctx context.Context, c *collector, sequence int, object *Object) error {
 	reference := object.reference()
 	located, err := a.cluster.Locate(object.Unstructured)

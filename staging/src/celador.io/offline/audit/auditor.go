@@ -46,8 +46,8 @@ type Auditor struct {
 	maxFindings int
 	policies    []PolicyResult
 	needs       Needs
-	// since holds, by the name of a binding, the time since which an object must have been written
-	// to count. It is nil if all objects count.
+	// since holds the time when each binding was created, by its name. Objects that were last
+	// written before do not count for the binding. It is nil if all objects count.
 	since map[string]time.Time
 }
 
@@ -114,7 +114,7 @@ func bindToAll(policy string, index int) *unstructured.Unstructured {
 }
 
 // Policies returns the policies of the audit with each of their bindings, sorted by name and
-// binding. Counts and findings are empty. The caller owns the result.
+// binding. Counts and violations are empty. The caller owns the result.
 func (a *Auditor) Policies() []PolicyResult { return slices.Clone(a.policies) }
 
 // Matches reports whether an audited policy may apply to objects of the resource. See

@@ -21,8 +21,8 @@ type Needs struct {
 	paramKinds []schema.GroupVersionKind
 }
 
-// NeedsOf returns the needs of the validating policies among the objects. It returns an error if
-// one cannot be decoded.
+// NeedsOf returns the needs of the validating policies among the objects. It returns an error if a
+// policy cannot be decoded.
 func NeedsOf(objects []*unstructured.Unstructured) (*Needs, error) {
 	n := &Needs{}
 	for _, object := range objects {

@@ -17,7 +17,8 @@ import (
 )
 
 // obstacle returns why a policy cannot be evaluated over stored objects, or an empty string. An
-// audit knows neither the user who wrote an object nor the object before the write.
+// audit presents each object as created now, and knows neither the user who wrote it nor the object
+// before the write.
 func obstacle(p *v1.ValidatingAdmissionPolicy) string {
 	if !matchesCreate(p.Spec.MatchConstraints) {
 		return "spec.matchConstraints: the policy matches no CREATE of an object, and an audit presents objects as created"
@@ -49,8 +50,8 @@ func unknown(source string) (found string) {
 	if issues.Err() != nil {
 		return ""
 	}
-	// selected holds the IDs of the nodes 'request' from which the expression selects a field other
-	// than userInfo.
+	// selected holds the IDs of the nodes 'request' from which the expression selects a field that
+	// an audit knows, that is any other than userInfo.
 	selected := map[int64]bool{}
 	visit := func(e ast.Expr) {
 		switch {

@@ -68,8 +68,8 @@ type PolicyResult struct {
 	NotAuditable string
 	// Counts are the numbers of objects that the policy matches.
 	Counts
-	// Violations are sorted in the order of the objects' source. There may be more of them than
-	// MaxViolations; ViolationsCount counts all.
+	// Violations are sorted in the order of the objects' source. Of more than MaxViolations, only
+	// the first are listed; ViolationsCount counts all.
 	Violations      []Violation
 	ViolationsCount int
 }

@@ -29,8 +29,8 @@ type selection struct {
 
 const bindingKind = cluster.ValidatingKind + "Binding"
 
-// IsPolicy reports whether objects of the kind are validating policies or their bindings: what an
-// audit evaluates, as opposed to the objects over which it does.
+// IsPolicy reports whether objects of the kind are validating policies or their bindings. An audit
+// evaluates these, and only over objects of other kinds.
 func IsPolicy(kind schema.GroupKind) bool {
 	return kind.Group == v1.GroupName && (kind.Kind == cluster.ValidatingKind || kind.Kind == bindingKind)
 }

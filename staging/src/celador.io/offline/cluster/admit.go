@@ -64,8 +64,8 @@ func (c *Cluster) admit(ctx context.Context, request *Request, r *record) (*Resp
 	return response, nil
 }
 
-// errConnected is the error with which a connection ends after all policies admitted it, since
-// there is nothing to connect to.
+// errConnected is the error that a CONNECT request gets after all policies have admitted it, since
+// there is nothing to connect to. Admit turns it into a response that allows the request.
 var errConnected = &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Reason: "Connected", Code: http.StatusOK, Message: "connected"}}
 
 // newCall returns the HTTP request for a request, and stores the old object in the layer.
@@ -231,8 +231,8 @@ func decodeOptions(request *Request, options any) error {
 	return nil
 }
 
-// withVersion returns the body of an Update with the resource version of the stored object, unless
-// it has one. Clients read an object before they update it.
+// withVersion returns the body of an UPDATE request with the resource version of the stored object,
+// unless it has one. Clients read an object before they update it, so they send its version.
 func (c *Cluster) withVersion(call *call, l *layer) (any, error) {
 	parent, err := c.resource(call.GroupVersionResource, "")
 	if err != nil {
@@ -255,8 +255,8 @@ func (c *Cluster) withVersion(call *call, l *layer) (any, error) {
 	return object.Object, nil
 }
 
-// withConnectOptions sets the method and query of a Connect. The object of the request holds the
-// options.
+// withConnectOptions sets the HTTP method and the query of a CONNECT request. The query has the
+// options, such as the command of a pods/exec, which the object of the request holds.
 func (c *Cluster) withConnectOptions(call *call, request *Request) error {
 	if call.connecter == nil {
 		return fmt.Errorf("resource %s does not accept CONNECT", call.path())

@@ -63,8 +63,8 @@ type GroupOptions struct {
 	// Authorizer answers the checks of registries, such as RBAC's escalation check. It allows
 	// everything, since a cluster does not authorize requests.
 	Authorizer authorizer.UnconditionalAuthorizer
-	// Reviewer answers access reviews from the roles and bindings of the cluster that the request
-	// is sent to.
+	// Reviewer answers access reviews from the RBAC roles and role bindings of the cluster that the
+	// request is sent to.
 	Reviewer Authorizer
 	// Namespaces looks up namespaces for registries whose checks depend on them.
 	Namespaces matching.NamespaceGetter

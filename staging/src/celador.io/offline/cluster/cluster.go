@@ -28,8 +28,8 @@ type Cluster struct {
 	// objects are the objects of the cluster. They do not change after New has returned.
 	objects  *layer
 	policies policySet
-	// access decides the checks of expressions and access reviews by the roles and bindings among
-	// the objects.
+	// access answers the checks of expressions and access reviews, by the RBAC roles and role
+	// bindings among the objects.
 	access Authorizer
 	// customResources are the custom resources of the CustomResourceDefinitions among the objects.
 	customResources map[schema.GroupResource]*customResource
@@ -202,8 +202,8 @@ func setSystemFields(m metav1.Object) {
 // firstUID is the UID of stored objects whose manifests have none.
 const firstUID types.UID = "00000000-0000-0000-0000-000000000001"
 
-// namespaceOf returns the namespace of an object, which is "default" unless the manifest names
-// another.
+// namespaceOf returns the namespace of an object: that in its manifest, "default" if the manifest
+// has none, and "" if the resource is cluster-scoped.
 func namespaceOf(r *resource, object *unstructured.Unstructured) string {
 	if !r.namespaced {
 		return ""

@@ -86,8 +86,8 @@ func (c *Cluster) serveCustom(ctx context.Context, crd *apiextensionsv1.CustomRe
 	return nil
 }
 
-// split returns Kubernetes' part of a CustomResourceDefinition and the expressions that Kubernetes
-// does not have.
+// split returns a CustomResourceDefinition as Kubernetes' type, and its expressions, for which that
+// type has no fields.
 func split(definition runtime.Object) (*apiextensionsv1.CustomResourceDefinition, *apiextensions.ExpressionFields, error) {
 	switch d := definition.(type) {
 	case *apiextensionsv1.CustomResourceDefinition:
@@ -103,8 +103,9 @@ func split(definition runtime.Object) (*apiextensionsv1.CustomResourceDefinition
 	}
 }
 
-// establish does what the controllers of a server do before it serves a CustomResourceDefinition. A
-// conversion webhook cannot be called, so conversion changes only apiVersion.
+// establish accepts the names of a CustomResourceDefinition and sets its conditions, as the
+// controllers of a server do before it serves custom resources. It replaces a conversion webhook,
+// which cannot be called, by the strategy None, which changes only apiVersion.
 func establish(crd *apiextensionsv1.CustomResourceDefinition) {
 	crd.Status.AcceptedNames = crd.Spec.Names
 	for _, condition := range []apiextensionsv1.CustomResourceDefinitionConditionType{apiextensionsv1.NamesAccepted, apiextensionsv1.Established} {

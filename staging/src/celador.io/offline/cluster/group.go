@@ -55,9 +55,9 @@ type resource struct {
 	endpoint
 }
 
-// An endpoint handles the requests for a resource. It converts objects between their JSON, the form
-// in which handlers and policies see them, and the form in which layers hold them. The
-// implementations are those of built-in groups and of custom resources.
+// An endpoint handles the requests for a resource. It converts objects between three forms: their
+// JSON, the form in which handlers and policies see them, and the form in which layers hold them.
+// The implementations are those of built-in groups and of custom resources.
 type endpoint interface {
 	// decode returns an object with defaults from its JSON, in the form in which handlers see it.
 	// Unknown fields are errors.

@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// A layer holds internal objects by their storage keys, and shows those of the layer below it.
-// Writes change only the top layer: New fills the layer of the cluster, and each request writes
-// into a layer of its own, which is dropped afterwards. A layer is safe for concurrent use. Its
-// objects must not be changed.
+// A layer holds objects of a cluster by their storage keys, and shows those of the layer below it,
+// too. Writes change only the top layer: New fills the layer of the cluster, and each request
+// writes into a layer of its own, which is dropped afterwards. A layer is safe for concurrent use.
+// Its objects must not be changed.
 type layer struct {
 	// cluster is the cluster whose objects the layer holds.
 	cluster *Cluster

@@ -13,8 +13,9 @@ import (
 	"celador.io/admission/validating"
 )
 
-// policies is the admission chain of all clusters. It applies policies to the requests whose
-// context has a record.
+// policies is the admission chain of all clusters. A request has the policies of its cluster in the
+// record of its context; policies applies these, and records there what they did. Requests without
+// a record are admitted.
 type policies struct{}
 
 var (
@@ -30,8 +31,8 @@ type record struct {
 	mutated, validated bool
 	// mutations has an entry for each round of mutation.
 	mutations []mutating.Result
-	// mutationEnded is set if an error ended the last round of mutation. Policies that come later
-	// in the round were not evaluated.
+	// mutationEnded is set if an error has ended the last round of mutation before all of its
+	// policies were evaluated.
 	mutationEnded bool
 	validation    validating.Result
 	// mismatches holds the reasons why policies do not apply, by their position in

@@ -43,9 +43,9 @@ type Controller struct {
 	queue    workqueue.TypedRateLimitingInterface[string]
 }
 
-// NewController returns a controller that is idle until Run. It replaces the documents of handler
-// and of manager, which may be nil, and adds an index to the informer. It fails if the informer has
-// stopped or already has a controller.
+// NewController returns a controller that is idle until Run. The controller replaces the documents
+// of handler, and those of manager, the aggregated discovery, unless it is nil. NewController adds
+// an index to the informer, and fails if the informer has stopped or already has a controller.
 func NewController(informer informers.CustomResourceDefinitionInformer, handler *Handler, manager aggregated.ResourceManager) (*Controller, error) {
 	c := &Controller{
 		crds:    cache.NewTypedSharedIndexInformer[*apiextensionsv1.CustomResourceDefinition](informer.Informer()),

@@ -75,7 +75,7 @@ func subresourcesOf(s *apiextensionsv1.CustomResourceSubresources, kind *metav1.
 }
 
 // storageVersionHash returns the hash of the version in which the CRD's objects are stored. As in
-// Kubernetes, it is a hash of the requested kind and not of the accepted one. It is empty if that
+// Kubernetes, it is made of the kind in spec.names, not of the accepted one. It is empty if that
 // version is not served.
 func storageVersionHash(spec *apiextensionsv1.CustomResourceDefinitionSpec) string {
 	for _, v := range spec.Versions {

@@ -51,9 +51,9 @@ func (p *Pool[K]) Run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// addWorkers starts workers until there are as many as there should be. The caller holds the lock.
-// Run waits for the new workers, too: either Run itself calls addWorkers before it waits, or the
-// timer of a slow key does while the worker with this key, for which Run waits, still runs.
+// addWorkers starts workers until as many run as target returns. The caller holds the lock. Run
+// waits for the new workers, too: either Run itself calls addWorkers before it waits, or the timer
+// of a slow key does while the worker with this key, for which Run waits, still runs.
 func (p *Pool[K]) addWorkers(ctx context.Context) {
 	for p.workers < p.target() {
 		p.workers++

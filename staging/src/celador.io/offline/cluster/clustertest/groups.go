@@ -33,8 +33,8 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// A resource is a resource of version v1 of a group. object and list have the types of its objects
-// and lists.
+// A resource is one that the backend serves, in version v1 of its group. object and list are empty
+// values of the Go types of its objects and lists.
 type resource struct {
 	name         string
 	namespaced   bool
@@ -160,8 +160,8 @@ func (strategy) PrepareForCreate(_ context.Context, object runtime.Object) {
 	}
 }
 
-// Validate returns the errors of policies and bindings, and those of fields with which tests make
-// other objects invalid.
+// Validate returns the errors of policies and bindings. Of other objects, it checks only the fields
+// with which tests make them invalid.
 func (strategy) Validate(_ context.Context, object runtime.Object) (errs field.ErrorList) {
 	switch o := object.(type) {
 	case *v1.ValidatingAdmissionPolicy:

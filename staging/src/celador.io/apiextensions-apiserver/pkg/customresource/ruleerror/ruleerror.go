@@ -25,8 +25,8 @@ const (
 )
 
 // Shorten shortens the errors of the type checker for one expression: of many errors it keeps the
-// first ones, of a long line the part around the error. It also replaces wrapper(T), as the type
-// checker writes the types of constructed objects, by T.
+// first ones, of a long line the part around the error. Where the type checker writes wrapper(T),
+// for the nullable type of a constructed object, Shorten writes T.
 func Shorten(detail string) string {
 	detail = nullable.ReplaceAllString(detail, "$1")
 	const start = "\nERROR: "
@@ -55,8 +55,8 @@ func Abbreviate(text string) string {
 	return strings.ToValidUTF8(text[:limit], "") + "..."
 }
 
-// List joins the first most texts. If there are more, it appends how many are left out, and the
-// kind, such as " fields".
+// List joins texts with a separator. If there are more texts than most, it joins only the first
+// ones, and appends how many are left out, and of which kind, such as " fields".
 func List(texts []string, most int, separator, kind string) string {
 	if len(texts) <= most {
 		return strings.Join(texts, separator)

@@ -30,8 +30,10 @@ const (
 	unused = "#unused"
 )
 
-// expand returns the expander of a macro such as target.optMap(v, e). If target has a value, the
-// macro evaluates wrap(e) with v as that value. Otherwise it returns optional.none().
+// expand returns the function that expands a macro such as target.optMap(v, e). If target has a
+// value, the expansion evaluates e with that value as the variable v, and returns wrap(e): for
+// optMap, an optional with the result, and for optFlatMap the result, which is an optional.
+// Otherwise the expansion returns optional.none().
 func expand(wrap func(cel.MacroExprFactory, ast.Expr) ast.Expr) cel.MacroFactory {
 	return func(factory cel.MacroExprFactory, optional ast.Expr, arguments []ast.Expr) (ast.Expr, *cel.Error) {
 		if arguments[0].Kind() != ast.IdentKind {

@@ -11,8 +11,9 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// copyOf returns a copy of the entries of a map. If the map cannot be copied, it returns an error
-// or an unknown as the second result.
+// copyOf returns a copy of the entries of a map. If v is not a map, or a value in it is an error or
+// an unknown, copyOf returns an error or an unknown as the second result, with which the function
+// of the caller ends.
 func copyOf(v ref.Val) (map[ref.Val]ref.Val, ref.Val) {
 	m, ok := v.(traits.Mapper)
 	if !ok {
@@ -94,7 +95,7 @@ func removeAll(v, list ref.Val) ref.Val {
 }
 
 // isKey reports whether a value can be the key of a map. Values of other types may not be
-// comparable.
+// comparable, as the keys of a Go map must be.
 func isKey(v ref.Val) bool {
 	switch v.(type) {
 	case types.String, types.Int, types.Uint, types.Bool:

@@ -47,15 +47,17 @@ func (c Cost) Add(other Cost) Cost {
 // Exceeds reports whether an object of the size Typical may cost more than MaxObjectCost.
 func (c Cost) Exceeds() bool { return c.Typical > MaxObjectCost }
 
-// MayExceed reports whether a rule that is accepted may still cost more than MaxObjectCost, for an
-// object of usual size with long lists: the rule has nested loops, or the limits in the schema are
-// too high.
+// MayExceed reports whether a rule that is accepted deserves a warning, because it may cost more
+// than MaxObjectCost for an object of the size Large: the rule has nested loops, so its cost grows
+// faster than the object, or the schema declares limits, and they are too high. It is false for
+// other rules, which exceed MaxObjectCost for some size anyway.
 func (c Cost) MayExceed() bool {
 	return !c.Exceeds() && c.Large > MaxObjectCost && (c.isBounded || c.Large > 2*growth*c.Typical)
 }
 
-// Excess says by how much rules exceed MaxObjectCost, and what to do. Exceeds must be true for
-// them.
+// Excess returns the text of an error for rules that exceed MaxObjectCost: by which factor, for an
+// object of which size, and how to make them cheaper. what names the rules, or their cost. Call it
+// only if Exceeds returns true.
 func (c Cost) Excess(what string) string {
 	factor := c.Typical / MaxObjectCost
 	text := fmt.Sprintf("%.1fx", factor)

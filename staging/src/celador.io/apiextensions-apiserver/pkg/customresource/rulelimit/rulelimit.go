@@ -35,8 +35,8 @@ var (
 	// is refused then costs at least 48 times MaxObjectCost for the largest object, and 2,304 times
 	// with one loop in another.
 	Typical = objectSize(celconfig.MaxRequestSizeBytes / 48)
-	// Large is the size of object for which the rules should stay within MaxObjectCost. Otherwise
-	// there is a warning.
+	// Large is the size of object for which MayExceed looks at the cost of an accepted rule. If
+	// MayExceed is true for a conversion rule, the server returns a warning.
 	Large = objectSize(growth * celconfig.MaxRequestSizeBytes / 48)
 )
 

@@ -108,8 +108,9 @@ func enter(p Path, i int, parent any) (_ any, found bool, _ error) {
 	return nil, false, p.notEntered(i, parent)
 }
 
-// notEntered returns the error for segment i, which stands for a field, a list item or [*], while
-// the value that it leads into is of another kind.
+// notEntered returns the error for a path that leads to segment i, but cannot be followed there:
+// parent, the value before the segment, is not an object if the segment is a field, not a list if
+// it is a list item, or neither a list nor a map if it is [*].
 func (p Path) notEntered(i int, parent any) error {
 	wanted := "an object"
 	if p[i].Item {
@@ -176,9 +177,8 @@ type matcher struct {
 	matches []Location
 }
 
-// match adds the values to which the scope leads. i is the index of the next segment, value the
-// value that the segments before have led to, and at the path to it, with room for the other
-// segments.
+// match adds to m.matches the locations to which the segments from index i on lead from value. at
+// is the path of value. It has room for the other segments, so that appending one does not copy it.
 func (m *matcher) match(i int, value any, at Path) error {
 	if value == nil {
 		return nil

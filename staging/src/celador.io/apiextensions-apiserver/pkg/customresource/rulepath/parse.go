@@ -87,8 +87,8 @@ func (p *parser) name(where string) (string, error) {
 	return name, nil
 }
 
-// brackets reads a segment in brackets after the opening one. before is the path up to there, for
-// errors.
+// brackets reads the rest of a segment in brackets, after the opening bracket. before is the path
+// before the segment: errors suggest paths that begin with it.
 func (p *parser) brackets(before Path) (Segment, error) {
 	if p.rest == "" {
 		return Segment{}, p.errorf("'[' is not closed")

@@ -54,8 +54,8 @@ func Values(schema *structuralschema.Structural) *structuralschema.Structural {
 	return schema.AdditionalProperties.Structural
 }
 
-// unresolved returns the error of Resolve for segment i, for which schema, that of its parent, has
-// no property. The error says what to write instead.
+// unresolved returns the error of Resolve if segment i leads to nothing in schema, which is the
+// schema of the value before the segment. The error says what to write instead.
 func (p Path) unresolved(i int, schema *structuralschema.Structural) error {
 	parent, segment := p[:i], p[i]
 	switch {

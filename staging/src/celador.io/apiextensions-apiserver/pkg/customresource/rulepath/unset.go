@@ -59,8 +59,9 @@ func Unset(self, root *structuralschema.Structural, reads []schemaexpression.Ung
 	})
 }
 
-// mayBeUnset returns the path in the schema of a value that an expression reads. It also reports
-// whether a valid object that has all values before this one may lack it.
+// mayBeUnset returns the path in the schema of a value. read is the path with which an expression
+// reads the value. unset is set if a valid object may lack the value although it has all values
+// before it on the path.
 func mayBeUnset(schema *structuralschema.Structural, read []string) (path Path, unset bool) {
 	for _, name := range read {
 		segment := Segment{Name: name, Each: name == schemaexpression.Entry}

@@ -90,8 +90,9 @@ func valueOf(v ref.Val) ref.Val {
 	}
 }
 
-// enter counts a value, and its text in bytes, towards the limits, and returns a mismatch if they
-// are exceeded. The caller calls leave after it has converted the parts of the value.
+// enter counts a value towards the limits of the results, with its number of bytes of text, and
+// returns a mismatch if a limit is exceeded. Since the nesting of values is limited, too, the
+// caller calls leave after it has converted the values inside.
 func (r *Results) enter(text int) *mismatch {
 	r.elements++
 	r.text += text
@@ -109,8 +110,9 @@ func (r *Results) enter(text int) *mismatch {
 
 func (r *Results) leave() { r.depth-- }
 
-// value converts a CEL value, or an unstructured one, to a value of a schema. existing is the value
-// that a constructed object is merged into.
+// value converts a CEL value, or an unstructured one, to an unstructured value of the type that the
+// schema to declares. If v is an object that the rule has constructed, its fields are merged into
+// existing.
 func (r *Results) value(existing, v any, to *structuralschema.Structural) (any, *mismatch) {
 	v = dataOf(v)
 	defer r.leave()
@@ -143,8 +145,8 @@ func (r *Results) value(existing, v any, to *structuralschema.Structural) (any, 
 	return scalar(v.(ref.Val), to)
 }
 
-// concatenation is the Go type of the lists that the operator + returns. cel-go does not export it,
-// and dataOf has to tell such lists from others.
+// concatenation is the Go type of the lists that the operator + returns, which cel-go does not
+// export. dataOf leaves such lists as they are: their method Value would convert all items.
 var concatenation = func() reflect.Type {
 	one := types.NewRefValList(types.DefaultTypeAdapter, []ref.Val{types.True})
 	return reflect.TypeOf(one.Add(one))
@@ -236,8 +238,8 @@ func noField(to *structuralschema.Structural) *mismatch {
 	return &mismatch{reason: "the schema has no such field: its fields are " + rulepath.ListNames(maps.Keys(to.Properties))}
 }
 
-// fieldSchema returns the schema of a field or map value, and false if the schema does not allow
-// it.
+// fieldSchema returns the schema of the field or map entry with the given name. It returns false if
+// the schema to does not allow one.
 func fieldSchema(to *structuralschema.Structural, name string) (*structuralschema.Structural, bool) {
 	if schema, ok := to.Properties[name]; ok {
 		return &schema, true

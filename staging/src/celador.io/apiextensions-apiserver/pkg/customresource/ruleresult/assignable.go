@@ -241,8 +241,8 @@ func describeType(t *cel.Type) string {
 	return protobufNames.Replace(t.String())
 }
 
-// entryNames replaces the parts that Kubernetes adds to the names of the types of list items and
-// map values.
+// entryNames turns the type name of an object in self into its path, for errors. Kubernetes names
+// the types of list items and map values with .@idx and .@elem, which are written [*] in paths.
 var entryNames = strings.NewReplacer(".@idx", "[*]", ".@elem", "[*]")
 
 // protobufNames replaces the protobuf names of types by the names that expressions have for them.

@@ -69,9 +69,10 @@ func at(path rulepath.Path) string {
 	return " for " + path.String()
 }
 
-// descend returns the schema to which the path of a part of the result leads, or nil if there is
-// none, and the path itself. If the part is a field of the items of a list, it also returns the
-// schema of the list, because the field may be one of the list's keys.
+// descend follows the path of a part of the result into the schema of the field. It returns the
+// path for errors, and the schema of the part, or nil if there is none. If the part is a field of
+// the items of a list, it also returns the schema of the list, because the field may be one of the
+// list's keys.
 func descend(schema *structuralschema.Structural, steps []string) (path rulepath.Path, _, list *structuralschema.Structural) {
 	var around *structuralschema.Structural
 	for _, name := range steps {

@@ -19,8 +19,8 @@ const (
 	formatDuration = "duration"
 )
 
-// formats holds, for each format of strings that expressions do not read as strings, how they read
-// and write its values. The entry "" is for all other formats.
+// formats holds the formats of strings whose values expressions do not read as strings, but as
+// another CEL type. The entry "" is for strings with any other format, or with none.
 var formats = map[string]struct {
 	// read is the CEL type of the values that expressions read.
 	read *types.Type

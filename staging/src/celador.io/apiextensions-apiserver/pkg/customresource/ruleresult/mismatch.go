@@ -67,8 +67,9 @@ func (m *mismatch) suffix() string {
 	return ": " + m.advice
 }
 
-// below puts the segment before the path of the mismatch, and returns m, which may be nil. The
-// conversion of a list or object calls it with what the conversion of an item or field returns.
+// below adds to the path of the mismatch the item or field in which the value is. The conversion of
+// a list or object calls it with what the conversion of the item or field has returned: m is nil,
+// and so is the result, if the value has no mismatch.
 func (m *mismatch) below(step rulepath.Segment) *mismatch {
 	if m != nil {
 		m.reversed = append(m.reversed, step)

@@ -23,8 +23,8 @@ type objectType struct {
 	// celType is the CEL type of the objects. Object types of the same structure have the same one.
 	celType *types.Type
 	schema  *structuralschema.Structural
-	// structure tells which types have the same fields. It is set only if comparable is, that is,
-	// if expressions see exactly the fields of the schema.
+	// structure is equal for types with the same fields, so that such types can get the same name.
+	// It is set only if comparable is: expressions then see exactly the fields of the schema.
 	structure  structure
 	comparable bool
 }
@@ -54,9 +54,9 @@ func (t *objectType) field(name string) (*structuralschema.Structural, bool) {
 	return nil, PreservesUnknown(t.schema)
 }
 
-// Field implements common.ResolvedType. All fields have dynamic type, because cel-go compares types
-// of objects by name, and a field may be set to an object of self. Types.CheckField compares by
-// structure.
+// Field implements common.ResolvedType. All fields have dynamic type, so that a field may be set to
+// an object of self: cel-go compares types of objects by name, and would refuse it.
+// Types.CheckField compares types by structure instead.
 func (t *objectType) Field(name string) (*types.FieldType, bool) {
 	if _, ok := t.field(name); !ok {
 		return nil, false

@@ -80,9 +80,9 @@ func (n namer) named(t *apiservercel.DeclType, path string) *apiservercel.DeclTy
 // types by name, so a list can then hold objects of both origins, and expressions read static types
 // from both.
 //
-// The fields of constructors keep their dynamic types: constructed objects have the nullable form
-// of a type. cel-go looks the fields of a constructor up by the name that the constructor declares
-// for its type, and that of the nullable form is another one.
+// Only where a rule sets fields, in a constructor, do these still have dynamic type. cel-go looks
+// them up there by the name of the constructed type, which is the nullable form of the type in self
+// and has another name.
 func (t *Types) ReadFrom(self *apiservercel.DeclType) *Types {
 	read := map[structure]string{}
 	for _, declared := range apiservercel.FieldTypeMap(self.TypeName(), self) {

@@ -25,8 +25,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
-// ObjectType is the name of the type of a version's object in rules. The type of self must have
-// another name.
+// ObjectType is the name of the type with which rules construct a whole object of a version, or
+// parts of it, as in Object.spec{replicas: 1}. The type of self must have another name, because CEL
+// tells types apart by name.
 const ObjectType = "Object"
 
 // Types resolves the types of the objects that a rule may construct: Object, whose fields are those
@@ -122,8 +123,8 @@ func SettableSchema(root *structuralschema.Structural) *structuralschema.Structu
 	maps.Copy(target.Properties, root.Properties)
 	delete(target.Properties, "apiVersion")
 	delete(target.Properties, "kind")
-	// Kubernetes sets the other fields of metadata itself. Schemas do not describe labels and
-	// annotations, so this does.
+	// Rules may set only labels and annotations, because Kubernetes sets the other fields of
+	// metadata itself. Schemas of versions do not describe the two, so their types are added.
 	texts := structuralschema.Structural{
 		Generic: structuralschema.Generic{Type: "object"},
 		AdditionalProperties: &structuralschema.StructuralOrBool{
@@ -147,8 +148,8 @@ func (t *Types) Resolve(name string) (common.ResolvedType, bool) {
 }
 
 // CheckField returns an error, which says what to do, if a value of a static type cannot be the
-// value of a field of a constructed object. It implements schemaexpression.FieldChecker: self is the
-// type of self, or of Root if the expression has this variable.
+// value of a field of a constructed object. It implements schemaexpression.FieldChecker: self is
+// the type of self, or of Root if the expression has this variable.
 func (t *Types) CheckField(typeName, field string, value *cel.Type, self *apiservercel.DeclType) error {
 	object, ok := t.byName[typeName]
 	if !ok {

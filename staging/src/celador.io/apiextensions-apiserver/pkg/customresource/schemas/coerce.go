@@ -57,15 +57,15 @@ func (s *Schemas) Coerce(u *unstructured.Unstructured, c Coercion) ([]string, er
 			return nil, err
 		}
 		unknown = append(unknown, removed...)
-		// Only other clients of etcd store objects without metadata. Upstream's server panics when
-		// it reads one.
+		// An object without metadata, which only other clients of etcd store, is left as it is.
+		// Upstream's server panics when it reads one.
 		if c.Repair && hasMetadata && metadata.Generation == 0 {
 			metadata.Generation = 1
 		}
 	}
 
-	// Pruning has removed the type and the metadata of the resource if the schema does not specify
-	// them.
+	// Set the metadata in the form of ObjectMeta. Kind and apiVersion are set again as in upstream,
+	// although pruning keeps them in the object itself.
 	if hasKind {
 		u.SetKind(kind)
 	}

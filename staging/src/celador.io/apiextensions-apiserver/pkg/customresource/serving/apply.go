@@ -47,9 +47,9 @@ func (s applyStorage) Update(ctx context.Context, name string, info rest.Updated
 	return s.Patcher.Update(ctx, name, appliedObject{info, s, name}, createValidation, updateValidation, forceAllowCreate, options)
 }
 
-// An appliedObject returns an Invalid error if conversion rules fail for the object, so that the
-// client learns which field is wrong. Field managers turn the errors of converters into text, so
-// the error comes from the converter itself.
+// An appliedObject is the object that a server-side apply writes. If conversion rules fail for it,
+// it returns an Invalid error, so that the client learns which field is wrong. Field managers turn
+// the errors of converters into text, so the failure is taken from applyConverter.refusal.
 type appliedObject struct {
 	rest.UpdatedObjectInfo
 	storage applyStorage

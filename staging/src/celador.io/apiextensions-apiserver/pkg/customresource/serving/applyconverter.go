@@ -121,8 +121,8 @@ func (c *applyConverter) converted(object *unstructured.Unstructured, to string,
 	return nil, err
 }
 
-// isWhole reports whether an object is the merged one. The first object that is not the live one
-// is.
+// isWhole reports whether an object is the merged one, a copy of it, or a conversion of it to
+// another version. It takes the first object that is not the live one for the merged one.
 func (c *applyConverter) isWhole(object *unstructured.Unstructured) bool {
 	if c.live.has(object) {
 		return false

@@ -13,8 +13,8 @@ var ageColumn = apiextensionsv1.CustomResourceColumnDefinition{
 	Description: metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"],
 }
 
-// columns returns the table columns of a version, which are the name, added by the table convertor,
-// and the age if the version declares none.
+// columns returns the table columns of a version, except for the name, which the table convertor
+// adds: those that the version declares, or the age if it declares none.
 func columns(v *apiextensionsv1.CustomResourceDefinitionVersion) []apiextensionsv1.CustomResourceColumnDefinition {
 	if len(v.AdditionalPrinterColumns) == 0 {
 		return []apiextensionsv1.CustomResourceColumnDefinition{ageColumn}

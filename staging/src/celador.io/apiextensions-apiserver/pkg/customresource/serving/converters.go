@@ -27,20 +27,20 @@ type converters struct {
 	// safe leaves its input as it is. unsafe may change it, and its results share values with it.
 	safe, unsafe runtime.ObjectConvertor
 	// comparing converts the objects that field managers compare to find out which fields a write
-	// has changed. It is safe. A rule that fails leaves its field unset, since an object that does
-	// not convert must not make all writes fail.
+	// has changed. Like safe, it leaves its input as it is. A conversion rule that fails leaves its
+	// field unset, since an object that does not convert must not make all writes fail.
 	comparing runtime.ObjectConvertor
-	// encoding converts objects to be written, like safe, and decoding objects that were read, like
-	// unsafe. Both coerce their results to the schema.
+	// encoding converts objects to be written, and leaves its input as it is. decoding converts
+	// objects that were read, and may change its input. Both coerce their results to the schema.
 	encoding, decoding runtime.ObjectConvertor
 
 	// The converters below exist with the strategy ConversionRules only.
 
-	// rules converts the objects of the shared storage. It is unsafe. Its conversions fail while
-	// the feature gate is off.
+	// rules converts the objects of the shared storage, and may change its input. Its conversions
+	// fail while the feature gate is off.
 	rules *rulesConverter
-	// checked is safe. It converts the objects that writeChecks check and that server-side apply
-	// merges. Nil while the feature gate is off.
+	// checked converts the objects that writeChecks check and that server-side apply merges, and
+	// leaves its input as it is. Nil while the feature gate is off.
 	checked *rulesConverter
 	// identical reports whether objects of two versions differ in their apiVersion alone. Nil while
 	// the feature gate is off.

@@ -48,8 +48,8 @@ func models(crd *apiextensionsv1.CustomResourceDefinition) (map[string]*spec.Sch
 }
 
 // replicasPaths returns the field path of the replicas in each version, nil for a version without a
-// scale subresource. With it, Kubernetes translates managed fields of the replicas between the
-// resource and its scale subresource.
+// scale subresource. By these paths, Kubernetes translates managed fields of the replicas between
+// the resource and its scale subresource.
 func replicasPaths(crd *apiextensionsv1.CustomResourceDefinition) managedfields.ResourcePathMappings {
 	paths := managedfields.ResourcePathMappings{}
 	for _, v := range crd.Spec.Versions {

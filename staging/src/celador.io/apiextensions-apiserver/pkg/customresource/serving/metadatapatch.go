@@ -69,7 +69,7 @@ func (p *metadataPatch) Update(ctx context.Context, name string, info rest.Updat
 }
 
 // validation returns a validation function for objects of the shared storage. It converts them to
-// the version of the request and calls validate.
+// the version of the request, or only their metadata while they do not convert, and calls validate.
 func (p *metadataPatch) validation(validate rest.ValidateObjectUpdateFunc) rest.ValidateObjectUpdateFunc {
 	convert := func(object runtime.Object) (*unstructured.Unstructured, error) {
 		if p.unreadable {
@@ -90,15 +90,16 @@ func (p *metadataPatch) validation(validate rest.ValidateObjectUpdateFunc) rest.
 	}
 }
 
-// patchedMetadata applies a patch to the metadata of an object of the shared storage, which stays
-// in the version in which it is stored.
+// patchedMetadata applies a patch to the metadata of an object of the shared storage. The object
+// stays in the version in which it is stored.
 type patchedMetadata struct {
 	rest.UpdatedObjectInfo
 	patch *metadataPatch
 }
 
-// UpdatedObject implements rest.UpdatedObjectInfo. It returns the cause of the metadataPatch if the
-// object can be patched as usual after all, or if its metadata alone cannot be patched.
+// UpdatedObject implements rest.UpdatedObjectInfo. If the object can be patched as usual after all,
+// or if its metadata alone cannot be patched, it returns the error with which the usual patch has
+// failed.
 func (m patchedMetadata) UpdatedObject(ctx context.Context, old runtime.Object) (runtime.Object, error) {
 	p, versioned := m.patch, m.patch.version.versioned
 	stored := old.(*unstructured.Unstructured)
@@ -124,8 +125,8 @@ func (m patchedMetadata) UpdatedObject(ctx context.Context, old runtime.Object) 
 	out := stored.DeepCopy()
 	out.Object["metadata"] = patched.Object["metadata"]
 	if versioned.ChangesMetadata(stored) {
-		// The labels and annotations to store can only be found by a conversion of the whole
-		// object.
+		// Conversion rules may write labels and annotations, so those to store can only be found by
+		// a conversion of the whole object. The patch must leave them as they are.
 		if !maps.Equal(patched.GetLabels(), current.GetLabels()) || !maps.Equal(patched.GetAnnotations(), current.GetAnnotations()) {
 			return nil, p.cause
 		}

@@ -33,9 +33,9 @@ type objectConverter interface {
 }
 
 // rulesConverter converts custom resources between versions with conversion rules, and coerces the
-// results. Unless it is safe, it may change its input. Like Kubernetes' converter of webhooks, it
-// returns objects that have the requested version as they are, and fails for a whole list if one
-// item does not convert.
+// results. It may change its input, unless the field safe is set. Like Kubernetes' converter of
+// webhooks, it returns objects that have the requested version as they are, and fails for a whole
+// list if one item does not convert.
 type rulesConverter struct {
 	// ObjectConvertor is Kubernetes' converter of the strategy None. It converts Scale objects and
 	// checks field labels, and must not see custom resources.
@@ -98,7 +98,7 @@ func (c *rulesConverter) ConvertToVersion(in runtime.Object, target runtime.Grou
 }
 
 // convertList returns a list with converted items. Items that have the version already are shared
-// with in, even if the converter is safe: lists are converted to be encoded only, and copies of a
+// with in, even if the field safe is set: lists are converted to be encoded only, and copies of a
 // large list's objects would take more memory than the response.
 func (c *rulesConverter) convertList(in *unstructured.UnstructuredList, to schema.GroupVersion) (runtime.Object, error) {
 	out := &unstructured.UnstructuredList{Object: maps.Clone(in.Object), Items: make([]unstructured.Unstructured, len(in.Items))}
@@ -116,8 +116,8 @@ func (c *rulesConverter) convertList(in *unstructured.UnstructuredList, to schem
 	return out, nil
 }
 
-// convert returns in itself if it has the version, and otherwise an object that shares values with
-// in, unless the converter is safe.
+// convert converts an object, and returns in itself if it has the version already. Otherwise the
+// result shares values with in, unless the field safe is set.
 func (c *rulesConverter) convert(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {
 	from := in.GroupVersionKind()
 	if from.GroupVersion() == to {

@@ -21,8 +21,8 @@ import (
 
 type resetFields = map[fieldpath.APIVersion]*fieldpath.Set
 
-// addScopes adds the scopes of the resource and of its scale subresource. options is the scheme of
-// ListOptions and the like, of which typer was made.
+// addScopes adds the scopes of the resource and of its scale subresource. options is the scheme
+// with the types of request options, such as ListOptions; typer knows these types from it.
 func (b *build) addScopes(version *Version, v *apiextensionsv1.CustomResourceDefinitionVersion, options *runtime.Scheme, typer codecs.Typer) error {
 	gv := b.gv(v.Name)
 	serializer := codecs.NewSerializer(typer, b.converters.safe, b.schemas)

@@ -32,8 +32,8 @@ type Resource struct {
 	versions    map[string]*Version
 	types       managedfields.TypeConverter
 	stored      *Version
-	// asStored is the storage that the versions share, of objects in the version in which they are
-	// stored. Nil unless there are conversion rules.
+	// asStored is the storage that the versions share. Its objects have the version in which they
+	// are stored. Nil unless there are conversion rules.
 	asStored *upstream.REST
 	// stopCounting ends the count of objects that do not convert. Nil if they are not counted.
 	stopCounting context.CancelFunc

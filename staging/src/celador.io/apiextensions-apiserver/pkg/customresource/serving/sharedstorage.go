@@ -57,8 +57,9 @@ func (b *build) attributes(base storage.AttrFunc) *versionedstorage.Attributes {
 	return attributes
 }
 
-// sharedOptions are the options with which the shared storage is opened, whose objects requests
-// select by the attributes that they have in all versions.
+// sharedOptions are the options with which the shared storage is opened. They replace the function
+// that reads the labels and fields of an object by one that returns those of all versions, so that
+// requests in every version can select objects.
 type sharedOptions struct {
 	codecs.AsStored
 	build *build
@@ -78,8 +79,8 @@ func (s sharedOptions) GetRESTOptions(resource schema.GroupResource, example run
 	return options, nil
 }
 
-// versionOptions are the options with which a version's storage is opened: it converts objects of
-// the shared storage. Only dry runs use the codec of the options.
+// versionOptions are the options with which the storage of one version is opened: a VersionStorage,
+// which converts the objects of the shared storage. Only dry runs use the codec of the options.
 type versionOptions struct {
 	codecs.StorageOptionsGetter
 	shared    *versionedstorage.SharedStorage

@@ -91,8 +91,8 @@ func (b *build) config(index int, typer codecs.Typer) (*customresource.Config, e
 			}
 		}
 	}
-	// If New returns an error, it also returns a convertor with the columns of the name and the
-	// age.
+	// If a column is invalid, New returns an error together with a convertor that has the name and
+	// the columns before the invalid one. The version is served with these.
 	table, err := tableconvertor.New(columns(v))
 	if err != nil {
 		klog.Background().V(2).Info("Using the default table columns, because additionalPrinterColumns are invalid", "kind", gvk, "err", err)

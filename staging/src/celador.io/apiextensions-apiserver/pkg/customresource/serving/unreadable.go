@@ -122,8 +122,8 @@ func (c *unreadableCounter) count(event watch.Event) bool {
 	return true
 }
 
-// converts reports whether an object converts to a version. The metrics of conversions do not
-// include it.
+// converts reports whether an object converts to a version. The metrics of conversions do not count
+// the attempt.
 func (c *unreadableCounter) converts(u *unstructured.Unstructured, version string) bool {
 	if u.GroupVersionKind().Version == version {
 		return true

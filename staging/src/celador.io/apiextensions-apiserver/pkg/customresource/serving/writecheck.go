@@ -76,8 +76,8 @@ func (c *writeCheck) Validate(ctx context.Context, object, old map[string]any) f
 	return errs
 }
 
-// store returns the object that a read would find in the storage version after the write. It
-// changes a copy.
+// store returns the object that a read would find in the storage version after the write. It does
+// not change object.
 func (c *writeCheck) store(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	stored := object.DeepCopy()
 	if c.requested != c.stored {
@@ -137,8 +137,8 @@ func unconvertible(failure *conversion.Error) *field.Error {
 	return invalid
 }
 
-// ruleTarget returns the path of the field that a rule sets. For a rule that sets the whole object,
-// it is that of the object.
+// ruleTarget returns the path of the field that a rule sets. If the rule sets the whole object, it
+// returns <nil>, the text of an empty path.
 func ruleTarget(rule *conversion.Rule) string {
 	at := rule.At
 	if at == "" {

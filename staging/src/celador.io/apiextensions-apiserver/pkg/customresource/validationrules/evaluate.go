@@ -158,8 +158,8 @@ func (e *evaluation) addUnlessUnchanged(compiled *compiledRule, err *field.Error
 	e.add(err)
 }
 
-// invalid adds an error that concerns a rule, and not the value. As in Kubernetes, the error shows
-// the type of the value.
+// invalid adds the error of a rule that cannot be compiled or evaluated. As in Kubernetes, the
+// error shows the type of the value instead of the value.
 func (e *evaluation) invalid(n *node, format string, arguments ...any) {
 	e.add(field.Invalid(e.path(), n.schema.Type, fmt.Sprintf(format, arguments...)))
 }

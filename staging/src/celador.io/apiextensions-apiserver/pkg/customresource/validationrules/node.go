@@ -17,9 +17,9 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// A node stands for a node of the schema that has rules, or below which there are rules. Take makes
-// the tree of nodes. Its first use links it, which completes the nodes; they do not change
-// afterwards.
+// A node holds the rules of a node of the schema, and leads to the nodes below that have rules.
+// Take makes the tree of nodes. Its first use adds what depends on the types of the values, such as
+// the compiled rules; see link. The nodes do not change afterwards.
 type node struct {
 	schema *structuralschema.Structural
 	rules  apiextensionsv1.ValidationRules
@@ -69,9 +69,9 @@ func (n *node) isEmpty() bool {
 // A linker completes the nodes, with a compiler for their rules.
 type linker struct{ compiler *schemaexpression.Compiler }
 
-// link sets in a node, and in those below, what depends on the types of the values. It removes
-// nodes that expressions cannot read, and returns nil if no rule remains. declared is the type of
-// the node's values, or nil if expressions cannot read them.
+// link completes a node and those below it with what depends on the types of the values. It removes
+// properties that expressions cannot read, and returns nil if no rule remains. declared is the type
+// of the node's values, or nil if expressions cannot read them.
 func (l linker) link(n *node, declared *apiservercel.DeclType) *node {
 	if n == nil {
 		return nil
@@ -101,8 +101,8 @@ func (l linker) link(n *node, declared *apiservercel.DeclType) *node {
 func propertyType(object *apiservercel.DeclType, name string, schema *structuralschema.Structural) *apiservercel.DeclType {
 	escaped, ok := apiservercel.Escape(name)
 	if !ok {
-		// Expressions of the object cannot select the property by its name, but those of the
-		// property itself can read its value.
+		// Rules of the object cannot select the property by its name. Keep the node nevertheless:
+		// rules of the property itself read its value as self.
 		return model.SchemaDeclType(schema, schema.XEmbeddedResource)
 	}
 	if object == nil {

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 )
 
-// A place is the way from the root of a value to a node. Field paths and old values are derived
-// from it only when a rule fails.
+// A place is the way from the validated value to the value of a node. Field paths and old values
+// are derived from it only when a rule fails.
 type place []element
 
 type elementKind int8
@@ -44,6 +44,7 @@ func (p place) path(root *field.Path) *field.Path {
 
 // unchanged reports whether the value at the place equals its old value. If Kubernetes cannot
 // compare that value, the nearest value around it counts. root is nil if there is no old value.
+// Without anything to compare, the value counts as changed.
 func (p place) unchanged(root *common.CorrelatedObject) bool {
 	current, parent := root, (*common.CorrelatedObject)(nil)
 	for _, element := range p {
@@ -55,7 +56,7 @@ func (p place) unchanged(root *common.CorrelatedObject) bool {
 		case current == nil:
 		case parent == nil && (element.name == "apiVersion" || element.name == "kind"):
 			// Conversion has brought both objects into the same version, so a change of apiVersion
-			// or kind is not visible.
+			// or kind is not visible. These fields always count as changed.
 			current = nil
 		case element.kind == indexElement:
 			current, parent = current.Index(element.index), current

@@ -67,8 +67,9 @@ func compile(compiler *schemaexpression.Compiler, rules apiextensionsv1.Validati
 	return p
 }
 
-// environments holds the environments in which the rules of a node are compiled. They differ in the
-// type of oldSelf.
+// environments holds the two environments in which the rules of a node are compiled: in plain,
+// oldSelf has the type of self, and in optional it is an optional. Each is made for the first rule
+// that needs it.
 type environments struct {
 	compiler        *schemaexpression.Compiler
 	self            *apiservercel.DeclType

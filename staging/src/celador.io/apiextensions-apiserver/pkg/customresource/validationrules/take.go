@@ -5,9 +5,9 @@ package validationrules
 
 import structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
-// take moves the rules of a schema to a tree of nodes, which it returns, or nil if there are no
-// rules. Rules in allOf stay in the schema, too. found is false if there are no others: Kubernetes
-// then evaluates none.
+// take moves the rules of a schema to a tree of nodes. It returns the root, or nil if there are no
+// rules. Rules in allOf are copied to the tree and stay in the schema, too. found is false if there
+// are no others: Kubernetes then evaluates none.
 func take(schema *structuralschema.Structural, resource bool) (taken *node, found bool) {
 	if schema == nil {
 		return nil, false
@@ -37,8 +37,9 @@ func take(schema *structuralschema.Structural, resource bool) (taken *node, foun
 	return n, found
 }
 
-// nested returns the tree of nodes for a validation in allOf and the like, whose values the schema
-// describes. It returns nil if the validation has no rules for values that the schema specifies.
+// nested returns the tree of nodes for an element of allOf, or for a part of one. Such a validation
+// only restricts values; schema describes their types. nested returns nil if the validation has no
+// rules for values that the schema specifies.
 func nested(validation *structuralschema.NestedValueValidation, schema *structuralschema.Structural, resource bool) *node {
 	n := &node{schema: schema, rules: validation.XValidations, resource: resource}
 	add := func(validation *structuralschema.NestedValueValidation, schema *structuralschema.Structural) *node {

@@ -12,8 +12,8 @@ import (
 
 // TakeTraced is Take for rules whose evaluations a tracer observes. It compiles the rules at once,
 // and passes each program to tracer.Compiled, so that the tracer knows where the program comes
-// from: crd is the name of the CustomResourceDefinition, and path the field of the schema, below
-// which that of the rule is.
+// from: the CustomResourceDefinition named crd, and the field of the rule in it. path is the field
+// of the schema, to which the path of each rule in the schema is added.
 func TakeTraced(schema *structuralschema.Structural, resourceRoot bool, tracer schemaexpression.Tracer, crd string, path *field.Path) *Rules {
 	rules := takeWith(schemaexpression.Default().Traced(tracer), schema, resourceRoot)
 	if rules == nil {

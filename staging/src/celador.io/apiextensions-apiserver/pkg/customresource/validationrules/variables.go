@@ -40,7 +40,7 @@ func (v *variables) of(rule *apiextensionsv1.ValidationRule) *schemaexpression.A
 }
 
 // isNil reports whether there is no old value. A missing map or list is a nil map or slice in an
-// interface.
+// interface, which is not equal to nil.
 func isNil(old any) bool {
 	switch old := old.(type) {
 	case nil:

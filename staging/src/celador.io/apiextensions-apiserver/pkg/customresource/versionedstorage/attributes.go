@@ -20,8 +20,8 @@ import (
 
 // Attributes are the labels and fields by which requests of all versions select objects of a shared
 // storage. If they differ between versions, an object has those of each version, under names that
-// begin with the version. They are computed when an object enters the watch cache. So the cache
-// knows which watches an update concerns, also of watches in other versions.
+// begin with the version. They are computed when an object enters the watch cache, so the cache
+// knows for watches in every version whether an update concerns them.
 type Attributes struct {
 	base     storage.AttrFunc
 	versions []versionAttributes
@@ -102,8 +102,8 @@ func (a *Attributes) has(gv schema.GroupVersion) bool {
 // begins with it.
 func prefixOf(gv schema.GroupVersion) string { return gv.Version + "\x00" }
 
-// predicate returns the predicate of a request in the version for the objects of the shared
-// storage.
+// predicate changes p, the predicate of a request in the version, so that it selects objects of the
+// shared storage by the labels and fields that they have in that version.
 func (a *Attributes) predicate(p storage.SelectionPredicate, gv schema.GroupVersion) storage.SelectionPredicate {
 	p.GetAttrs = a.Of
 	if !a.has(gv) {

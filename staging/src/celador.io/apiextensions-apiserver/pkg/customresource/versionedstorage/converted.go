@@ -19,8 +19,8 @@ const (
 	// unusedPeriod is how long a converted object stays in memory without being read, at least. It
 	// is removed after twice that time at the latest.
 	unusedPeriod = 5 * time.Minute
-	// keptBytes estimates the memory of an entry in the map of convertedObjects, including the
-	// share of free entries.
+	// keptBytes estimates the memory that a converted object takes in the map of convertedObjects,
+	// besides the object: an entry, and its share of the entries that are still free.
 	keptBytes = 128
 )
 

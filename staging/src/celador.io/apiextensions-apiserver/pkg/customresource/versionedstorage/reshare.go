@@ -44,8 +44,8 @@ func reshare(value, original any) (shared any, bytes int) {
 	case []any:
 		return reshareList(value, original)
 	case string:
-		// A conversion may have taken the text from elsewhere in the object, and shares its memory
-		// then. It counts nevertheless.
+		// A conversion may have taken the text from another field of original, whose memory it then
+		// shares. It counts nevertheless, because only the same place is compared.
 		if value != original {
 			return value, textBytes + len(value)*9/8
 		}
@@ -104,9 +104,9 @@ func isContainer(value any) bool {
 	return false
 }
 
-// equalLeaf reports whether a value can be replaced by the one at the same place in original.
-// shared is a result of reshare that takes no memory of its own: if it is a list or map, it is the
-// one in original, or both are empty. Other values are compared.
+// equalLeaf reports whether a value is equal to the one at the same place in original, so that the
+// list or map around it can be replaced, too. shared is what reshare has returned for the value,
+// with 0 bytes: a list or map is then already the one in original. Other values are compared.
 func equalLeaf(shared, original any) bool {
 	switch shared := shared.(type) {
 	case map[string]any:

@@ -89,9 +89,9 @@ func (w *watcher) convert(event watch.Event) (runtime.Object, *metav1.Status) {
 		bookmark.Object["metadata"] = in.Object["metadata"]
 		return bookmark, nil
 	case watch.Deleted:
-		// A Deleted event of an update that takes an object out of the selection has the object
-		// before the update, with the resource version of the update. No other read asks for it
-		// again.
+		// If an update takes an object out of the selection, the Deleted event has the object
+		// before the update with the resource version of the update. No other read asks for this
+		// state, so it is not kept.
 		out, _, err = w.storage.convertUnkept(w.ctx, in)
 	default:
 		out, err = w.storage.convertRead(w.ctx, in)

@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// locate sets the paths of schema errors that kube-openapi returns without one: errors about
-// formats of numbers, and those of allOf, anyOf, oneOf, not and dependencies. In Kubernetes they
-// have the path of the validated value, which is <nil> for an object and "status" for a status,
-// while their messages contain the path from there.
+// locate sets the fields of schema errors to the paths in their messages. kube-openapi returns some
+// errors without a path: those about formats of numbers, and those of allOf, anyOf, oneOf, not and
+// dependencies. In Kubernetes, their field is only that of the validated value, <nil> for an object
+// and "status" for a status, while their messages contain the path from there.
 func locate(errs field.ErrorList) field.ErrorList {
 	for _, err := range errs {
 		path, ok := pathIn(err.Detail)
@@ -32,8 +32,8 @@ func locate(errs field.ErrorList) field.ErrorList {
 // noPath is the text of a nil path, as such errors have it.
 var noPath = (*field.Path)(nil).String()
 
-// pathIn returns the path in a message of kube-openapi. It is empty for the validated value itself.
-// ok is false if there is none.
+// pathIn returns the path in a message of kube-openapi, from the validated value on. The path is
+// empty for the validated value itself. ok is false if the message has no path.
 func pathIn(message string) (path string, ok bool) {
 	if found := numberMessage.FindStringSubmatch(message); found != nil {
 		return strings.TrimPrefix(found[1], "."), true

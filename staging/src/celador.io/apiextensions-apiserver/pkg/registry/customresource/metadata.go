@@ -23,12 +23,12 @@ func ForMetadata(store *registry.Store) *registry.Store {
 
 type metadataStrategy struct{ rest.RESTUpdateStrategy }
 
-// PrepareForUpdate implements rest.RESTUpdateStrategy. A change of metadata does not increment the
-// generation.
+// PrepareForUpdate implements rest.RESTUpdateStrategy. It does nothing, because a change of
+// metadata does not increment the generation.
 func (metadataStrategy) PrepareForUpdate(context.Context, runtime.Object, runtime.Object) {}
 
-// ValidateUpdate implements rest.RESTUpdateStrategy. rest.BeforeUpdate, which calls it, validates
-// the metadata of all resources itself.
+// ValidateUpdate implements rest.RESTUpdateStrategy. It leaves the metadata to rest.BeforeUpdate,
+// which calls it, and which validates the metadata of all resources itself.
 func (metadataStrategy) ValidateUpdate(context.Context, runtime.Object, runtime.Object) field.ErrorList {
 	return nil
 }

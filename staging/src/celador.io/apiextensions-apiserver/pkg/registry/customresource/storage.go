@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package customresource provides the storage of custom resources in one version, and of their
-// status and scale subresources. It is Kubernetes' storage with its own validation of rules and of
-// default expressions.
+// status and scale subresources. It is Kubernetes' storage, with default expressions and with
+// Celador's evaluation of validation rules.
 package customresource
 
 import (

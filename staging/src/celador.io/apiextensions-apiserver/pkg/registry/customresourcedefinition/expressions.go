@@ -21,8 +21,9 @@ import (
 // them. It warns about each kind of fields. old is nil on create, and for a
 // CustomResourceDefinition without expressions.
 //
-// The strategy ConversionRules is a value of a field, and is not dropped. If its gate is off, it
-// becomes the strategy of Kubernetes' part, whose validation refuses it like any unknown strategy.
+// The strategy ConversionRules is a value of a field of Kubernetes, and is not dropped. If its gate
+// is off, it is written to that field, spec.conversion.strategy, where Kubernetes' validation
+// refuses it like any unknown strategy.
 func dropDisabledExpressions(ctx context.Context, crd *apiextensions.CustomResourceDefinition, old *apiextensions.ExpressionFields) {
 	if crd.Expressions.IsEmpty() {
 		crd.Expressions = nil

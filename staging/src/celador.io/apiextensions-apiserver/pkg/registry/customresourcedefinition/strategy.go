@@ -31,8 +31,8 @@ type upstreamUpdateStrategy interface {
 	rest.ResetFieldsStrategy
 }
 
-// strategy creates and updates CustomResourceDefinitions: Kubernetes' strategy handles Kubernetes'
-// part, and strategy the expressions.
+// strategy creates and updates CustomResourceDefinitions. It leaves all fields that Kubernetes has
+// to Kubernetes' strategy, and handles the expressions itself.
 type strategy struct{ upstreamStrategy }
 
 // part returns Kubernetes' part of a CustomResourceDefinition.

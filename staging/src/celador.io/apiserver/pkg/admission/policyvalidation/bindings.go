@@ -53,8 +53,8 @@ var MutatingBindings = BindingDescriptor[*v1.MutatingAdmissionPolicyBinding, *v1
 	validateUpdate: validation.ValidateMutatingAdmissionPolicyBindingUpdate,
 }
 
-// Getter returns the policy with the given name, which the caller must not change. If there is no
-// such policy, the error satisfies apierrors.IsNotFound.
+// Getter returns the policy with the given name. The caller must not change the policy. If there is
+// no such policy, the error satisfies apierrors.IsNotFound.
 type Getter[Policy metav1.Object] func(ctx context.Context, name string) (Policy, error)
 
 // Validator returns the Validator of the bindings. If policyName changes, the bound policy must not
@@ -95,8 +95,9 @@ func (k BindingDescriptor[Binding, Policy, Spec, PolicySpec]) Validator(params p
 	}
 }
 
-// rejectSingleton returns an error if the named policy is a Singleton. A binding may name a policy
-// that does not exist yet.
+// rejectSingleton returns an error if the named policy is a Singleton, or cannot be read. It
+// returns none if the policy does not exist, because a binding may name a policy that is created
+// later.
 func (k BindingDescriptor[Binding, Policy, Spec, PolicySpec]) rejectSingleton(ctx context.Context, name string, policies Getter[Policy]) field.ErrorList {
 	if !k.policies.hasSingletons() {
 		return nil

@@ -37,9 +37,9 @@ func (v Validator[Object]) ValidateUpdate(obj, stored Object) field.ErrorList {
 	return v.validateUpdate(obj, stored)
 }
 
-// Check returns the errors of an object that is valid by the rules of the API. It authorizes the
-// user of the context to read params, and checks types and the bound policy. On create the stored
-// object is empty.
+// Check returns errors that do not follow from the object alone, which must be valid by the rules
+// of the API. It authorizes the user of the context to read params, and checks types and the bound
+// policy. On create the stored object is empty.
 func (v Validator[Object]) Check(ctx context.Context, obj, stored Object) field.ErrorList {
 	return v.check(ctx, obj, stored)
 }
@@ -54,7 +54,8 @@ func (v Validator[Object]) Warnings(ctx context.Context, obj Object) []string {
 }
 
 // UpdateWarnings returns the warnings about a valid updated object: those of Warnings, and a policy
-// without a binding. A policy is usually created before its binding.
+// without a binding. A new policy gets no warning about that, because it is usually created before
+// its binding.
 func (v Validator[Object]) UpdateWarnings(ctx context.Context, obj Object) []string {
 	warnings := v.Warnings(ctx, obj)
 	if v.warnUpdated != nil && obj.GetDeletionTimestamp() == nil {

@@ -18,9 +18,9 @@ import (
 const maxCost = 64 << 10
 
 // A Warner warns a client that writes a policy about type errors in its expressions, and about
-// exclude rules that exclude more than their versions. The status of the policy reports type errors,
-// too, but kubectl apply does not show it. Before Use is called, a Warner
-// returns no warnings. It is safe for concurrent use.
+// exclude rules that also exclude requests in versions that they do not name. The status of the
+// policy reports type errors, too, but kubectl apply does not show it. Before Use is called, a
+// Warner returns no warnings. It is safe for concurrent use.
 type Warner struct {
 	checker *typecheck.Checker
 	types   atomic.Pointer[func() typecheck.Types]

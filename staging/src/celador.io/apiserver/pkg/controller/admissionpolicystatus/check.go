@@ -35,8 +35,8 @@ type report struct {
 	warnings []v1.ExpressionWarning
 	// fields are the field paths of the warnings, separated by commas.
 	fields string
-	// note is the text of an event with the type errors, without those that has() guards against.
-	// It is empty if there are no others.
+	// note is the text of an event with the type errors, empty if there are none. Errors that has()
+	// guards against are left out, unless no type has the field.
 	note string
 	// unchecked are the types that the policy names and that were not checked.
 	unchecked []typecheck.Unchecked
@@ -46,12 +46,14 @@ type report struct {
 	aggregated bool
 	// aggregatedChanges is the value of Controller.aggregatedChanges before the check.
 	aggregatedChanges int64
-	// unrecorded is set if a change that no generation shows is not reflected in the status yet.
-	// It is used only by the worker that syncs the policy.
+	// unrecorded is set while the status does not reflect a change that no generation shows,
+	// neither that of the policy nor that of a CustomResourceDefinition; see changedUnnoticed. It
+	// is used only by the worker that syncs the policy.
 	unrecorded bool
-	// initial is set in the first report since the start until it is compared with the status. A
-	// server of Kubernetes may have changed the spec, without its generation, while no server with
-	// this controller ran. It is used only by the worker that syncs the policy.
+	// initial is set in the first report since the start until it is compared with the status. Such
+	// a report may replace findings about the same generation: while no server with this controller
+	// ran, a server of Kubernetes may have changed the spec without its generation. It is used only
+	// by the worker that syncs the policy.
 	initial bool
 	lag     lag
 }
@@ -86,8 +88,9 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 		lag:               lag{checked: time.Now()},
 	}
 	r.unrecorded = known && r.changedUnnoticed(last.(*report))
-	// If types were not checked or are of aggregated servers, findings may differ from those in the
-	// status without a change of the spec: aggregated servers are known some time after the start.
+	// Findings in the status may contradict the first report because a server of Kubernetes has
+	// changed the spec. Types that were not checked, or are of aggregated servers, may be another
+	// reason: aggregated servers are known some time after the start.
 	r.initial = !known && len(r.unchecked) == 0 && !r.aggregated
 	c.reports.Store(p.key(), r)
 	verdict := typecheck.Verdict(r.compileErrors, r.typeErrors)

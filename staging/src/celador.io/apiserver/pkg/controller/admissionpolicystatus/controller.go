@@ -102,8 +102,8 @@ type Controller struct {
 	aggregatedChanges atomic.Int64
 
 	lock sync.Mutex
-	// postponed holds the policies that postpone leaves to enqueuePostponed. It does not change
-	// once the informers are synced.
+	// postponed holds the policies of the initial list whose status had findings already, for
+	// enqueuePostponed. It does not change once the informers are synced.
 	postponed []key
 }
 
@@ -145,8 +145,8 @@ func New(c Config) (*Controller, error) {
 // Types returns the types that the server serves.
 func (c *Controller) Types() *servedtypes.Resolver { return c.types }
 
-// postpone leaves a policy of the initial list to enqueuePostponed, because its status has
-// findings.
+// postpone adds to postponed a policy of the initial list whose status has findings already, so
+// that enqueuePostponed checks it later.
 func (c *Controller) postpone(k key) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -199,9 +199,9 @@ func (c *Controller) Run(ctx context.Context) {
 }
 
 // WriteStatus makes Run write what it finds to the status of policies, and events, until ctx ends.
-// It begins with the policies that Run has checked before. API servers always call it: of several
-// controllers that write, only those with new findings do. Other hosts call it, again and again,
-// while they lead.
+// It begins with the policies that Run has checked before. All API servers call it, since a server
+// leaves a status alone to which its findings add nothing. Of other hosts, only the leader calls
+// it, each time that it is elected.
 func (c *Controller) WriteStatus(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	ctx = klog.NewContext(ctx, klog.LoggerWithName(klog.FromContext(ctx), FieldManager))

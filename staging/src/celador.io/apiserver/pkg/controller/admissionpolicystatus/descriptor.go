@@ -150,8 +150,8 @@ func newKind[P any](name string, client patcher[P], informer cache.SharedIndexIn
 }
 
 // watch calls changed for every policy that is added, changed or deleted. For policies of the
-// initial list whose findings are recorded, it calls recorded instead. The function that it returns
-// reports whether one of them has been called for all policies of the initial list.
+// initial list whose findings are recorded, it calls recorded instead. The returned function
+// reports whether all policies of the initial list have been passed to changed or recorded.
 func (k *Descriptor) watch(changed, recorded func(key)) (cache.InformerSynced, error) {
 	handle := func(object any) {
 		name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)

@@ -32,8 +32,8 @@ type lag struct {
 	// controller first saw it. generation is 0 if none waits.
 	generation int64
 	seen       time.Time
-	// enqueue enqueues the policy after the delay. It is nil until a check is delayed for the first
-	// time.
+	// enqueue is the timer that enqueues the policy at the end of the delay. It is nil until a
+	// check is delayed for the first time.
 	enqueue *time.Timer
 }
 

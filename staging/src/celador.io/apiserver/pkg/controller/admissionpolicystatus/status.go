@@ -283,10 +283,10 @@ func warningsTakenOver(p *policy) bool {
 	return others
 }
 
-// confirmNewer returns errStaleCache unless now is newer than before, a recorded state of the same
-// custom resource under another CustomResourceDefinition. Generations of different
-// CustomResourceDefinitions do not compare, so confirmNewer asks the API server, unless before's
-// CustomResourceDefinition is known to be deleted.
+// confirmNewer returns errStaleCache unless now is newer than before, the state of the same custom
+// resource in the status, which has another CustomResourceDefinition or none. Generations of
+// different CustomResourceDefinitions do not compare, so confirmNewer asks the API server, unless
+// before's CustomResourceDefinition is known to be deleted.
 func (c *Controller) confirmNewer(ctx context.Context, now servedtypes.CustomResource, before v1.ObservedCustomResource) error {
 	if before.UID != "" && c.types.Deleted(before.UID) {
 		return nil

@@ -6,9 +6,9 @@ package caches
 
 import "sync/atomic"
 
-// Synced remembers that caches have synced. Caches that have synced stay so, while asking an
-// informer takes a lock each time. The zero value has seen no synced caches. Safe for concurrent
-// use.
+// Synced remembers that caches have synced, so that requests need not ask informers again: each
+// answer takes a lock, and caches that have synced stay so. The zero value has seen no synced
+// caches. Safe for concurrent use.
 type Synced struct{ seen atomic.Bool }
 
 // Seen reports whether Check has returned true.

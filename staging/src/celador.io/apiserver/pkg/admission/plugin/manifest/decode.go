@@ -25,7 +25,8 @@ import (
 
 var (
 	// scheme holds v1.List and all kinds of the group in all versions, so that the error for an
-	// object of an unsupported kind names the kind. Kinds of the internal version are unstructured.
+	// object of an unsupported kind names the kind. Objects of the internal version are decoded as
+	// unstructured ones, and then refused with Kubernetes' error.
 	scheme  = runtime.NewScheme()
 	decoder = serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
 )

@@ -36,7 +36,7 @@ type Files[T any] struct {
 }
 
 // NewFiles loads the files of the directory, and makes a T of their documents with read. It returns
-// an error if the files cannot be loaded, and the error of read.
+// an error if the files cannot be loaded, or if read returns one.
 func NewFiles[T any](options Options, read func([]manifest.FileDoc) (*T, error)) (*Files[T], error) {
 	metrics.RegisterMetrics()
 	s := &Files[T]{Options: options, read: read}

@@ -16,8 +16,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// newInformer returns an informer for all objects of a resource, which the caller starts. open
-// records the informer's watch.
+// newInformer returns an informer for all objects of a resource, which the caller starts. open gets
+// to know when the informer's watch is open. watchFailed is called with the error of a list or
+// watch.
 func newInformer(open *watched, gvk schema.GroupVersionKind, watchFailed cache.WatchErrorHandlerWithContext) (cache.SharedIndexInformer, error) {
 	objects := open.client.Resource(open.resource.GroupVersionResource)
 	informer := cache.NewSharedIndexInformerWithOptions(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
@@ -44,9 +45,9 @@ func newInformer(open *watched, gvk schema.GroupVersionKind, watchFailed cache.W
 	return informer, errors.Join(informer.SetTransform(transform), informer.SetWatchErrorHandlerWithContext(watchFailed))
 }
 
-// asParam changes an object to the form in which expressions read params. Kubernetes' informers
-// strip managedFields from objects of built-in kinds, so a policy must not see them here either.
-// Custom resources keep their managedFields; only whole numbers become integers.
+// asParam changes an object to what expressions read as a param. Kubernetes' informers strip
+// managedFields from objects of built-in kinds, so a policy must not see them here either. Custom
+// resources keep their managedFields; only whole numbers become integers.
 func asParam(object *unstructured.Unstructured, gvk schema.GroupVersionKind) *unstructured.Unstructured {
 	if scheme.Scheme.Recognizes(gvk) {
 		object.SetManagedFields(nil)

@@ -33,7 +33,7 @@ type listings struct {
 
 // get returns the objects that a selector selects in a namespace. If there is no result for the
 // text of the selector, it calls list, which lists the objects in the informer's cache. list must
-// not return a change that the cache does not have yet.
+// return every change that the cache has: no later event would remove an outdated result.
 func (l *listings) get(namespace, selector string, list func() ([]*unstructured.Unstructured, error)) ([]*unstructured.Unstructured, error) {
 	kept, ok := l.namespaces.Load(namespace)
 	if !ok {

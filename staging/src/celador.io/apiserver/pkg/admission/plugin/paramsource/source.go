@@ -43,8 +43,8 @@ type Source struct {
 
 	mu    sync.Mutex
 	kinds map[schema.GroupVersionKind]*kind
-	// limited holds the open kinds if the age of params is limited. It is replaced under mu, and
-	// read without a lock.
+	// limited holds the open kinds if the age of params is limited, so that Stale and Ages need no
+	// lock. It is replaced under mu.
 	limited atomic.Pointer[[]*kind]
 }
 

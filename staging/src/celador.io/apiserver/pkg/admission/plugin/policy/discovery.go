@@ -14,9 +14,9 @@ import (
 	"celador.io/apiserver/pkg/admission/plugin/paramsource"
 )
 
-// singleRequests returns a discovery that sends each request once. If a server asks for it, client
-// itself repeats a request up to ten times and sleeps for as long as the server says. Meanwhile,
-// requests would fail for which a policy needs params.
+// singleRequests returns a discovery that sends each request once. client itself repeats a request
+// up to ten times if a server asks for it, and sleeps each time for as long as the server says.
+// Until then, the params of a kind would be unknown, and API requests that need them would fail.
 func singleRequests(client discovery.DiscoveryInterfaceWithContext) paramsource.Discovery {
 	if requests := client.RESTClient(); requests != nil {
 		return discoveryRequests{requests}

@@ -13,9 +13,9 @@ import (
 	"celador.io/admission/policy"
 )
 
-// ObserveConditions records in Kubernetes' metrics how long match conditions took that exempted a
-// request from a policy or failed, and how many failed. The label 'type' is the same for all kinds
-// of policies, as in Kubernetes.
+// ObserveConditions records match conditions that have exempted a request from a policy, or have
+// failed, in Kubernetes' metrics: how long they took, and how many errors they had. The label
+// 'type' is "validate" for both kinds of policies, as in Kubernetes.
 func ObserveConditions(ctx context.Context, operation admission.Operation, reports []policy.ConditionReport) {
 	const kind, step = "policy", "validate"
 	for _, r := range reports {

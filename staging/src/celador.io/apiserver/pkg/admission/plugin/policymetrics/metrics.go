@@ -52,7 +52,7 @@ type Metrics struct{ kind string }
 // Kind returns the kind, which is the value of the label "kind".
 func (m Metrics) Kind() string { return m.kind }
 
-// ObserveIgnored counts a failure to evaluate a policy that was ignored because its failurePolicy
+// ObserveIgnored counts an ignored failure: a policy could not be evaluated, and its failurePolicy
 // is Ignore.
 func (m Metrics) ObserveIgnored(ctx context.Context, policy string) {
 	ignoredFailures.WithContext(ctx).WithLabelValues(m.kind, policy).Inc()

@@ -106,9 +106,9 @@ func (s *Schemas) await(kind schema.GroupVersionKind) *typeSet {
 	}
 }
 
-// lookUp returns the types of the group version of a kind in a snapshot. If the kind is missing, it
-// also returns the time since which requests have waited for it. Before the server's first answer,
-// this is the time of the request.
+// lookUp looks a kind up in a snapshot, and returns the types of its group version. If the kind is
+// missing, it also returns the time since which requests have waited for it. Before the server's
+// first answer, this is the time of the request.
 func (s *Schemas) lookUp(v *snapshot, kind schema.GroupVersionKind, asked time.Time) (*typeSet, time.Time) {
 	d := v.documents[kind.GroupVersion()]
 	switch {

@@ -33,8 +33,8 @@ func newAccessor(of upstream.WebhookAccessor, conditions bool) *Accessor {
 	if mutating, ok := of.GetMutatingWebhook(); ok {
 		w.ReinvocationPolicy = mutating.ReinvocationPolicy
 	}
-	// Upstream's plugins treat nil fields in another way than the API's defaults would. No server
-	// stores or loads webhooks with nil fields.
+	// In upstream's plugins, a nil matchPolicy means Exact and a nil selector selects nothing,
+	// unlike the defaults of the API. No server stores or loads webhooks with nil fields.
 	if w.MatchPolicy == nil {
 		w.MatchPolicy = new(v1.Exact)
 	}

@@ -40,8 +40,8 @@ type Call struct {
 	plugin *Plugin
 	// Attributes are the attributes of the request in the webhook's version.
 	Attributes *admission.VersionedAttributes
-	// Round and Index identify the call in audit annotations: the run of admission, and the
-	// position of the webhook.
+	// Round and Index identify the call in audit annotations. Round is 0 in the first run of the
+	// mutating plugins, and 1 when webhooks are reinvoked. Index is the position of the webhook.
 	Round, Index int
 }
 

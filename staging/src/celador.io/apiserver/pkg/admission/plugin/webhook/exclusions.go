@@ -43,8 +43,8 @@ type resettable struct {
 	resets atomic.Uint64
 }
 
-// Reset resets the metric. When it is called, Kubernetes' metrics have been reset already, because
-// they were registered first.
+// Reset resets the metric and counts the reset, after which the series of Kubernetes' metrics are
+// looked up again, too. These have been reset before, because they were registered first.
 func (r *resettable) Reset() {
 	r.CounterVec.Reset()
 	r.resets.Add(1)

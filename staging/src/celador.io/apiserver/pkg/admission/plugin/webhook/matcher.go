@@ -83,10 +83,10 @@ func (m *Matcher) record(w *Accessor, s *engine.Applicability, err error) {
 	}
 }
 
-// recordByLabels updates the metrics of a webhook that match conditions exclude through Kubernetes'
-// functions, which look the series up by their labels at each call. That takes longer than
-// operationSeries.observe, which keeps the series, but it also counts errors of the conditions, and
-// adds the ID of the request's trace.
+// recordByLabels updates the metrics of an excluded webhook through Kubernetes' functions, which
+// look the series up by their labels at each call. That takes longer than operationSeries.observe,
+// which keeps the series, but it also counts errors of the conditions, and adds the ID of the
+// request's trace.
 func (m *Matcher) recordByLabels(w *Accessor, s *engine.Applicability, excluded bool) {
 	name, operation := w.GetName(), string(m.attributes.GetOperation())
 	for range s.Errors {

@@ -29,8 +29,9 @@ import (
 	"celador.io/apiserver/pkg/features"
 )
 
-// Plugin is embedded by the plugins of both kinds. Its setters are called before the server
-// starts. From then on, Dispatch is safe for concurrent use.
+// Plugin is the common part of the plugins that call validating and mutating webhooks, which embed
+// it. Its setters are called before the server starts. From then on, Dispatch is safe for
+// concurrent use.
 type Plugin struct {
 	*generic.Webhook
 	descriptor *Descriptor

@@ -116,8 +116,8 @@ func (r resources) ofKind(kind string) (resource string, ok bool) {
 	return "", false
 }
 
-// discover returns the resources of a group version without subresources. The map is empty for a
-// group version that is not served.
+// discover returns the resources of a group version, but not their subresources. The map is empty
+// for a group version that is not served.
 func discover(ctx context.Context, client discovery.DiscoveryInterface, version schema.GroupVersion) (resources, error) {
 	list, err := discovery.ToDiscoveryInterfaceWithContext(client).ServerResourcesForGroupVersionWithContext(ctx, version.String())
 	if apierrors.IsNotFound(err) {

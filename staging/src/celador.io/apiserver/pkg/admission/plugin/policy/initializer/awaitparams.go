@@ -17,10 +17,11 @@ import (
 // server or a conversion webhook that runs in a pod.
 const MaxParamSync = 20 * time.Second
 
-// AwaitParams returns a readiness check that waits for the params of policies, because requests
-// that need params fail without them. It fails while since returns an error, and then while synced
-// does, but no longer than MaxParamSync after the time that since returns. Once it has passed, it
-// always passes. Safe for concurrent use.
+// AwaitParams returns a readiness check that waits until the params of policies are known, because
+// requests that need params fail without them. synced returns an error while they are not. since
+// returns the time when the wait has begun, or an error if it has not, with which the check fails.
+// The check waits for MaxParamSync at most. Once it has passed, it always passes. Safe for
+// concurrent use.
 func AwaitParams(synced func() error, since func() (time.Time, error)) func() error {
 	var passed atomic.Bool
 	return func() error {
@@ -43,8 +44,8 @@ func AwaitParams(synced func() error, since func() (time.Time, error)) func() er
 }
 
 // AwaitParams returns the readiness check of the function AwaitParams for the params of all
-// plugins. The check fails while ready does. MaxParamSync begins with the first call in which ready
-// returns nil.
+// plugins. While ready returns an error, the check fails with it. The wait for params begins when
+// ready first returns nil.
 func (i *Initializer) AwaitParams(ready func() error) func() error {
 	begin := sync.OnceValue(time.Now)
 	return AwaitParams(i.ParamsSynced, func() (time.Time, error) {
