@@ -34,8 +34,8 @@ type record struct {
 	// in the round were not evaluated.
 	mutationEnded bool
 	validation    validating.Result
-	// mismatches holds the reasons why policies do not apply, by their position in
-	// policySet.described.
+	// mismatches holds the reason why a policy and binding do not match the request, by their index
+	// in policies.described.
 	mismatches map[int]string
 	// visit is called after each evaluation of an expression if the policies are traced. Nil for
 	// none.

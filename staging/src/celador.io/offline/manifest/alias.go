@@ -14,8 +14,8 @@ const maxAliased = 3 << 20
 // the nodes of the values.
 type aliases map[*nodes.Node]int
 
-// below returns the size of the values that the aliases in node stand for, or some number above
-// maxAliased.
+// below returns the size of the values that the aliases in node stand for. It stops counting above
+// maxAliased, because the document is rejected then.
 func (a aliases) below(node *nodes.Node) int {
 	if node.Kind == nodes.AliasNode {
 		return a.size(node.Alias)

@@ -80,8 +80,8 @@ type editFinder struct {
 	variables map[string]ast.Expr
 	// params are the parameters of the policy. May be nil.
 	params map[string]any
-	// items holds the paths of the lists that macros iterate over, by the names of the iteration
-	// variables.
+	// items holds, by the name of the iteration variable of a macro, the path of the first item of
+	// the list that the macro iterates over.
 	items map[string][]any
 	// subject is the variable that has the subject of the request, whose fields are edited: object
 	// or, for deletions, oldObject.

@@ -157,8 +157,8 @@ func (s *Secret) Rotate(ctx context.Context, registered Registered) {
 	}
 }
 
-// rotate takes the step that is due, and returns the time after which it must be called again if
-// the Secret does not change.
+// rotate writes the Secret if a step of a renewal or a repair is due. It returns the time after
+// which it must be called again if the Secret does not change.
 func (s *Secret) rotate(ctx context.Context, logger klog.Logger, registered Registered) (time.Duration, error) {
 	secret, err := s.client.Get(ctx, s.options.secretName(), metav1.GetOptions{})
 	missing := apierrors.IsNotFound(err)

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package equivalents finds the resources of a cluster that serve the same objects, such as the
-// versions of a custom resource. The policies of an API server match them by what the server itself
-// has registered. The package reads it from CustomResourceDefinitions and discovery.
+// versions of a custom resource. With matchPolicy Equivalent, a policy for one of them also matches
+// requests for the others. An API server knows its own resources. The polyfill is another process,
+// so it reads them from CustomResourceDefinitions and discovery.
 package equivalents
 
 import (
@@ -97,10 +98,11 @@ func (m *Mapper) read() error {
 	return nil
 }
 
-// identity returns a text that the resources of a server have in common which it stores in one
-// place, or an empty one for a resource that is alone. Kubernetes does so with the events of two
-// groups, and with nothing else since it stopped to serve the group extensions: see
-// pkg/kubeapiserver/default_storage_factory_builder.go there.
+// identity returns the same text for resources of different groups that a server stores in one
+// place, so that they are equivalent. It returns "" for others, of which only the versions are
+// equivalent. Kubernetes stores the events of two groups in one place, and nothing else since it
+// stopped to serve the group extensions: see pkg/kubeapiserver/default_storage_factory_builder.go
+// there.
 func identity(r schema.GroupResource) string {
 	if r == eventsv1.Resource("events") {
 		return corev1.Resource("events").String()
