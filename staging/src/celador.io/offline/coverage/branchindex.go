@@ -208,7 +208,7 @@ func (p *BranchIndex) decide(e ast.Expr) {
 }
 
 // walk adds the branches of a node and of its parts. logical is set if the node is a condition, or
-// an operand of a logical operator in one. Otherwise a node of type bool becomes a decision.
+// an operand of a logical operator in one. Otherwise a node of type bool is added to decisions.
 func (p *BranchIndex) walk(e ast.Expr, logical bool) {
 	if macro, ok := p.macro(e); ok {
 		if !logical && p.isBool(e) {

@@ -144,8 +144,8 @@ func (m *gatekeeperMatch) conditions() []gatekeeperExpression {
 		add("excluded_namespaces", "!("+inNamespace+" && "+globs("request.namespace", m.ExcludedNamespaces)+")")
 	}
 	if m.Name != "" {
-		// The options of a connection have no metadata, and an object with a generated name has no
-		// name yet, so these do not match.
+		// The options of a CONNECT request have no metadata, and an object with a generated name
+		// has no name yet, so these do not match.
 		const metadata = "(object != null ? object : oldObject).metadata"
 		add("name", allOf("has("+metadata+")", "has("+metadata+".name)", globs(metadata+".name", []string{m.Name})))
 	}

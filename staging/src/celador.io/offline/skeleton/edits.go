@@ -298,7 +298,8 @@ func (r *editFinder) value(e ast.Expr) any {
 }
 
 // expand calls f with the expression of a variable, if the variable exists. While f runs, the
-// variable does not exist, because an invalid variable may refer to itself.
+// variable does not exist, so that f ends even if the variable refers to itself, which the server
+// rejects.
 func (r *editFinder) expand(name string, f func(ast.Expr)) {
 	e := r.variables[name]
 	if e == nil {

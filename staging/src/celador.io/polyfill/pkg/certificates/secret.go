@@ -33,8 +33,9 @@ type Secret struct {
 	current  atomic.Pointer[followed]
 }
 
-// NewSecret returns an error if the options are invalid. The client needs the permissions to get,
-// list, watch and update the Secret by its name, and to create Secrets.
+// NewSecret returns a Provider of the Secret's certificates, or an error if the options are
+// invalid. The client needs the permissions to get, list, watch and update the Secret by its name,
+// and to create Secrets.
 func NewSecret(client kubernetes.Interface, o Options) (*Secret, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err

@@ -98,11 +98,11 @@ func (m *Mapper) read() error {
 	return nil
 }
 
-// identity returns the same text for resources of different groups that a server stores in one
-// place, so that they are equivalent. It returns "" for others, of which only the versions are
-// equivalent. Kubernetes stores the events of two groups in one place, and nothing else since it
-// stopped to serve the group extensions: see pkg/kubeapiserver/default_storage_factory_builder.go
-// there.
+// identity returns the key under which a resource is registered. Resources of different groups with
+// the same key are equivalent. "" stands for the resource's own name and group. Kubernetes stores
+// the events of two groups in one place, so those of events.k8s.io have the key of core events. It
+// does so with nothing else since it stopped to serve the group extensions: see
+// pkg/kubeapiserver/default_storage_factory_builder.go there.
 func identity(r schema.GroupResource) string {
 	if r == eventsv1.Resource("events") {
 		return corev1.Resource("events").String()

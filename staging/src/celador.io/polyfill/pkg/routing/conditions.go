@@ -70,8 +70,8 @@ func pushDown(members []*member) string {
 
 // pushable returns an expression for API servers that has the value of a match condition, in
 // parentheses, and how often it compares a string with each group of the user. It returns false for
-// expressions that may fail, that read anything but a few fields of request, or that are unknown
-// here.
+// expressions that may fail, that read anything but a few fields of request, or that use functions
+// it does not know.
 func pushable(condition string) (_ string, comparisons int, ok bool) {
 	if len(condition) > maxPushed {
 		return "", 0, false

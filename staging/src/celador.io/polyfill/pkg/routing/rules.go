@@ -93,8 +93,8 @@ func without(items []string, unwanted string) []string {
 // Equivalent, if all its rules name the same ones. It returns false if the version depends on the
 // rule. API servers then compare the rules of the policy in their order.
 //
-// With the same list of versions in all rules of a route, the first rule that matches may be
-// another policy's, and the object has a version that this policy's rules name, too.
+// Policies whose rules all name the same versions can share a route. The first rule that matches
+// may then be another policy's, but the object has a version that this policy's rules name, too.
 func versions(rules []v1.NamedRuleWithOperations) ([]string, bool) {
 	for _, r := range rules {
 		if !slices.Equal(r.APIVersions, rules[0].APIVersions) || namesEvents(r) {
@@ -118,8 +118,8 @@ func namesEvents(r v1.NamedRuleWithOperations) bool {
 		})
 }
 
-// union returns the rules of all policies without duplicates: one for each list of groups, versions
-// and operations, and each scope. It returns them sorted.
+// union returns the rules of all policies of a route without duplicates: one for each list of
+// groups, versions and operations, and each scope. It returns them sorted.
 func union(rules []v1.NamedRuleWithOperations) []admissionregistrationv1.RuleWithOperations {
 	merged := map[string]v1.NamedRuleWithOperations{}
 	for _, r := range rules {
