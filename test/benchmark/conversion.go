@@ -150,7 +150,8 @@ func routeReader(converters []v1.Converter) (*reader, error) {
 		return nil, err
 	}
 	defer resource.Destroy()
-	// With rules, the versions share one storage of v1, whose objects are converted when they are
+	// With strategy None, each version has a storage with its own codec. With rules, the versions
+	// share the storage of v1, so there is one codec, and objects are converted when they are
 	// served.
 	want := len(versions)
 	if converters != nil {
@@ -170,8 +171,9 @@ func routeReader(converters []v1.Converter) (*reader, error) {
 	return r, r.check(converters != nil)
 }
 
-// check returns an error if the reader does not convert, so that nothing else is measured. rules is
-// set if the reader has conversion rules, which leave a label.
+// check returns an error unless the reader returns objects in v2, converted by rules if rules is
+// set, so that nothing else is measured. One of the rules adds a label, which shows whether they
+// were applied.
 func (r *reader) check(rules bool) error {
 	object, err := r.decode("HTTPRoute")
 	if err != nil {
@@ -186,8 +188,9 @@ func (r *reader) check(rules bool) error {
 	return nil
 }
 
-// decode decodes a stored object as the storage layer does, and converts it. kind is what that
-// layer knows of the object: its kind for a single object, and nothing for an item of a list.
+// decode decodes a stored object as the storage layer does, and converts it to v2. kind is the kind
+// that the storage layer passes to the codec: that of a single object, and an empty one for an item
+// of a list.
 func (r *reader) decode(kind string) (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/" + r.version}}
 	if kind != "" {

@@ -61,8 +61,8 @@ func heapOf(plugin string) (bytes float64, err error) {
 	return bytes, json.Unmarshal(output, &bytes)
 }
 
-// printHeap prints how much the heap grows when a plugin is started and answers a request: by the
-// objects in its informers, and what it derives from them.
+// printHeap prints how much the heap grows when a plugin is started and answers a request. It is
+// the memory of the objects in the plugin's informers, and of what the plugin derives from them.
 func printHeap(name string) error {
 	plugin := slices.Index(plugins[:], name)
 	if plugin < 0 {

@@ -130,9 +130,9 @@ func (h *host) write(ctx context.Context, cluster input.Cluster) error {
 
 // starts holds the measurements of the starts of one server.
 type starts struct {
-	// took has the nanoseconds from each start to the first correct decision. resident is the
-	// memory in bytes at that time, idle the memory once the server is idle, and peak the maximum
-	// until then.
+	// took has the nanoseconds from each start to the first correct decision, and resident the
+	// memory in bytes at that time. idle is the memory once the server is idle, and peak the
+	// maximum from the start until it is idle.
 	took, resident, idle, peak []float64
 	// admitted is the number of requests that should have been denied, and that the server admitted
 	// after it said that it was ready.

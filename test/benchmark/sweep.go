@@ -38,8 +38,8 @@ func (s *session) sweep(id, name string, numbers []int, with func(policies int) 
 	return all, nil
 }
 
-// addComparison measures the request of a setup with both plugins and adds a row for its time.
-// times is the target.
+// addComparison measures the request of a setup with both plugins and adds a row for its time. The
+// target is met if upstream's time is at least Celador's time multiplied by times.
 func (s *session) addComparison(id, about string, in setup, times float64) error {
 	s.progress("%s: %s", id, about)
 	costs, err := s.measure(in, 0, 1)
@@ -50,8 +50,8 @@ func (s *session) addComparison(id, about string, in setup, times float64) error
 	return nil
 }
 
-// addTime adds a row for the time of a request. Its target is that the time with upstream is at
-// least times that with Celador. costs has upstream's cost and then Celador's.
+// addTime adds a row for the time of a request. costs has upstream's cost and then Celador's. The
+// target is met if upstream's time is at least Celador's time multiplied by times.
 func (s *session) addTime(id, about string, costs []measure.Cost, times float64, note string) {
 	s.Add(report.Row{
 		Scenario: id, About: about, Unit: report.Nanoseconds,

@@ -68,7 +68,7 @@ type plugin interface {
 	WaitForReady() bool
 }
 
-// starter returns the Start of a plugin, which create creates. Celador's plugins may leave the
+// starter returns a Start for the plugin that create returns. Celador's plugins may leave the
 // compilation of a policy to the first request that needs it. Here they compile all policies before
 // the measurement, as upstream's do, so that no compilation is measured.
 func starter[P plugin](create func(configFile io.Reader) (P, error)) Start {

@@ -34,8 +34,8 @@ var conditions = []condition{
 	{"of-workflow", "has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, o.kind == 'Workflow%d')"},
 }
 
-// ConditionOf returns the match condition of the i-th webhook. It makes the conditions of webhooks
-// differ.
+// ConditionOf returns the match condition of the i-th webhook. If its expression is for one team,
+// no other webhook has the same expression.
 func ConditionOf(i int) v1.MatchCondition {
 	condition := conditions[i%len(conditions)]
 	expression := condition.expression

@@ -110,9 +110,9 @@ func (c *Cluster) Settle() {
 	synctest.Wait()
 }
 
-// Shuffle changes the order in which Kubernetes' plugins evaluate policies and bindings, which is
-// that of a map. They build the map anew after each change of a binding, so Shuffle changes an
-// unrelated one.
+// Shuffle changes the order in which Kubernetes' plugins evaluate policies and bindings, so that a
+// test can find out what depends on it. The order is that of a map, which the plugins build anew
+// after each change of a binding, so Shuffle changes an unrelated one.
 func (c *Cluster) Shuffle(t testing.TB) {
 	t.Helper()
 	unrelated := metav1.ObjectMeta{Name: "unrelated"}
@@ -146,9 +146,10 @@ func (c *Cluster) Remove(t testing.TB, object Object) {
 	}
 }
 
-// locate returns the resource of an object and the tracker that stores it. Kubernetes' plugins read
-// policies, and objects of other built-in types, in Kubernetes' own types: for such an object,
-// typed is an empty object of that type, which Kube stores, too. Otherwise it is nil.
+// locate returns the resource of an object, and the tracker of the fake client that stores it.
+// Kubernetes' plugins read policies and other built-in objects from another client, Kube, in
+// Kubernetes' own Go types. If an object must be stored there, too, typed is an empty object of
+// this type, and otherwise nil.
 func (c *Cluster) locate(t testing.TB, object Object) (resource schema.GroupVersionResource, tracker clienttesting.ObjectTracker, typed Object) {
 	t.Helper()
 	kind := object.GetObjectKind().GroupVersionKind()

@@ -60,8 +60,8 @@ func reductions[S any](s S) iter.Seq[S] {
 	}
 }
 
-// without returns copies of a JSON value. In each, one object is missing from a list. Copies that
-// lack an element of an outer list come first, because they lack more.
+// without returns copies of a JSON value, each of which lacks one object of one list. Copies that
+// lack an object of an outer list come first, because they lack more.
 func without(tree any) iter.Seq[any] {
 	return func(yield func(any) bool) {
 		switch tree := tree.(type) {

@@ -127,8 +127,8 @@ func (s *Server) NewExchange(t testing.TB, request *cluster.Request) *Exchange {
 	return e
 }
 
-// read returns the object of an UPDATE. If the object has no resource version, it gets that of the
-// stored object, as a client has it that has read the object before.
+// read returns a copy of the object of an UPDATE. If the object has no resource version, it gets
+// that of the stored object, as if the client had read the object before it changed it.
 func (s *Server) read(t testing.TB, request *cluster.Request) *unstructured.Unstructured {
 	t.Helper()
 	object := request.Object.DeepCopy()
@@ -139,8 +139,8 @@ func (s *Server) read(t testing.TB, request *cluster.Request) *unstructured.Unst
 	return object
 }
 
-// impersonate sets the headers with which the server treats the request as one of user u. Without
-// u, it is the administrator's.
+// impersonate sets the headers that make the server treat the request as one of user u. If u is
+// nil, it is treated as one of the administrator.
 func (e *Exchange) impersonate(u user.Info) {
 	if u == nil {
 		u = administrator

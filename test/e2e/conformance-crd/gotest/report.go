@@ -63,8 +63,8 @@ func problem(pkg, message string) specs.Result {
 // qualified returns the name of a test that is unique among packages.
 func qualified(pkg, test string) string { return pkg + "." + test }
 
-// A recorder collects what events say about tests. Events about the package as a whole have no name
-// of a test, so it has the empty name here.
+// A recorder collects what events say about tests, by the name of the test. Events about the
+// package as a whole have no such name, so they are collected under the empty name.
 type recorder struct {
 	// started holds the top-level tests in the order of their start.
 	started []string

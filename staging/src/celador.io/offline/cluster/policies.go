@@ -35,11 +35,11 @@ type record struct {
 	// policies were evaluated.
 	mutationEnded bool
 	validation    validating.Result
-	// mismatches holds the reasons why policies do not apply, by their position in
-	// policySet.described.
+	// mismatches holds the reason why a policy and binding do not match the request, by their index
+	// in policies.described.
 	mismatches map[int]string
-	// visit is called after each evaluation of an expression if the policies are traced. Nil for
-	// none.
+	// visit is called after each evaluation of an expression, if the policies were compiled for a
+	// Tracing. It is nil if nobody needs the evaluations.
 	visit func(Evaluation)
 	// mutatingWebhooks and validatingWebhooks are nil until the request reaches the webhooks.
 	mutatingWebhooks, validatingWebhooks []WebhookRecord

@@ -22,8 +22,8 @@ type Request struct {
 	// Namespace and Name default to those of Object, or else of OldObject. A namespaced object
 	// without a namespace is in "default".
 	Namespace, Name string
-	// Object is the body of a Create or Update request, and for Connect the options of the
-	// connection.
+	// Object is the body of a Create or Update request, or the options of a Connect request, such
+	// as PodExecOptions.
 	Object *unstructured.Unstructured
 	// OldObject is the object that Update changes, Delete deletes, or whose subresource the request
 	// is for. It replaces the object of that name in the cluster, for this request. It may be nil

@@ -11,8 +11,9 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
-// reviewer answers access reviews with the authorizer of the cluster in the context. The registries
-// of access reviews need it, because several clusters share them.
+// reviewer answers access reviews, such as SubjectAccessReviews, with the authorizer of the cluster
+// that serves the request, which it finds in the context. The registries of access reviews have
+// only one authorizer, although several clusters share them.
 type reviewer struct{}
 
 var _ Authorizer = reviewer{}

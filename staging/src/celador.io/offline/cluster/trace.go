@@ -85,15 +85,17 @@ func (t *Tracing) Admit(ctx context.Context, request *Request) (*Response, []Eva
 }
 
 // Visit returns the response to a request as Cluster.Admit does. It calls visit after each
-// evaluation of an expression, and keeps no steps. Calls do not overlap.
+// evaluation of an expression, one call at a time. Unlike Admit, it keeps no evaluations, whose
+// steps may need much memory.
 func (t *Tracing) Visit(ctx context.Context, request *Request, visit func(Evaluation)) (*Response, error) {
 	r := newRecord(&t.cluster.policies)
 	r.visit = visit
 	return t.cluster.admit(ctx, request, r)
 }
 
-// A tracer records the evaluations of the expressions of one kind of objects. Objects are compiled
-// one after the other, before requests.
+// A tracer collects the expressions of one kind of objects when they are compiled, and passes on
+// their evaluations. Objects are compiled one after the other, and before requests, so compiled
+// needs no lock.
 type tracer[P program] struct {
 	kind string
 	// compiled has the expressions of all kinds by their programs.

@@ -11,8 +11,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// GetTypeConverter implements mutating.TypeConverters with the schemas of the backend. The
-// converter is nil for kinds that the backend does not have.
+// GetTypeConverter implements mutating.TypeConverters with the schemas of the backend. It returns
+// nil for a kind whose schema the backend does not have.
 func (b *Base) GetTypeConverter(kind schema.GroupVersionKind) managedfields.TypeConverter {
 	once, _ := b.converters.LoadOrStore(kind, sync.OnceValue(func() managedfields.TypeConverter { return b.newConverter(kind) }))
 	return once.(func() managedfields.TypeConverter)()

@@ -47,8 +47,9 @@ const (
 	ValidatingWebhookKind = "ValidatingWebhookConfiguration"
 )
 
-// compileWebhooks adds the webhooks of the configurations among the objects to the policy set.
-// excluded are the resources for which no webhook is called. compiler is the argument of compile.
+// compileWebhooks adds the webhooks of the cluster's configurations to the policy set. excluded are
+// the resources for which no webhook is called. compiler, if it is not nil, returns a compiler that
+// traces the match conditions of a kind of configurations.
 func (c *Cluster) compileWebhooks(s *policySet, config webhook.Config, excluded sets.Set[schema.GroupResource], compiler func(kind string) *expression.Compiler) error {
 	var compiled []*webhook.Webhook
 	add := func(to *webhooks, kind, configuration string, index int, name string, w *webhook.Webhook) {

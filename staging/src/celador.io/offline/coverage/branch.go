@@ -26,8 +26,9 @@ const (
 	// False is the other result of a condition.
 	False BranchResult = "false"
 	// Less is the result of a comparison with <, <=, > or >= whose left side is less than the right
-	// one. Beside the limit, integers must differ by 1: a <= 5 is true up to 5, so Greater is covered
-	// by 6, and not by 9.
+	// one. Tests have to reach the values next to the limit: a <= 5 is true for 5, and the branch
+	// Greater is covered only if a was 6. So if Less or Greater gives another value than Equal, the
+	// sides, if they are integers, must differ by 1.
 	Less BranchResult = "less"
 	// Equal is the result of a comparison of equal values.
 	Equal BranchResult = "equal"

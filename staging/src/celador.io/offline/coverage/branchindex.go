@@ -32,8 +32,8 @@ type BranchIndex struct {
 	loops map[int64]int64
 }
 
-// NewBranchIndex returns the index of a checked expression, whose source info must have the calls of
-// macros.
+// NewBranchIndex returns the index of a checked expression. Its source info must have the calls of
+// macros, because branches are those of the macros, and not of what the parser expands them to.
 func NewBranchIndex(checked *ast.AST) *BranchIndex {
 	p := &BranchIndex{source: source{checked}, first: map[int64]int{}, comparisons: map[int64]*comparison{}, decisions: map[int64]ast.Expr{}, loops: map[int64]int64{}}
 	root := checked.Expr()
@@ -134,8 +134,8 @@ func (p *BranchIndex) cover(branches []Branch, latest values, e ast.Expr) {
 	}
 }
 
-// forget removes the values of a decision, so that the next iteration of a macro does not find
-// them.
+// forget removes the values of e and the nodes in it, so that they are not taken for values of the
+// next iteration, if e is in the body of a macro.
 func (p *BranchIndex) forget(latest values, e ast.Expr) {
 	delete(latest, e.ID())
 	for _, part := range p.parts(e) {
@@ -208,7 +208,7 @@ func (p *BranchIndex) decide(e ast.Expr) {
 }
 
 // walk adds the branches of a node and of its parts. logical is set if the node is a condition, or
-// an operand of a logical operator in one. Otherwise a node of type bool becomes a decision.
+// an operand of a logical operator in one. Otherwise a node of type bool is added to decisions.
 func (p *BranchIndex) walk(e ast.Expr, logical bool) {
 	if macro, ok := p.macro(e); ok {
 		if !logical && p.isBool(e) {

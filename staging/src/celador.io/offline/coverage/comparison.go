@@ -16,8 +16,9 @@ import (
 // A comparison is a call of <, <=, > or >=.
 type comparison struct {
 	left, right operand
-	// next is Less or Greater: of these two results of comparing the operands, the one for which
-	// the expression evaluates to another value than for Equal.
+	// next is the neighbor of Equal across the limit: Less or Greater, whichever gives the
+	// expression another value than Equal. For a <= 5, it is Greater. Integers cover it only if
+	// they differ by 1.
 	next BranchResult
 	// branches holds the index of the branch of each result.
 	branches map[BranchResult]int

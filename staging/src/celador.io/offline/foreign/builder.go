@@ -140,8 +140,9 @@ func (b *builder) decoded(document *manifest.Document) *object {
 	return &object{content, document}
 }
 
-// source returns an object as a value for the field at a path of the native suite, and records
-// where it derives from. It returns nil if there is no object.
+// source returns an object as a value for the field at a path of the native suite. It records the
+// document of the object, so that errors about the value have the position there. It returns nil if
+// there is no object.
 func (b *builder) source(path string, o *object) *suite.Manifest {
 	if o == nil {
 		return nil
@@ -187,8 +188,8 @@ func (b *builder) skip(path, name, reason string) {
 }
 
 // add appends a case. path is the field from which it derives, and expect the field from which its
-// expectation derives. The notes of a case explain decisions other than the expected one, so add
-// leaves out the note about that.
+// expectation derives. Notes explain decisions other than the expected one. Results show them also
+// for cases that pass, so add removes the note about the expected decision.
 func (b *builder) add(path, expect string, c suite.Case) {
 	b.origins[b.casePath()+".expect"] = manifest.Origin{Document: b.document, Path: expect}
 	c.Notes = maps.Clone(c.Notes)

@@ -59,8 +59,9 @@ func (g *gatekeeperBuilder) constraintSpec(constraint *object) (*gatekeeperConst
 // gatekeeperActions maps the enforcement actions of constraints to actions of bindings.
 var gatekeeperActions = map[string]admissionv1.ValidationAction{"deny": admissionv1.Deny, "warn": admissionv1.Warn, "dryrun": admissionv1.Audit}
 
-// actions returns the actions of a constraint's binding. Of scoped actions, those for the
-// enforcement point of gator verify count.
+// actions returns the actions of a constraint's binding. Of scoped actions, it returns those for
+// the enforcement point of gator verify. It adds an error for an unknown action, and if there is
+// none.
 func (g *gatekeeperBuilder) actions(constraint *object, spec *gatekeeperConstraint) []any {
 	wanted := map[string]string{spec.EnforcementAction: "spec.enforcementAction"}
 	switch spec.EnforcementAction {
@@ -143,8 +144,8 @@ func (m *gatekeeperMatch) conditions() []gatekeeperExpression {
 		add("excluded_namespaces", "!("+inNamespace+" && "+globs("request.namespace", m.ExcludedNamespaces)+")")
 	}
 	if m.Name != "" {
-		// The options of a connection have no metadata, and an object with a generated name has no
-		// name yet, so these do not match.
+		// The options of a CONNECT request have no metadata, and an object with a generated name
+		// has no name yet, so these do not match.
 		const metadata = "(object != null ? object : oldObject).metadata"
 		add("name", allOf("has("+metadata+")", "has("+metadata+".name)", globs(metadata+".name", []string{m.Name})))
 	}

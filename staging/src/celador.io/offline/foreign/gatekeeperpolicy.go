@@ -165,9 +165,9 @@ func (t *gatekeeperTemplate) definition(constraint *object) *object {
 // schemaPath is the path of the parameters' schema in a CustomResourceDefinition.
 const schemaPath = "spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.parameters"
 
-// define adds the CustomResourceDefinition of a constraint to the manifests. The schema of the
-// parameters is that of the template, so its origin is there. define must be called before other
-// manifests are added, because it records this origin for manifests[0].
+// define adds the CustomResourceDefinition of a constraint to the manifests. The template contains
+// the schema of the parameters, so errors about this schema have their position in the template.
+// define must be called before other manifests are added, because it records this for manifests[0].
 func (g *gatekeeperBuilder) define(t *gatekeeperTemplate, constraint *object) {
 	g.manifest(t.definition(constraint))
 	g.origins["manifests[0]."+schemaPath] = manifest.Origin{Document: t.object.origin, Path: "spec.crd.spec.validation.openAPIV3Schema"}

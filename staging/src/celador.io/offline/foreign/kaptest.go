@@ -176,7 +176,8 @@ func (k *kaptestBuilder) test(path string, test *kaptestTest, paramKind schema.G
 	subject, from := cmp.Or(object, oldObject), ""
 	if operation == "UPDATE" && (object.GetName() != oldObject.GetName() || object.GetNamespace() != oldObject.GetNamespace()) {
 		// Tests tell resources apart by name, so the old and the new object may have different
-		// names. In an update, the name and the namespace stay the same.
+		// names. A server rejects an update that changes the name or the namespace, so the old
+		// object gets those of the new one.
 		from = " from " + oldObject.GetName()
 		oldObject = oldObject.clone()
 		oldObject.SetName(object.GetName())

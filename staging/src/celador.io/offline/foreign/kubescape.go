@@ -108,7 +108,7 @@ type kubescapeSuite struct {
 	policy     *object
 	hasParams  bool // the policy has a paramKind
 	// shared holds the templates whose object is among the manifests of the suite. incomplete is
-	// set if one of them could not be added.
+	// set if one of them could not be added. The suite is not converted then.
 	shared     map[string]bool
 	incomplete bool
 	// definitions are the CustomResourceDefinitions among the templates that are not among the

@@ -157,8 +157,9 @@ func stored(r *metav1.APIResource) bool {
 
 // A Filter selects objects.
 type Filter struct {
-	// Resource reports whether to read the objects of a resource. It is also asked about groups as
-	// a whole, without the name of a resource.
+	// Resource reports whether to read the objects of a resource. If the resources of a group
+	// version are not known, it is called with the group alone. If it returns true then, the group
+	// version is an error.
 	Resource func(schema.GroupResource) bool
 	// Namespace is the only namespace to read. Objects without a namespace are then left out. Empty
 	// means all.

@@ -5,17 +5,17 @@ package manifest
 
 import nodes "go.yaml.in/yaml/v3"
 
-// maxAliased is the size of the values that the aliases of a document may stand for, in bytes. API
-// servers do not accept larger requests. A short document can have aliases that stand for
-// gigabytes.
+// maxAliased is the maximum size of the values that the aliases of a document stand for, in bytes.
+// A short document can have aliases that stand for gigabytes. API servers do not accept larger
+// requests.
 const maxAliased = 3 << 20
 
 // aliases has the sizes of the values that aliases stand for, with all aliases in them resolved, by
 // the nodes of the values.
 type aliases map[*nodes.Node]int
 
-// below returns the size of the values that the aliases in node stand for, or some number above
-// maxAliased.
+// below returns the size of the values that the aliases in node stand for. It stops counting above
+// maxAliased, because the document is rejected then.
 func (a aliases) below(node *nodes.Node) int {
 	if node.Kind == nodes.AliasNode {
 		return a.size(node.Alias)

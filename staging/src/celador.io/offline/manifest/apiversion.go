@@ -16,8 +16,8 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// native returns the apiVersion of the native kinds for the one of the polyfill's, which have the
-// same names and fields. It returns other apiVersions as they are.
+// native returns the apiVersion of admissionregistration.k8s.io for that of the polyfill, because
+// both groups have the same kinds with the same fields. It returns other apiVersions as they are.
 func native(apiVersion string) string {
 	if apiVersion == v1.PolyfillGroupVersion.String() {
 		return v1.SchemeGroupVersion.String()

@@ -22,9 +22,9 @@ type Origin struct {
 type place struct {
 	position Position
 	field    string
-	// same is set if the value and the one that it derives from are both objects or both lists.
-	// Errors about a field that is missing in the value then have the path of this field, below
-	// field. Otherwise they have field itself.
+	// same is set if the value and the one that it derives from are both objects or both lists. An
+	// error about a field that the value lacks then names that field in the other document, below
+	// the path in field. Otherwise it names the path in field itself.
 	same bool
 }
 

@@ -34,8 +34,8 @@ type Document struct {
 // Raw returns the value as JSON. Callers must not change it.
 func (d *Document) Raw() []byte { return d.raw }
 
-// GroupVersionKind returns the type that apiVersion and kind name, for a kind of the polyfill the
-// native one. It is empty if the value has none.
+// GroupVersionKind returns the type that apiVersion and kind name. For a policy or binding of the
+// polyfill, it is that of the native kind. It is empty if the value has none.
 func (d *Document) GroupVersionKind() schema.GroupVersionKind {
 	var meta metav1.TypeMeta
 	if kjson.UnmarshalCaseSensitivePreserveInts(d.raw, &meta) != nil {
@@ -74,8 +74,8 @@ func Member(path, key string) string {
 
 func item(path string, index int) string { return path + "[" + strconv.Itoa(index) + "]" }
 
-// Object returns the value as an object, a policy or binding of the polyfill as the native one. It
-// is an error if apiVersion or kind is missing. The caller owns the object.
+// Object returns the value as an object. A policy or binding of the polyfill gets the apiVersion of
+// the native kind. It is an error if apiVersion or kind is missing. The caller owns the object.
 func (d *Document) Object() (*unstructured.Unstructured, error) {
 	content := map[string]any{}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(d.raw, &content); err != nil {

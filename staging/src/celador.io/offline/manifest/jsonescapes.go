@@ -9,9 +9,10 @@ import (
 	"regexp"
 )
 
-// jsonEscape matches an escape sequence of JSON: that of half a surrogate pair in full, and those
-// of a whole pair at once. Of others, it matches the backslash and the next character, which is
-// enough, because withoutJSONEscapes replaces only an escaped slash among them.
+// jsonEscape matches an escape sequence of JSON. It matches the two sequences of a surrogate pair
+// together, and that of a lone half of a pair. Of any other sequence, it matches only the backslash
+// and the next character, which is enough, because withoutJSONEscapes replaces only an escaped
+// slash among them.
 var jsonEscape = regexp.MustCompile(`\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD][89a-fA-F]..|.)`)
 
 // withoutJSONEscapes replaces the escape sequences of a JSON text that YAML does not have, so that

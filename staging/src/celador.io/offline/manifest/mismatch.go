@@ -119,9 +119,10 @@ func (d *Document) MismatchError(err error) *Error {
 	return d.mismatch(path, match[1], match[3])
 }
 
-// locate returns the path of the first value of a JSON type that is at the path of fields, or that
-// is an item of a list or the value of a map there. fields does not contain indexes of lists, so
-// locate looks into each item of a list on the way.
+// locate finds the value that the error of a Go decoder is about, and returns its path. The error
+// has the JSON type of the value and its path without indexes of lists and keys of maps: fields. So
+// locate looks into each item of a list on the way, and returns the first value of this type at
+// fields, or directly in a list or map there.
 func locate(value any, fields []string, jsonType string) (path string, found bool) {
 	if len(fields) == 0 && typeOf(value) == jsonType {
 		return "", true

@@ -41,8 +41,9 @@ type Evaluator struct {
 	// overdue is set while an evaluation continues after maxTime, because Kubernetes' code cannot
 	// be interrupted. Other evaluations are refused meanwhile.
 	overdue atomic.Bool
-	// base is the base of the last evaluation, and gates are its feature gates. The next evaluation
-	// uses the base again if its gates are equal. Only the goroutine that holds turn accesses them.
+	// base holds the API groups that the cluster of the last evaluation used, and gates are its
+	// feature gates. The next evaluation uses base again if its gates are equal. Only the goroutine
+	// that holds turn accesses them.
 	base  *cluster.Base
 	gates map[string]bool
 }

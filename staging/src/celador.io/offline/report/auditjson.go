@@ -37,8 +37,8 @@ type AuditPolicy struct {
 	Passed       int    `json:"passed"`
 	Violated     int    `json:"violated"`
 	Errors       int    `json:"errors"`
-	// Findings are validations that objects violate or that could not be evaluated. Omitted is the
-	// number of those that are left out.
+	// Findings are the violations: validations that objects violate, and parts of the policy that
+	// could not be evaluated. Omitted is the number of those that are left out.
 	Findings []AuditViolation `json:"findings,omitempty"`
 	Omitted  int              `json:"omittedFindings,omitempty"`
 }
@@ -49,7 +49,7 @@ type AuditViolation struct {
 	AuditObject
 	// Result is Violated or Error.
 	Result string `json:"result"`
-	// Validation is the index in spec.validations, or -1 if the finding is not about one
+	// Validation is the index in spec.validations, or -1 if the violation is not about one
 	// validation.
 	Validation int    `json:"validation"`
 	Message    string `json:"message"`

@@ -10,8 +10,8 @@ import (
 	"celador.io/offline/audit"
 )
 
-// AuditJUnit writes a JUnit XML document with a testsuite for each policy and binding. The objects
-// with findings are its test cases; those without are only counted.
+// AuditJUnit writes a JUnit XML document with a testsuite for each policy and binding. Each
+// violation is a test case. Objects that pass are only counted.
 func AuditJUnit(w io.Writer, report *audit.Report) error {
 	var document junitSuites
 	for _, p := range report.Policies {

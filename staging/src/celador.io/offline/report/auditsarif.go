@@ -13,10 +13,10 @@ import (
 // unevaluatedRule is the name of the SARIF rule for objects that were not evaluated.
 const unevaluatedRule = "unevaluated"
 
-// AuditSARIF writes a SARIF log of version 2.1.0. Each policy is a rule, and each finding a result.
-// An object of a server has no file, so its location is a logical one. Policies that were not
-// evaluated, and resources that were not read, are notifications. Files that were not read are
-// results.
+// AuditSARIF writes a SARIF log of version 2.1.0. Each policy is a rule, and each violation a
+// result. An object of a server has no file, so its location is a logical one. Objects that were
+// not evaluated are results of a rule of their own. Policies that were not evaluated, and resources
+// and files that were not read, are notifications. Files that were not read are results, too.
 func AuditSARIF(w io.Writer, report *audit.Report) error {
 	invocation := sarifInvocation{ExecutionSuccessful: len(report.Unread) == 0}
 	notify := func(level, text string) {

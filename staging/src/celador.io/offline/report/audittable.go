@@ -12,9 +12,9 @@ import (
 	"celador.io/offline/audit"
 )
 
-// AuditTable writes tables in the layout of kubectl: one with a row for each finding, and one with
-// a row for each binding of a policy. Below them are the reasons why policies or objects were not
-// evaluated, and a line with the numbers.
+// AuditTable writes tables in the layout of kubectl: one with a row for each violation, and one
+// with a row for each binding of a policy. Below them are the reasons why policies or objects were
+// not evaluated, and a line with the numbers.
 func AuditTable(w io.Writer, report *audit.Report) error {
 	findings, policies := newTable("Namespace", "Object", "Result", "Policy", "Message"), newTable("Policy", "Binding", "Actions", "Passed", "Violated", "Errors")
 	left := 0

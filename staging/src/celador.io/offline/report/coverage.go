@@ -19,7 +19,7 @@ type Coverage struct {
 }
 
 // A CoveredExpression is an expression of an object in the JSON of a Report. Outcomes has all
-// branches of the expression. A branch without Missing is covered.
+// branches of the expression. The covered ones have no Missing.
 type CoveredExpression struct {
 	coverage.Expression
 	coverage.Summary
@@ -50,7 +50,7 @@ func DescribeCoverage(s coverage.Summary) string {
 }
 
 // missing returns a line for each branch of an expression that no case reached, or a single line if
-// no case evaluated the expression.
+// no case reached any of its branches.
 func missing(e *coverage.Expression) []string {
 	if e.Summary().Covered == 0 {
 		return []string{e.Text + " was never evaluated"}

@@ -73,7 +73,8 @@ func (d *draft) add(comment string, object *unstructured.Unstructured) {
 
 // complete adds the manifests without which a policy does not apply, if the file lacks them: a
 // binding, a param for each binding, and a namespace with the labels that namespace selectors
-// require. It also collects in p what its bindings say.
+// require. From the bindings, it adds to p what the cases depend on: matchResources, params, and
+// whether a binding denies.
 func (d *draft) complete(p *policy) {
 	name, kind := p.object.GetName(), p.object.GetKind()
 	bindings := d.bindings(kind, name)
@@ -238,8 +239,8 @@ func (d *draft) cases(ctx context.Context, p *policy, prefix string, withPolicie
 	}
 	for i := range p.typed.Spec.Validations {
 		a, violating := at(0), (*unstructured.Unstructured)(nil)
-		// No object of the first kind may violate the validation, for example because it is about a
-		// field of another kind.
+		// It is possible that no object of the first kind can violate the validation, for example
+		// because it is about a field of another kind. So try all kinds.
 		for j := range starts {
 			if other := at(j); other.trial.distance == 0 {
 				if violating = other.search.violating(ctx, i, other.allowed, other.edits[i]); violating != nil {

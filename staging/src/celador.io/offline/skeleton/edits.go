@@ -80,8 +80,8 @@ type editFinder struct {
 	variables map[string]ast.Expr
 	// params are the parameters of the policy. May be nil.
 	params map[string]any
-	// items holds the paths of the lists that macros iterate over, by the names of the iteration
-	// variables.
+	// items holds, by the name of the iteration variable of a macro, the path of the first item of
+	// the list that the macro iterates over.
 	items map[string][]any
 	// subject is the variable that has the subject of the request, whose fields are edited: object
 	// or, for deletions, oldObject.
@@ -298,7 +298,8 @@ func (r *editFinder) value(e ast.Expr) any {
 }
 
 // expand calls f with the expression of a variable, if the variable exists. While f runs, the
-// variable does not exist, because an invalid variable may refer to itself.
+// variable does not exist, so that f ends even if the variable refers to itself, which the server
+// rejects.
 func (r *editFinder) expand(name string, f func(ast.Expr)) {
 	e := r.variables[name]
 	if e == nil {

@@ -58,9 +58,9 @@ type start struct {
 // start costs many requests.
 const maxStarts = 12
 
-// startsOf returns a start for each resource that the rules match and of which all has a sample. If
-// there is no such sample, it returns one start, with an object whose kind the author has to fill
-// in. The sample for a subresource is that of its resource.
+// startsOf returns a start for each resource that the rules match, if one of the samples in all is
+// of its kind. If there is no such sample, it returns one start, with an object whose kind the
+// author has to fill in. The sample for a subresource is that of its resource.
 func startsOf(rules []admissionv1.NamedRuleWithOperations, all, definitions []*unstructured.Unstructured) []start {
 	var starts []start
 	for _, rule := range rules {

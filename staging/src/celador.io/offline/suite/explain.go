@@ -62,9 +62,9 @@ type ExplainedEvaluation struct {
 }
 
 // Explain returns the response to the request of the first case of a test, and ignores its
-// expectation. The feature gates of the suite must be enabled. Once the server accepts the
-// manifests, Explain returns an ExplainedResponse even if the request cannot be sent, together with
-// the error. Errors about fields have their positions.
+// expectation. The feature gates of the suite must be enabled. If the request cannot be sent,
+// Explain returns an ExplainedResponse together with the error. If the server does not accept the
+// manifests, or if ctx ends, it returns only an error. Errors about fields have their positions.
 func Explain(ctx context.Context, base *cluster.Base, test *Test) (*ExplainedResponse, error) {
 	c := &test.cases[0]
 	f := newFixture(base).with(ctx, overlay(test.objects, c.objects))

@@ -56,9 +56,10 @@ func withPart(value, part any) any {
 	return part
 }
 
-// checkPart adds a mismatch for each field of want that got lacks or has with another value. If
-// whole is set, it also adds one for each field of got that want lacks. path is the field of the
-// expectation for the mismatches. A null in want means that the field must be absent.
+// checkPart adds a mismatch for each field of want that is missing in got or has a different value
+// there. If whole is set, it also adds one for each field of got that is missing in want. path is
+// the field of the expectation for the mismatches. A null in want means that the field must be
+// absent.
 func (c *checker) checkPart(path string, want, got any, whole bool) {
 	switch want := want.(type) {
 	case map[string]any:

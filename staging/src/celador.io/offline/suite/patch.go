@@ -105,8 +105,8 @@ func Normalize(object *unstructured.Unstructured) map[string]any {
 	return withoutRandom(result.Object, random).(map[string]any)
 }
 
-// withoutRandom replaces the random strings in value: those that are keys of random by their values
-// in it, and the names of token volumes by a fixed one. It changes value and returns it.
+// withoutRandom replaces the random strings in value: a string that is a key of random by the value
+// of this key, and the names of token volumes by a fixed one. It changes value and returns it.
 func withoutRandom(value any, random map[string]string) any {
 	switch value := value.(type) {
 	case map[string]any:

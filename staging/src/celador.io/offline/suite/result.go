@@ -74,8 +74,8 @@ type Mismatch struct {
 type Difference struct {
 	// Field is the field of the expectation: object or patch.
 	Field string
-	// Want is the expected object. If the case expects a part of the object, Want is Got with this
-	// part.
+	// Want is the expected object. If the case expects a part of the object, Want is a copy of Got
+	// in which this part has the expected values.
 	Want map[string]any
 	// Got is the object after admission. If Field is patch, Want and Got lack the values that a
 	// server chooses anew for each request.

@@ -95,7 +95,7 @@ type batch struct {
 }
 
 // runAll runs batches one after the other, because feature gates apply to the whole process. The
-// jobs of a batch run in parallel. runAll reports the progress after each.
+// jobs of a batch run in parallel. runAll reports the progress after each job.
 func (r *Runner) runAll(batches []*batch) {
 	total := 0
 	for _, b := range batches {

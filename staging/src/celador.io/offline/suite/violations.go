@@ -93,8 +93,8 @@ func filter(records []cluster.PolicyRecord, policy, binding string) []cluster.Po
 // is not among the conclusions that a suite can expect.
 const notReached Conclusion = "NotReached"
 
-// decide returns what the policies decide whose records are in inScope, and the reason in words.
-// inScope holds those of the response's records that the expectation is about.
+// decide returns the decision of the policies and bindings that the expectation is about, and the
+// reason in words. inScope holds their records, which are some of those in the response.
 func decide(response *cluster.Response, inScope []cluster.PolicyRecord) (decision Conclusion, why string) {
 	enforced := func(f Violation) bool { return f.Enforced }
 	if !response.Allowed && !slices.ContainsFunc(Violations(response.Policies), enforced) {

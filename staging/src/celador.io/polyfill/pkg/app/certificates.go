@@ -29,9 +29,10 @@ func newCertificates(o *Options, c *clients) (provider certificates.Provider, le
 	return secret, secret.Rotate, nil
 }
 
-// authenticate returns a handler that answers callers with a client certificate of --client-ca-file
-// only, and what the server does to get it. It follows the file until ctx ends. Without the file,
-// the handler answers everybody.
+// authenticate returns a handler that passes requests to h only from clients that have a
+// certificate of an authority in --client-ca-file, and the tls.Config.ClientAuth with which the
+// server requests this certificate. It reloads the file until ctx ends. Without the file, it
+// returns h, which answers everybody.
 func authenticate(ctx context.Context, o *Options, h http.Handler) (http.Handler, tls.ClientAuthType, error) {
 	if o.ClientCAFile == "" {
 		return h, tls.NoClientCert, nil

@@ -20,8 +20,8 @@ import (
 type clients struct {
 	config *rest.Config
 	core   kubernetes.Interface
-	// urgent is for what reviews wait for, and for the election of a leader. It has no limit, so that
-	// they do not wait for other requests.
+	// urgent is the client for the access reviews that webhook calls wait for, and for the election
+	// of a leader. It has no rate limit, so that these requests do not wait for others.
 	urgent   kubernetes.Interface
 	dynamic  dynamic.Interface
 	policies clientset.Interface

@@ -16,9 +16,10 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// newLeader returns a function that runs the given functions each time this replica becomes the
-// leader, with a context that ends when it is no longer, until its own context ends. Functions of
-// two replicas may run at the same time for a moment, those of one replica only once.
+// newLeader returns a function that takes part in the election of a leader until its context ends.
+// Each time this replica becomes the leader, it runs the given functions, with a context that ends
+// when the replica is no longer the leader. The functions of two replicas may run at the same time
+// for a moment. In one replica, those of two terms never do.
 func newLeader(o *Options, client kubernetes.Interface, functions ...func(context.Context)) (lead func(context.Context), err error) {
 	hostname, err := os.Hostname()
 	if err != nil {

@@ -30,12 +30,13 @@ type Options struct {
 	SecurePort  int
 	// HealthBindAddress is the address, with a port, of health checks and metrics.
 	HealthBindAddress string
-	// CertDir is the directory of certificates that somebody else makes. Certificates says how long
-	// those are valid that the polyfill makes.
+	// CertDir is the directory with the certificates of another issuer, such as cert-manager. If it
+	// is empty, the polyfill makes its certificates itself, and Certificates says how long they are
+	// valid.
 	CertDir      string
 	Certificates certificates.Options
-	// ClientCAFile is the path of the authorities whose certificates callers must have. Without it,
-	// everybody may call.
+	// ClientCAFile is the path of a file with certificate authorities. Callers must have a
+	// certificate of one of them. Without it, everybody may call.
 	ClientCAFile string
 	// MaxRequestsInFlight is how many reviews are answered at a time. Zero is no limit.
 	MaxRequestsInFlight int

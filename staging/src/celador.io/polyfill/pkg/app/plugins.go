@@ -49,8 +49,8 @@ type plugins struct {
 	mutating   *mutatingadmissionpolicy.Plugin
 }
 
-// newPlugins returns the plugins. They are ready when the informers that they request from the
-// factories have synced.
+// newPlugins returns the admission plugins for validating and mutating policies. They are ready
+// when the informers that they request from core and policies have synced.
 func newPlugins(ctx context.Context, c *clients, core kubeinformers.SharedInformerFactory, policies policyinformers.SharedInformerFactory) (*plugins, error) {
 	authorizer, err := newAuthorizer(c)
 	if err != nil {

@@ -80,10 +80,11 @@ func (s *servers) closing(h http.Handler) http.Handler {
 	})
 }
 
-// run serves until ctx ends. Then readiness checks fail, and after a delay, in which API servers
-// learn not to open more connections, it waits until they have closed those that they have. A
-// server that closes a connection which is not in use may lose a request that is on its way, and API
-// servers do not repeat it. run returns an error if a server does not start.
+// run serves until ctx ends. Then readiness checks fail. After a delay, in which API servers learn
+// to call other replicas, run waits until API servers have closed their connections, but at most
+// for idleTimeout. It does not close them itself: a request that is on its way on an idle
+// connection could be lost, and API servers do not repeat it. run returns an error if a server does
+// not start.
 func (s *servers) run(ctx context.Context) error {
 	failed := make(chan error, 2)
 	serve := func(what string, listenAndServe func() error) {

@@ -20,13 +20,15 @@ import (
 	"celador.io/polyfill/pkg/policyapi"
 )
 
-// typesTimeout is how long a write of a policy waits at most for the types of servers that do not
-// answer. Types that are not found then cause neither errors nor warnings.
+// typesTimeout is how long a write of a policy waits at most for servers that do not answer, when
+// its expressions are checked against the types that they serve. Types that are not found then
+// cause neither errors nor warnings.
 const typesTimeout = time.Second
 
-// newStatus returns the controller that checks the types of policies, and what refuses or warns of
-// type errors when policies are written, until ctx ends. As on an API server, type errors of custom
-// resources and of types of aggregated servers are warnings.
+// newStatus returns the controller that checks the types of policies until ctx ends, the validator
+// that refuses writes of policies with type errors, and the warner that warns about type errors. As
+// on an API server, type errors of custom resources and of types of aggregated servers are
+// warnings.
 func newStatus(ctx context.Context, c *clients, p *plugins, policies policyinformers.SharedInformerFactory) (*admissionpolicystatus.Controller, *typechecks.Validator, *typechecks.Warner, error) {
 	enabled, compiler := policyspec.FeaturesOf(utilfeature.DefaultFeatureGate), expression.Default()
 	controller, err := admissionpolicystatus.NewForCluster(c.config, admissionpolicystatus.Config{

@@ -22,8 +22,9 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// The keys of the Secret. The first certificate of bundleKey is the newest authority, and
-// authorityKey is its private key. Those of older authorities are lost.
+// The keys of the Secret's data. The first certificate of bundleKey is the newest certificate
+// authority, and authorityKey has its private key. The private keys of older authorities are not
+// kept.
 const (
 	bundleKey    = "ca.crt"
 	authorityKey = "ca.key"
@@ -40,9 +41,9 @@ type content struct {
 	serving     *tls.Certificate
 }
 
-// parse returns an error unless the private keys belong to their certificates, and an authority of
-// the bundle has signed the serving certificate. It accepts expired certificates: serving one is
-// better than serving none, since clocks differ.
+// parse returns the content of a Secret's data. It returns an error unless the private keys belong
+// to their certificates, and an authority of the bundle has signed the serving certificate. It
+// accepts expired certificates: serving one is better than serving none, since clocks differ.
 func parse(data map[string][]byte) (*content, error) {
 	c := &content{data: map[string][]byte{}}
 	for _, key := range []string{bundleKey, authorityKey, corev1.TLSCertKey, corev1.TLSPrivateKeyKey} {
@@ -167,8 +168,9 @@ func (c *content) addServing(o *Options, now time.Time) error {
 	return nil
 }
 
-// sign makes a key, which it also returns in PEM form, and its certificate. Without a parent the
-// certificate signs itself. sign sets NotBefore; the serial number is random.
+// sign makes a private key, and a certificate for it that parent signs with parentKey. Without a
+// parent, the certificate signs itself. sign also returns the key in PEM form. It sets NotBefore of
+// template; the serial number is random.
 func sign(template, parent *x509.Certificate, parentKey crypto.Signer, now time.Time) (*x509.Certificate, crypto.Signer, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

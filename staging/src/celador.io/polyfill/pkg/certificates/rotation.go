@@ -18,13 +18,14 @@ type Registered func(bundle []byte) (since time.Time, err error)
 // followed is the content that a process follows.
 type followed struct {
 	*content
-	// since is when this process saw it first. The times in certificates do not tell how long they
-	// have been published: they are of the clock of another leader.
+	// since is when this process saw the content first. The times in its certificates do not tell
+	// how long they have been published, because another leader may have set them by another clock.
 	since time.Time
 }
 
-// published returns the content, since the time at which both the Secret and the webhook
-// configurations had it, or nil if the configurations do not have its CA bundle.
+// published returns the content, with since as the time from which both the Secret and the webhook
+// configurations have had it. It returns nil if f is nil, or if the configurations do not have its
+// CA bundle.
 func (f *followed) published(logger klog.Logger, registered Registered) *followed {
 	if f == nil {
 		return nil
@@ -40,8 +41,9 @@ func (f *followed) published(logger klog.Logger, registered Registered) *followe
 	return &followed{f.content, since}
 }
 
-// wait returns the time after which the leader looks again whether the content has been published
-// for the propagation time, and nothing or less if it has. f is what is published, or nil.
+// wait returns how long the leader waits before it checks again whether the content c has been
+// published for the propagation time. The result is zero or less if it has. f is the content that
+// is published, or nil.
 func (f *followed) wait(c *content, o *Options, now time.Time) time.Duration {
 	left := o.Propagation
 	if f != nil && f.equal(c) {

@@ -33,8 +33,9 @@ type Secret struct {
 	current  atomic.Pointer[followed]
 }
 
-// NewSecret returns an error if the options are invalid. The client needs the permissions to get,
-// list, watch and update the Secret by its name, and to create Secrets.
+// NewSecret returns a Provider of the Secret's certificates, or an error if the options are
+// invalid. The client needs the permissions to get, list, watch and update the Secret by its name,
+// and to create Secrets.
 func NewSecret(client kubernetes.Interface, o Options) (*Secret, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -157,8 +158,8 @@ func (s *Secret) Rotate(ctx context.Context, registered Registered) {
 	}
 }
 
-// rotate takes the step that is due, and returns the time after which it must be called again if
-// the Secret does not change.
+// rotate writes the Secret if a step of a renewal or a repair is due. It returns the time after
+// which it must be called again if the Secret does not change.
 func (s *Secret) rotate(ctx context.Context, logger klog.Logger, registered Registered) (time.Duration, error) {
 	secret, err := s.client.Get(ctx, s.options.secretName(), metav1.GetOptions{})
 	missing := apierrors.IsNotFound(err)

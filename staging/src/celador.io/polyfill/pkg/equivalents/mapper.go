@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package equivalents finds the resources of a cluster that serve the same objects, such as the
-// versions of a custom resource. The policies of an API server match them by what the server itself
-// has registered. The package reads it from CustomResourceDefinitions and discovery.
+// versions of a custom resource. With matchPolicy Equivalent, a policy for one of them also matches
+// requests for the others. An API server knows its own resources. The polyfill is another process,
+// so it reads them from CustomResourceDefinitions and discovery.
 package equivalents
 
 import (
@@ -97,9 +98,10 @@ func (m *Mapper) read() error {
 	return nil
 }
 
-// identity returns a text that the resources of a server have in common which it stores in one
-// place, or an empty one for a resource that is alone. Kubernetes does so with the events of two
-// groups, and with nothing else since it stopped to serve the group extensions: see
+// identity returns the key under which a resource is registered. Resources of different groups with
+// the same key are equivalent. "" stands for the resource's own name and group. Kubernetes stores
+// the events of two groups in one place, so those of events.k8s.io have the key of core events. It
+// does so with nothing else since it stopped to serve the group extensions: see
 // pkg/kubeapiserver/default_storage_factory_builder.go there.
 func identity(r schema.GroupResource) string {
 	if r == eventsv1.Resource("events") {

@@ -24,8 +24,9 @@ var codecs = func() serializer.CodecFactory {
 	return serializer.NewCodecFactory(scheme)
 }()
 
-// The generated clients encode the options of requests with a scheme of their own, for the version
-// of the group that they talk to.
+// The generated clients encode the options of requests, such as ListOptions, with their own scheme,
+// in the group version of the request. So the options must be registered in it for the polyfill's
+// group.
 func init() { metav1.AddToGroupVersion(clientscheme.Scheme, GroupVersion) }
 
 // client is a clientset whose policies and bindings are those of the polyfill.

@@ -154,7 +154,8 @@ func validate[P metav1.Object](validator policyvalidation.Validator[P], obj, sto
 	return validator.ValidateUpdate(obj, stored)
 }
 
-// boundPolicies returns the policies that bindings bind, by the cache of an informer or by a list of
+// boundPolicies returns a function that returns the names of the policies that have bindings. For
+// version "0", it reads the cache of an informer, which may be outdated, and otherwise a list of
 // the API server.
 func boundPolicies[B runtime.Object, List runtime.Object](cached func(labels.Selector) ([]B, error), latest func(context.Context, metav1.ListOptions) (List, error), policyName func(B) string) policyvalidation.BoundPolicyNames {
 	return func(ctx context.Context, version string) (sets.Set[string], error) {

@@ -58,8 +58,9 @@ func (b *bundles) follow(kind string) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{AddFunc: set, UpdateFunc: func(_, o any) { set(o) }, DeleteFunc: func(any) { set(nil) }}
 }
 
-// since returns when the last of the configurations got the bundle. The time is zero if no webhook
-// calls the release.
+// since returns when the last of the configurations got the bundle, as far as this process knows.
+// The time is zero if no webhook calls the release. If a webhook has another bundle, since returns
+// an error.
 func (b *bundles) since(bundle []byte) (since time.Time, err error) {
 	b.lock.Lock()
 	defer b.lock.Unlock()

@@ -118,8 +118,9 @@ type client[O any] interface {
 	Update(context.Context, O, metav1.UpdateOptions) (O, error)
 }
 
-// reconcile creates a configuration, or updates one of the release, if it differs from what edit
-// makes of it. get returns the stored one, and empty one that is new.
+// reconcile creates a configuration of the release. If there is one, reconcile updates it, unless
+// it belongs to the release already and edit changes nothing. get returns the stored configuration,
+// and empty is used for a new one. It is an error if the release was uninstalled.
 func reconcile[O configuration[O]](ctx context.Context, r release, role *rbacv1.ClusterRole, get func(string) (O, error), empty O, c client[O], edit func(O)) error {
 	existing, err := get(Name)
 	switch {

@@ -162,8 +162,8 @@ func (c *Controller) Run(ctx context.Context) {
 	}
 }
 
-// sync writes the configurations that differ from what the policies require. It writes none while
-// one belongs to another release: that release has the cluster.
+// sync writes the configurations that differ from what the policies require. It writes none, and
+// returns an error, while one belongs to another release, because a cluster has only one polyfill.
 func (c *Controller) sync(ctx context.Context) error {
 	options := c.options
 	if options.CABundle = c.bundle.CABundle(); len(options.CABundle) == 0 {

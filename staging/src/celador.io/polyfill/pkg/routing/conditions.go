@@ -25,17 +25,19 @@ const (
 	// maxAllPushed bounds the length of all expressions of a configuration, which etcd stores if it
 	// has less than 1.5 MiB.
 	maxAllPushed = 256 << 10
-	// maxGroupComparisons bounds the comparisons with each group of a user, and maxGroupLiteral the
-	// strings that are compared in a loop, so that a user may be in 10,000 groups.
+	// maxGroupComparisons bounds how many strings an expression compares with each group of a user,
+	// and maxGroupLiteral the length of these strings, so that a user may be in 10,000 groups.
 	maxGroupComparisons = 8
 	maxGroupLiteral     = 64
 	maxLiteral          = 256
 	maxDepth            = 20
 )
 
-// pushDown returns an expression that is true for each request that meets the match conditions of
-// one of the policies, and cannot fail. It returns the empty string if that is true for all
-// requests, or would cost too much.
+// pushDown returns a match condition for the webhook of some policies, so that API servers do not
+// call it for requests that the match conditions of all of them exclude. It is true for each
+// request that meets the match conditions of one of the policies, and for others if an API server
+// cannot evaluate all of these conditions. It cannot fail. pushDown returns the empty string if the
+// condition would be true for all requests, or would cost too much.
 func pushDown(members []*member) string {
 	// Many policies have the same conditions.
 	alternatives := map[string]bool{}
@@ -68,8 +70,8 @@ func pushDown(members []*member) string {
 
 // pushable returns an expression for API servers that has the value of a match condition, in
 // parentheses, and how often it compares a string with each group of the user. It returns false for
-// expressions that may fail, that read anything but a few fields of request, or that are unknown
-// here.
+// expressions that may fail, that read anything but a few fields of request, or that use functions
+// it does not know.
 func pushable(condition string) (_ string, comparisons int, ok bool) {
 	if len(condition) > maxPushed {
 		return "", 0, false

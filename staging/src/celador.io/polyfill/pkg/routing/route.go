@@ -59,13 +59,13 @@ type member struct {
 	namespaceSelector, objectSelector *metav1.LabelSelector
 	// rules are normalized.
 	rules []v1.NamedRuleWithOperations
-	// conditions are empty if the policy may fail a request that does not meet its match
-	// conditions.
+	// conditions are the match conditions that API servers may evaluate in place of the policy.
+	// They are empty if the policy may fail a request that does not meet them.
 	conditions []v1.MatchCondition
 }
 
-// key holds everything that the policies of a route have in common. Its fields are exported for the
-// encoding.
+// key holds everything that the policies of a route have in common. The name of the route has a
+// hash of its JSON, so its fields are exported.
 type key struct {
 	Kind               Kind
 	FailurePolicy      v1.FailurePolicyType
@@ -73,8 +73,9 @@ type key struct {
 	ReinvocationPolicy v1.ReinvocationPolicyType
 	// NamespaceSelector and ObjectSelector are in the canonical form of labels.Selector.
 	NamespaceSelector, ObjectSelector string
-	// Versions are set for matchPolicy Equivalent if all rules have the same ones, and Rules if
-	// not.
+	// Versions and Rules determine, for matchPolicy Equivalent, the version in which API servers
+	// send objects. Versions are set if it does not depend on which rule of the policy matches, and
+	// Rules if it does.
 	Versions []string
 	Rules    []v1.NamedRuleWithOperations
 }

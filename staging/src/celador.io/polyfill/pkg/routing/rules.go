@@ -23,10 +23,11 @@ var everything = []v1.NamedRuleWithOperations{{RuleWithOperations: v1.RuleWithOp
 	Rule:       v1.Rule{APIGroups: []string{wildcard}, APIVersions: []string{wildcard}, Resources: []string{"*/*"}},
 }}}
 
-// normalize returns the rules that match a request of the kind of policies, in their order. Each
-// has its lists sorted, without duplicates and without items that a wildcard covers, so that equal
-// rules are identical and valid in a webhook configuration. A policy that was stored without
-// validation must not keep the rules of all others out of the configuration.
+// normalize returns those of a policy's rules that can match requests to policies of the kind, in
+// their order. Each has its lists sorted, without duplicates and without items that a wildcard
+// covers, so that equal rules are identical. It leaves out what a webhook configuration cannot
+// have: a policy that was stored without validation must not keep the rules of all others out of
+// the configuration.
 func normalize(rules []v1.NamedRuleWithOperations, kind Kind) []v1.NamedRuleWithOperations {
 	if len(rules) == 0 {
 		rules = everything
@@ -92,8 +93,8 @@ func without(items []string, unwanted string) []string {
 // Equivalent, if all its rules name the same ones. It returns false if the version depends on the
 // rule. API servers then compare the rules of the policy in their order.
 //
-// With the same list of versions in all rules of a route, the first rule that matches may be
-// another policy's, and the object has a version that this policy's rules name, too.
+// Policies whose rules all name the same versions can share a route. The first rule that matches
+// may then be another policy's, but the object has a version that this policy's rules name, too.
 func versions(rules []v1.NamedRuleWithOperations) ([]string, bool) {
 	for _, r := range rules {
 		if !slices.Equal(r.APIVersions, rules[0].APIVersions) || namesEvents(r) {
@@ -107,8 +108,8 @@ func versions(rules []v1.NamedRuleWithOperations) ([]string, bool) {
 }
 
 // namesEvents reports whether the rule matches events in one of the two groups that serve them, and
-// maybe not in the other. Other resources are served by one group only, so that the version alone
-// tells in which form API servers send an object.
+// maybe not in the other. Other resources are served by one group only, so that the versions in the
+// rule suffice to tell in which type API servers send an object.
 func namesEvents(r v1.NamedRuleWithOperations) bool {
 	return (slices.Contains(r.APIGroups, "") || slices.Contains(r.APIGroups, eventsv1.GroupName)) &&
 		slices.ContainsFunc(r.Resources, func(pattern string) bool {
@@ -117,8 +118,8 @@ func namesEvents(r v1.NamedRuleWithOperations) bool {
 		})
 }
 
-// union returns the rules of all policies without duplicates: one for each list of groups, versions
-// and operations, and each scope. It returns them sorted.
+// union returns the rules of all policies of a route without duplicates: one for each list of
+// groups, versions and operations, and each scope. It returns them sorted.
 func union(rules []v1.NamedRuleWithOperations) []admissionregistrationv1.RuleWithOperations {
 	merged := map[string]v1.NamedRuleWithOperations{}
 	for _, r := range rules {

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// Retention is how long a path is at least known after it has left the webhook configuration:
-	// API servers call it until they have seen the new one.
+	// Retention is the minimum time for which a path stays known after it has left the webhook
+	// configuration: API servers call it until they have seen the new configuration.
 	Retention = time.Minute
 	// maxWait is how long a request waits for the configuration that its path is from.
 	maxWait = time.Second

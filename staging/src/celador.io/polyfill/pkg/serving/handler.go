@@ -67,8 +67,8 @@ func NewHandler(webhook string, slots Slots, prepare Prepare, decide Decider) ht
 // why there is none.
 const answerTime = 200 * time.Millisecond
 
-// withDeadline returns the context of a request, which ends before the API server stops to wait. It
-// says for how long it waits in the parameter timeout of the address.
+// withDeadline returns the context of a request, which ends before the API server stops to wait for
+// the answer. API servers put the time that they wait in the parameter timeout of the URL.
 func withDeadline(r *http.Request) (context.Context, context.CancelFunc) {
 	timeout, err := time.ParseDuration(r.URL.Query().Get("timeout"))
 	if err != nil || timeout <= 0 {
