@@ -100,7 +100,12 @@ func (t patchable) mergeSlowly(object *constructed.Object) (runtime.Object, erro
 	}
 	configuration := &unstructured.Unstructured{Object: deepCopyContent(fields).(map[string]any)}
 	configuration.SetGroupVersionKind(t.object().GetObjectKind().GroupVersionKind())
-	merged, err := patch.ApplyStructuredMergeDiff(t.converter, t.object(), configuration)
+	base := t.object()
+	if _, custom := base.(*unstructured.Unstructured); custom && t.own != base {
+		// The merged object shares atomic lists and maps with the base, and is defaulted in place.
+		base = base.DeepCopyObject()
+	}
+	merged, err := patch.ApplyStructuredMergeDiff(t.converter, base, configuration)
 	if err != nil {
 		return nil, fmt.Errorf("error applying patch: %w", err)
 	}

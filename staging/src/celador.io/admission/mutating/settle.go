@@ -26,6 +26,11 @@ func (r *applier) settle() error {
 		return nil
 	}
 	before, mutations := *r.versioned, len(r.result.Mutations)
+	if object := before.VersionedObject.Object(); object == r.request.GetObject() {
+		// A custom resource in the version of the policy is the request's object itself, and the
+		// rounds write to that to convert it for policies of other versions.
+		before.UpdateObject(object.DeepCopyObject())
+	}
 	// The object is restored below if the mutations do not settle. Patchers must therefore copy it,
 	// and not default it in place.
 	r.cache.own = nil
