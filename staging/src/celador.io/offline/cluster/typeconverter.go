@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"maps"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -26,6 +27,7 @@ func (b *Base) newConverter(kind schema.GroupVersionKind) managedfields.TypeConv
 		return nil
 	}
 	model := *resolved
+	model.Extensions = maps.Clone(model.Extensions) // the definitions are shared
 	model.AddExtension("x-kubernetes-group-version-kind", []any{
 		map[string]any{"group": kind.Group, "version": kind.Version, "kind": kind.Kind},
 	})
