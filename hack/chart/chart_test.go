@@ -195,7 +195,7 @@ func TestPermissions(t *testing.T) {
 		got  []string
 		want []string
 	}{
-		{"ClusterRole", rules(find[*rbacv1.ClusterRole](t, all, "policies").Rules), []string{
+		{"ClusterRole", rules(find[*rbacv1.ClusterRole](t, all, "policies:celador-system").Rules), []string{
 			"[get list watch] [policy.celador.io] [validatingadmissionpolicies validatingadmissionpolicybindings mutatingadmissionpolicies mutatingadmissionpolicybindings] []",
 			"[patch] [policy.celador.io] [validatingadmissionpolicies/status mutatingadmissionpolicies/status] []",
 			"[get list watch] [] [namespaces] []",
@@ -203,7 +203,7 @@ func TestPermissions(t *testing.T) {
 			"[list watch] [apiregistration.k8s.io] [apiservices] []",
 			"[create] [admissionregistration.k8s.io] [validatingwebhookconfigurations mutatingwebhookconfigurations] []",
 			"[get list watch update] [admissionregistration.k8s.io] [validatingwebhookconfigurations mutatingwebhookconfigurations] [policy.celador.io]",
-			"[get] [rbac.authorization.k8s.io] [clusterroles] [policies]",
+			"[get] [rbac.authorization.k8s.io] [clusterroles] [policies:celador-system]",
 			"[create] [authorization.k8s.io] [subjectaccessreviews] []",
 		}},
 		{"params", rules(find[*rbacv1.ClusterRole](t, all, "policies-param-resources").Rules), []string{

@@ -2,6 +2,11 @@
 {{ .Values.serviceName }}
 {{- end }}
 
+{{- /* The owner of the webhook configurations, by which releases are told apart. */ -}}
+{{- define "cluster-role" -}}
+{{ include "name" . }}:{{ .Release.Namespace }}
+{{- end }}
+
 {{- define "selector" -}}
 app.kubernetes.io/name: celador-webhook
 app.kubernetes.io/instance: {{ include "name" . }}

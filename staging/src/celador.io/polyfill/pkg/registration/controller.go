@@ -172,7 +172,7 @@ func (c *Controller) sync(ctx context.Context) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	role, err := c.client.RbacV1().ClusterRoles().Get(ctx, c.release.service, metav1.GetOptions{})
+	role, err := c.client.RbacV1().ClusterRoles().Get(ctx, c.release.clusterRole(), metav1.GetOptions{})
 	if err != nil {
 		// Without it, nothing would remove the webhooks after the release, and all writes would fail.
 		return fmt.Errorf("reading the ClusterRole that owns the webhook configurations: %w", err)
