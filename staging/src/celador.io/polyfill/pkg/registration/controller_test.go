@@ -427,6 +427,22 @@ func TestOtherRelease(t *testing.T) {
 	}
 }
 
+// A new release does not create one configuration while another release creates the other: both would
+// wait for each other.
+func TestReleaseAtTheSameTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, "", owner.DeepCopy())
+		c.settle()
+		c.client.PrependReactor("create", "validatingwebhookconfigurations", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewAlreadyExists(admissionregistrationv1.Resource("validatingwebhookconfigurations"), registration.Name)
+		})
+		c.bundle.set("CA 1")
+		if writes := c.settle(); slices.Contains(writes, "create mutating") || len(writes) == 0 {
+			t.Errorf("writes are %q", writes)
+		}
+	})
+}
+
 // An uninstalled release registers nothing, although replicas still run. The same release can be
 // installed again.
 func TestUninstall(t *testing.T) {
