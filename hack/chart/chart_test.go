@@ -202,7 +202,7 @@ func TestPermissions(t *testing.T) {
 			"[get list watch] [apiextensions.k8s.io] [customresourcedefinitions] []",
 			"[list watch] [apiregistration.k8s.io] [apiservices] []",
 			"[create] [admissionregistration.k8s.io] [validatingwebhookconfigurations mutatingwebhookconfigurations] []",
-			"[get list watch update] [admissionregistration.k8s.io] [validatingwebhookconfigurations mutatingwebhookconfigurations] [policy.celador.io]",
+			"[get list watch update delete] [admissionregistration.k8s.io] [validatingwebhookconfigurations mutatingwebhookconfigurations] [policy.celador.io]",
 			"[get] [rbac.authorization.k8s.io] [clusterroles] [policies:celador-system]",
 			"[create] [authorization.k8s.io] [subjectaccessreviews] []",
 		}},
