@@ -271,6 +271,9 @@ func TestValues(t *testing.T) {
 			t.Errorf("the Pods of the %s have the priority %q", owner, pod.Spec.PriorityClassName)
 		}
 	}
+	if env := deployment.Spec.Template.Spec.Containers[0].Env; !slices.ContainsFunc(env, func(v corev1.EnvVar) bool { return v.Name == "GOMEMLIMIT" && v.ValueFrom.ResourceFieldRef != nil }) {
+		t.Errorf("the environment is %v, without a limit of the memory", env)
+	}
 	find[*corev1.ResourceQuota](t, byDefault, "")
 	if job := find[*batchv1.Job](t, byDefault, ""); job.Annotations["helm.sh/hook"] != "pre-delete" || job.Spec.Template.Spec.Containers[0].Args[0] != "uninstall" {
 		t.Errorf("Helm runs %v", job.Spec.Template.Spec.Containers[0].Args)
