@@ -319,13 +319,18 @@ func TestUnregistered(t *testing.T) {
 		go s.Run(t.Context())
 		var known atomic.Pointer[[]byte] // the bundle of the configurations
 		var since time.Time
+		var asked atomic.Bool
 		go s.Rotate(t.Context(), func(bundle []byte) (time.Time, error) {
+			asked.Store(true)
 			if registered := known.Load(); registered != nil && !bytes.Equal(*registered, bundle) {
 				return time.Time{}, errors.New("another bundle")
 			}
 			return since, nil
 		})
 		settle()
+		if asked.Load() {
+			t.Error("the leader waits for the configurations although no renewal is due")
+		}
 		known.Store(new(s.CABundle()))
 		first := mustServe(t, s, 0).Leaf
 
