@@ -4,6 +4,7 @@
 package servedtypes
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -34,7 +35,7 @@ const byKind = "celador.io/kind"
 // CustomResourceDefinition until the CustomResourceDefinition changes.
 type crds struct {
 	indexer    cache.Indexer // empty if there is no informer
-	objectMeta func() (*spec.Schema, error)
+	objectMeta func(context.Context) (*spec.Schema, error)
 	synced     cache.InformerSynced
 
 	lock  sync.Mutex
@@ -46,14 +47,14 @@ type crds struct {
 // An establishedCRD is an established CustomResourceDefinition. It is safe for concurrent use.
 type establishedCRD struct {
 	*apiextensionsv1.CustomResourceDefinition
-	objectMeta func() (*spec.Schema, error)
+	objectMeta func(context.Context) (*spec.Schema, error)
 
 	lock    sync.Mutex
 	schemas map[string]*spec.Schema // by version
 }
 
 // newCRDs follows the informer's CustomResourceDefinitions; see New for changed.
-func newCRDs(informer apiextensionsinformers.CustomResourceDefinitionInformer, objectMeta func() (*spec.Schema, error), changed func(*apiextensionsv1.CustomResourceDefinition)) (*crds, error) {
+func newCRDs(informer apiextensionsinformers.CustomResourceDefinitionInformer, objectMeta func(context.Context) (*spec.Schema, error), changed func(*apiextensionsv1.CustomResourceDefinition)) (*crds, error) {
 	d := noCRDs()
 	if informer == nil {
 		return d, nil
@@ -167,18 +168,21 @@ func (d *crds) ofKind(kind schema.GroupKind) *establishedCRD {
 }
 
 // schema returns the schema of a version, or nil if the version is not served.
-func (d *establishedCRD) schema(version string) (*spec.Schema, error) {
+func (d *establishedCRD) schema(ctx context.Context, version string) (*spec.Schema, error) {
+	if !d.serves(version) {
+		return nil, nil
+	}
+	objectMeta, err := d.objectMeta(ctx)
+	if err != nil {
+		return nil, err
+	}
 	d.lock.Lock()
 	defer d.lock.Unlock()
 	if known, ok := d.schemas[version]; ok {
 		return known, nil
 	}
 	for i := range d.Spec.Versions {
-		if v := &d.Spec.Versions[i]; v.Name == version && v.Served {
-			objectMeta, err := d.objectMeta()
-			if err != nil {
-				return nil, err
-			}
+		if v := &d.Spec.Versions[i]; v.Name == version {
 			d.schemas[version] = schemas.ForTypeChecks(d.CustomResourceDefinition, v, objectMeta)
 		}
 	}
