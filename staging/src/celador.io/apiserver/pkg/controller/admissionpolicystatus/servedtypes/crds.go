@@ -37,6 +37,8 @@ type crds struct {
 	indexer    cache.Indexer // empty if there is no informer
 	objectMeta func(context.Context) (*spec.Schema, error)
 	synced     cache.InformerSynced
+	// followed holds each CustomResourceDefinition by its name. It is read without a lock.
+	followed sync.Map
 
 	lock  sync.Mutex
 	known map[string]*establishedCRD
@@ -66,6 +68,11 @@ func newCRDs(informer apiextensionsinformers.CustomResourceDefinitionInformer, o
 	}
 	d.indexer = shared.GetIndexer()
 	synced, err := follow(shared, func(old, current *apiextensionsv1.CustomResourceDefinition) {
+		if current != nil {
+			d.followed.Store(current.Name, current)
+		} else {
+			d.followed.Delete(old.Name)
+		}
 		if old != nil && current != nil && !differ(old, current) {
 			return
 		}

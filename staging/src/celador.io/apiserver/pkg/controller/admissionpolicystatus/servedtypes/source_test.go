@@ -361,6 +361,9 @@ func TestMemoryReturns(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+			if crd := types.CRD("widgets.example.com"); (crd == nil) != (step.name == "deletion") || crd != nil && crd.Generation != 4 {
+				return false, nil
+			}
 			runtime.GC()
 			return known.Value() == nil, nil
 		})
