@@ -312,7 +312,8 @@ func TestUnregistered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := certificates.NewOptions(namespace, service)
 		o.AuthorityLifetime, o.ServingLifetime, o.Propagation = 24*time.Hour, 24*time.Hour, time.Minute
-		s, err := certificates.NewSecret(newClient(), o)
+		client := newClient()
+		s, err := certificates.NewSecret(client, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -327,6 +328,12 @@ func TestUnregistered(t *testing.T) {
 			}
 			return since, nil
 		})
+		settle()
+		labeled := stored(t, client).DeepCopy() // a change for which the leader looks at the Secret
+		labeled.Labels = map[string]string{"team": "a"}
+		if _, err := client.CoreV1().Secrets(namespace).Update(t.Context(), labeled, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
 		settle()
 		if asked.Load() {
 			t.Error("the leader waits for the configurations although no renewal is due")
