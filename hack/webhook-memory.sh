@@ -12,7 +12,7 @@ say "Creating 100 policies"
 kubectl apply --server-side -f deploy/webhook/chart/crds
 kubectl wait --for condition=Established crd --all
 kubectl create namespace celador-system
-kubectl create clusterrole celador-webhook --verb get --resource namespaces # the owner of the webhook configurations
+kubectl create clusterrole celador-webhook:celador-system --verb get --resource namespaces # the owner of the webhook configurations
 bin/celador convert --to polyfill examples/replica-limit/policy.yaml examples/replica-limit/binding.yaml >"${work}/policy"
 for i in {1..100}; do
   sed "s/demo-policy/policy-${i}/; s/demo-binding/binding-${i}/; s/<= 5/<= ${i}/" "${work}/policy"

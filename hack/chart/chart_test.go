@@ -195,15 +195,15 @@ func TestPermissions(t *testing.T) {
 		got  []string
 		want []string
 	}{
-		{"ClusterRole", rules(find[*rbacv1.ClusterRole](t, all, "policies").Rules), []string{
+		{"ClusterRole", rules(find[*rbacv1.ClusterRole](t, all, "policies:celador-system").Rules), []string{
 			"[get list watch] [policy.celador.io] [validatingadmissionpolicies validatingadmissionpolicybindings mutatingadmissionpolicies mutatingadmissionpolicybindings] []",
 			"[patch] [policy.celador.io] [validatingadmissionpolicies/status mutatingadmissionpolicies/status] []",
 			"[get list watch] [] [namespaces] []",
 			"[get list watch] [apiextensions.k8s.io] [customresourcedefinitions] []",
 			"[list watch] [apiregistration.k8s.io] [apiservices] []",
 			"[create] [admissionregistration.k8s.io] [validatingwebhookconfigurations mutatingwebhookconfigurations] []",
-			"[get list watch update] [admissionregistration.k8s.io] [validatingwebhookconfigurations mutatingwebhookconfigurations] [policy.celador.io]",
-			"[get] [rbac.authorization.k8s.io] [clusterroles] [policies]",
+			"[get list watch update delete] [admissionregistration.k8s.io] [validatingwebhookconfigurations mutatingwebhookconfigurations] [policy.celador.io]",
+			"[get] [rbac.authorization.k8s.io] [clusterroles] [policies:celador-system]",
 			"[create] [authorization.k8s.io] [subjectaccessreviews] []",
 		}},
 		{"params", rules(find[*rbacv1.ClusterRole](t, all, "policies-param-resources").Rules), []string{
@@ -270,6 +270,9 @@ func TestValues(t *testing.T) {
 		if pod.Spec.PriorityClassName != "system-cluster-critical" {
 			t.Errorf("the Pods of the %s have the priority %q", owner, pod.Spec.PriorityClassName)
 		}
+	}
+	if env := deployment.Spec.Template.Spec.Containers[0].Env; !slices.ContainsFunc(env, func(v corev1.EnvVar) bool { return v.Name == "GOMEMLIMIT" && v.ValueFrom.ResourceFieldRef != nil }) {
+		t.Errorf("the environment is %v, without a limit of the memory", env)
 	}
 	find[*corev1.ResourceQuota](t, byDefault, "")
 	if job := find[*batchv1.Job](t, byDefault, ""); job.Annotations["helm.sh/hook"] != "pre-delete" || job.Spec.Template.Spec.Containers[0].Args[0] != "uninstall" {

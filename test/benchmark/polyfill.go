@@ -174,7 +174,7 @@ func (h *host) installPolyfill(ctx context.Context) error {
 	if _, err := h.core.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: webhookSpace}}, metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	if _, err := h.core.RbacV1().ClusterRoles().Create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: webhookName}}, metav1.CreateOptions{}); err != nil {
+	if _, err := h.core.RbacV1().ClusterRoles().Create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: webhookName + ":" + webhookSpace}}, metav1.CreateOptions{}); err != nil {
 		return err
 	}
 	if _, err := h.core.CoreV1().Services(webhookSpace).Create(ctx, &corev1.Service{

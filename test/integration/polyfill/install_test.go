@@ -27,7 +27,7 @@ import (
 // errors in the status, corrects its webhook configurations, and is called no more once it is
 // uninstalled.
 func TestInstallation(t *testing.T) {
-	c, namespace := withLimit(t)
+	c, namespace := withLimit(t, "--enable-admission-plugins=OwnerReferencesPermissionEnforcement")
 	c.start(t, "--feature-gates=AdmissionPolicyTypeEnforcement=true").awaitReady(t)
 	c.awaitDenied(t, namespace, 20, "denied request: too many")
 	policies := c.polyfill.AdmissionregistrationV1().ValidatingAdmissionPolicies()
@@ -79,7 +79,7 @@ func TestInstallation(t *testing.T) {
 	}
 	testserver.ExpectDeleted(t, configurations.Delete(t.Context(), registration.Name, metav1.DeleteOptions{}))
 	edited := registered()
-	edited.Webhooks = nil
+	edited.Webhooks, edited.OwnerReferences = nil, nil
 	testserver.Must(configurations.Update(t.Context(), edited, metav1.UpdateOptions{}))(t)
 	registered()
 	c.awaitDenied(t, namespace, 20, "denied request: too many")

@@ -260,7 +260,7 @@ func TestMovingMutatingPolicy(t *testing.T) {
 		check("after the policy has moved", func() bool { return time.Now().After(until) })
 	}
 
-	role := testserver.Must(c.Core.RbacV1().ClusterRoles().Get(t.Context(), service, metav1.GetOptions{}))(t)
+	role := testserver.Must(c.Core.RbacV1().ClusterRoles().Get(t.Context(), service+":"+system, metav1.GetOptions{}))(t)
 	for i, r := range role.Rules {
 		if r.APIGroups[0] == "admissionregistration.k8s.io" {
 			role.Rules[i].Verbs = slices.DeleteFunc(r.Verbs, func(verb string) bool { return verb == "update" })

@@ -33,7 +33,7 @@ func TestReleases(t *testing.T) {
 	c.awaitDenied(t, namespace, 20, "denied request: too many")
 
 	other := c.Namespace(t, nil)
-	testserver.Must(c.Core.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "other"}}, metav1.CreateOptions{}))(t)
+	testserver.Must(c.Core.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "other:" + other}}, metav1.CreateOptions{}))(t)
 	admin := "--kubeconfig=" + c.adminKubeconfig(t)
 	second := c.start(t, admin, "--namespace="+other, "--service-name=other")
 	namesake := c.start(t, admin, "--namespace="+other)
@@ -41,7 +41,7 @@ func TestReleases(t *testing.T) {
 		testserver.Eventually(t, func(ctx context.Context) error { return r.isOnlyUnreadyFor(ctx, "webhook-configurations") })
 	}
 
-	for _, owner := range []string{other + "/other", "edited/by-hand", ""} {
+	for _, owner := range []string{other + "/other", other + "/" + service, "edited/by-hand", ""} {
 		c.setOwner(t, owner)
 		testserver.Eventually(t, func(ctx context.Context) error { return c.hasOwner(ctx, system+"/"+service) })
 		if err := first.ready(t.Context()); err != nil {

@@ -17,9 +17,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// maxBytes bounds a review. API servers accept requests of up to 3 MiB, and a review has two
+// MaxBytes bounds a review. API servers accept requests of up to 3 MiB, and a review has two
 // objects and the options.
-const maxBytes = 8 << 20
+const MaxBytes = 8 << 20
 
 // Handler returns a handler of the requests with which API servers call a webhook. It answers each
 // AdmissionReview with the response that decide returns. It answers with an API status instead if
@@ -27,7 +27,7 @@ const maxBytes = 8 << 20
 // API servers show the message of the status, and apply the failurePolicy of the webhook.
 func Handler(decide func(context.Context, *Request) *admissionv1.AdmissionResponse) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		request, err := read(http.MaxBytesReader(w, r.Body, maxBytes))
+		request, err := read(http.MaxBytesReader(w, r.Body, MaxBytes))
 		if err != nil {
 			WriteError(w, err)
 			return

@@ -38,6 +38,7 @@ func TestErrors(t *testing.T) {
 		"timeout":                 {[]string{"--namespace=n", "--webhook-timeout=500ms"}, "--webhook-timeout 500ms"},
 		"port":                    {[]string{"--namespace=n", "--secure-port=70000"}, "--secure-port 70000"},
 		"requests in flight":      {[]string{"--namespace=n", "--max-requests-inflight=-1"}, "--max-requests-inflight -1"},
+		"bytes in flight":         {[]string{"--namespace=n", "--max-bytes-inflight=1000"}, "--max-bytes-inflight 1000 must be 0, or at least 8388608"},
 		"lease":                   {[]string{"--namespace=n", "--leader-elect-lease-duration=5s"}, "--leader-elect-lease-duration 5s"},
 		"feature gate":            {[]string{"--feature-gates=No=true"}, "unrecognized feature gate: No"},
 		"argument":                {[]string{"x"}, `unknown command "x"`},

@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/pflag"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
+	"celador.io/admission/review"
+
 	"celador.io/polyfill/pkg/certificates"
 )
 
@@ -38,8 +40,9 @@ type Options struct {
 	// ClientCAFile is the path of a file with certificate authorities. Callers must have a
 	// certificate of one of them. Without it, everybody may call.
 	ClientCAFile string
-	// MaxRequestsInFlight is how many reviews are answered at a time. Zero is no limit.
-	MaxRequestsInFlight int
+	// MaxRequestsInFlight is how many reviews are answered at a time, and MaxBytesInFlight how many
+	// bytes they have together. Zero is no limit.
+	MaxRequestsInFlight, MaxBytesInFlight int64
 	// WebhookTimeout is the time that API servers wait for an answer, in whole seconds.
 	WebhookTimeout time.Duration
 	// ShutdownDelay is the time between the first failing readiness check and the end of answers.
@@ -59,8 +62,8 @@ func NewOptions() *Options {
 	o := &Options{
 		Namespace: os.Getenv("POD_NAMESPACE"), ServiceName: "celador-webhook", ServicePort: 443,
 		BindAddress: "0.0.0.0", SecurePort: 9443, HealthBindAddress: ":8080",
-		MaxRequestsInFlight: 400,
-		WebhookTimeout:      10 * time.Second, ShutdownDelay: 15 * time.Second,
+		MaxRequestsInFlight: 400, MaxBytesInFlight: 16 << 20,
+		WebhookTimeout: 10 * time.Second, ShutdownDelay: 15 * time.Second,
 		LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
 		QPS: 50, Burst: 100, Certificates: certificates.NewOptions("", ""),
 	}
@@ -91,7 +94,8 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.Certificates.ServingLifetime, "certificate-lifetime", o.Certificates.ServingLifetime, "how long a serving certificate is valid, without --cert-dir; after two thirds of that it is renewed")
 	flags.DurationVar(&o.Certificates.Propagation, "certificate-propagation", o.Certificates.Propagation, "how long API servers may take to see a changed webhook configuration, without --cert-dir")
 	flags.StringVar(&o.ClientCAFile, "client-ca-file", o.ClientCAFile, "file with the authorities of the client certificates of API servers, which may change; without it, reviews of everybody are answered")
-	flags.IntVar(&o.MaxRequestsInFlight, "max-requests-inflight", o.MaxRequestsInFlight, "how many reviews are answered at a time; others are answered with status 429. Zero is no limit")
+	flags.Int64Var(&o.MaxRequestsInFlight, "max-requests-inflight", o.MaxRequestsInFlight, "how many reviews are answered at a time; others are answered with status 429. Zero is no limit")
+	flags.Int64Var(&o.MaxBytesInFlight, "max-bytes-inflight", o.MaxBytesInFlight, "how many bytes the reviews have that are answered at a time; others are answered with status 429. Zero is no limit")
 	flags.DurationVar(&o.WebhookTimeout, "webhook-timeout", o.WebhookTimeout, "how long API servers wait for an answer: 1s to 30s")
 	flags.DurationVar(&o.ShutdownDelay, "shutdown-delay-duration", o.ShutdownDelay, "how long reviews are answered after the signal to end, until no API server sends more")
 	flags.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", o.LeaseDuration, "how long other replicas wait for a leader that is silent")
@@ -113,6 +117,7 @@ func (o *Options) Validate() error {
 	require(o.SecurePort > 0 && o.SecurePort < 1<<16, "--secure-port %d is no port", o.SecurePort)
 	require(o.ServicePort > 0 && o.ServicePort < 1<<16, "--service-port %d is no port", o.ServicePort)
 	require(o.MaxRequestsInFlight >= 0, "--max-requests-inflight %d must not be negative", o.MaxRequestsInFlight)
+	require(o.MaxBytesInFlight == 0 || o.MaxBytesInFlight >= review.MaxBytes, "--max-bytes-inflight %d must be 0, or at least %d, which one review may have", o.MaxBytesInFlight, review.MaxBytes)
 	require(o.WebhookTimeout >= time.Second && o.WebhookTimeout <= 30*time.Second && o.WebhookTimeout%time.Second == 0,
 		"--webhook-timeout %v must be whole seconds from 1s to 30s", o.WebhookTimeout)
 	require(o.ShutdownDelay >= 0, "--shutdown-delay-duration %v must not be negative", o.ShutdownDelay)

@@ -41,12 +41,12 @@ func (f *followed) published(logger klog.Logger, registered Registered) *followe
 	return &followed{f.content, since}
 }
 
-// wait returns how long the leader waits before it checks again whether the content c has been
-// published for the propagation time. The result is zero or less if it has. f is the content that
+// wait returns how long the leader waits before it checks again whether the content has been
+// published for the propagation time. The result is zero or less if it has. published returns what
 // is published, or nil.
-func (f *followed) wait(c *content, o *Options, now time.Time) time.Duration {
+func (c *content) wait(published func() *followed, o *Options, now time.Time) time.Duration {
 	left := o.Propagation
-	if f != nil && f.equal(c) {
+	if f := published(); f != nil && f.equal(c) {
 		left = f.since.Add(o.Propagation).Sub(now)
 	}
 	return min(left, o.Propagation/10)
@@ -59,10 +59,11 @@ type step struct {
 	wait    time.Duration // after which the leader must look again, if there is nothing to write
 }
 
-// next returns the step that is due. A renewal of the authority is three steps: add the new
-// authority to the bundle; when all API servers know it, sign a serving certificate with it; when
-// all replicas serve that, remove the old authority.
-func (o *Options) next(c *content, f *followed, now time.Time) (step, error) {
+// next returns the step that is due. It calls published, which returns what is published or nil, only
+// for a step that waits for it. A renewal of the authority is three steps: add the new authority to
+// the bundle; when all API servers know it, sign a serving certificate with it; when all replicas
+// serve that, remove the old authority.
+func (o *Options) next(c *content, published func() *followed, now time.Time) (step, error) {
 	authority, serving := c.authorities[0], c.serving.Leaf
 	lacksName := slices.ContainsFunc(o.dnsNames(), func(name string) bool { return !slices.Contains(serving.DNSNames, name) })
 	var s step
@@ -73,11 +74,11 @@ func (o *Options) next(c *content, f *followed, now time.Time) (step, error) {
 	case now.After(serving.NotAfter):
 		s.reason, renew = "The serving certificate has expired", c.withServing
 	case !c.signedBy(authority):
-		if s.wait = f.wait(c, o, now); s.wait <= 0 {
+		if s.wait = c.wait(published, o, now); s.wait <= 0 {
 			s.reason, renew = "API servers know the new certificate authority", c.withServing
 		}
 	case len(c.authorities) > 1:
-		if s.wait = f.wait(c, o, now); s.wait <= 0 {
+		if s.wait = c.wait(published, o, now); s.wait <= 0 {
 			s.reason, renew = "No replica serves a certificate of the old certificate authority", c.withoutOldAuthorities
 		}
 	case !now.Before(renewal(authority)):

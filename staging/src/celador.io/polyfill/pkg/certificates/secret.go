@@ -189,7 +189,7 @@ func (s *Secret) due(data map[string][]byte, now time.Time, logger klog.Logger, 
 	c, err := parse(data)
 	switch {
 	case err == nil:
-		return s.options.next(c, last.published(logger, registered), now)
+		return s.options.next(c, func() *followed { return last.published(logger, registered) }, now)
 	case last != nil:
 		// API servers trust the authority of the last content, and not yet another one.
 		return step{content: last.content, reason: "The Secret is missing or damaged, and this replica has its last content: " + err.Error()}, nil

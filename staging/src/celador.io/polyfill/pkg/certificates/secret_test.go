@@ -312,20 +312,32 @@ func TestUnregistered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := certificates.NewOptions(namespace, service)
 		o.AuthorityLifetime, o.ServingLifetime, o.Propagation = 24*time.Hour, 24*time.Hour, time.Minute
-		s, err := certificates.NewSecret(newClient(), o)
+		client := newClient()
+		s, err := certificates.NewSecret(client, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		go s.Run(t.Context())
 		var known atomic.Pointer[[]byte] // the bundle of the configurations
 		var since time.Time
+		var asked atomic.Bool
 		go s.Rotate(t.Context(), func(bundle []byte) (time.Time, error) {
+			asked.Store(true)
 			if registered := known.Load(); registered != nil && !bytes.Equal(*registered, bundle) {
 				return time.Time{}, errors.New("another bundle")
 			}
 			return since, nil
 		})
 		settle()
+		labeled := stored(t, client).DeepCopy() // a change for which the leader looks at the Secret
+		labeled.Labels = map[string]string{"team": "a"}
+		if _, err := client.CoreV1().Secrets(namespace).Update(t.Context(), labeled, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		if asked.Load() {
+			t.Error("the leader waits for the configurations although no renewal is due")
+		}
 		known.Store(new(s.CABundle()))
 		first := mustServe(t, s, 0).Leaf
 

@@ -20,7 +20,6 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/klog/v2"
@@ -36,8 +35,25 @@ type Mapper struct {
 	crd    func(name string) *apiextensionsv1.CustomResourceDefinition
 	// lists holds the resources of each group version. Only one goroutine uses it.
 	lists []*metav1.APIResourceList
-	// served holds the resources of lists.
-	served atomic.Pointer[runtime.EquivalentResourceRegistry]
+	// served holds the resources of lists. Requests read it without a lock.
+	served atomic.Pointer[served]
+}
+
+// served holds resources and kinds. It is immutable once requests read it.
+type served struct {
+	kinds map[endpoint]schema.GroupVersionKind
+	// equivalents holds the resources that have a subresource and the same identity.
+	equivalents map[identified][]schema.GroupVersionResource
+}
+
+type endpoint struct {
+	resource    schema.GroupVersionResource
+	subresource string
+}
+
+type identified struct {
+	identity    schema.GroupResource
+	subresource string
 }
 
 // New returns a mapper that has read the discovery of the cluster. crd returns the
@@ -78,43 +94,45 @@ func (m *Mapper) read() error {
 			lists = append(lists, list)
 		}
 	}
-	registry := runtime.NewEquivalentResourceRegistryWithIdentity(identity)
+	s := &served{map[endpoint]schema.GroupVersionKind{}, map[identified][]schema.GroupVersionResource{}}
 	for _, list := range lists {
 		version, err := schema.ParseGroupVersion(list.GroupVersion)
 		if err != nil {
 			return err
 		}
 		for _, r := range list.APIResources {
-			resource, subresource, _ := strings.Cut(r.Name, "/")
-			kind := version.WithKind(r.Kind)
+			name, subresource, _ := strings.Cut(r.Name, "/")
+			resource, kind := version.WithResource(name), version.WithKind(r.Kind)
 			if r.Version != "" {
 				kind.Group, kind.Version = r.Group, r.Version
 			}
-			registry.RegisterKindFor(version.WithResource(resource), subresource, kind)
+			s.kinds[endpoint{resource, subresource}] = kind
+			common := identified{identity(resource.GroupResource()), subresource}
+			s.equivalents[common] = append(s.equivalents[common], resource)
 		}
 	}
 	m.lists = lists
-	m.served.Store(&registry)
+	m.served.Store(s)
 	return nil
 }
 
-// identity returns the key under which a resource is registered. Resources of different groups with
-// the same key are equivalent. "" stands for the resource's own name and group. Kubernetes stores
-// the events of two groups in one place, so those of events.k8s.io have the key of core events. It
-// does so with nothing else since it stopped to serve the group extensions: see
+// identity returns the resource under which a resource is registered. Resources of different groups
+// with the same identity are equivalent. Kubernetes stores the events of two groups in one place, so
+// those of events.k8s.io have the identity of core events. It does so with nothing else since it
+// stopped to serve the group extensions: see
 // pkg/kubeapiserver/default_storage_factory_builder.go there.
-func identity(r schema.GroupResource) string {
+func identity(r schema.GroupResource) schema.GroupResource {
 	if r == eventsv1.Resource("events") {
-		return corev1.Resource("events").String()
+		return corev1.Resource("events")
 	}
-	return ""
+	return r
 }
 
 // EquivalentResourcesFor implements runtime.EquivalentResourceMapper.
 func (m *Mapper) EquivalentResourcesFor(resource schema.GroupVersionResource, subresource string) []schema.GroupVersionResource {
 	crd := m.crd(resource.GroupResource().String())
 	if crd == nil {
-		return (*m.served.Load()).EquivalentResourcesFor(resource, subresource)
+		return m.served.Load().equivalents[identified{identity(resource.GroupResource()), subresource}]
 	}
 	var resources []schema.GroupVersionResource
 	for i := range crd.Spec.Versions {
@@ -131,7 +149,7 @@ func (m *Mapper) KindFor(resource schema.GroupVersionResource, subresource strin
 	if crd := m.crd(resource.GroupResource().String()); crd != nil {
 		return kindOf(crd, resource, subresource)
 	}
-	return (*m.served.Load()).KindFor(resource, subresource)
+	return m.served.Load().kinds[endpoint{resource, subresource}]
 }
 
 // kindOf returns the kind of a custom resource, or the empty kind if there is no such version or

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -36,29 +35,29 @@ const (
 	fieldManager = "celador-webhook"
 )
 
-// release identifies an installation of the polyfill by its service. The service has the name of
-// the ClusterRole of the release.
+// release identifies an installation of the polyfill by its service.
 type release struct{ namespace, service string }
 
 func (r release) String() string { return r.namespace + "/" + r.service }
 
+// clusterRole returns the name of the ClusterRole of the release. No other release has it: services
+// of one name are in different namespaces.
+func (r release) clusterRole() string { return r.service + ":" + r.namespace }
+
 // owns returns an error if a configuration belongs to another release, or to nobody. The owner
-// reference decides first: the ClusterRole has the name of the release's service. If the annotation
-// was edited by hand, the service that the webhooks call decides. If the owner reference was removed
-// by hand, the annotation decides.
+// reference decides. If it was removed by hand, the annotation does.
 func (r release) owns(o metav1.Object) error {
-	owner := o.GetAnnotations()[ownerAnnotation]
-	role := slices.IndexFunc(o.GetOwnerReferences(), func(reference metav1.OwnerReference) bool { return reference.Kind == "ClusterRole" })
-	switch {
-	case role >= 0 && o.GetOwnerReferences()[role].Name != r.service:
-		owner = "ClusterRole " + o.GetOwnerReferences()[role].Name
-	case owner == r.String():
-		return nil
-	case role >= 0 && (len(clientConfigs(o)) == 0 || slices.ContainsFunc(clientConfigs(o), r.isCalledBy)):
+	want, owner := r.String(), o.GetAnnotations()[ownerAnnotation]
+	for _, reference := range o.GetOwnerReferences() {
+		if reference.Kind == "ClusterRole" {
+			want, owner = r.clusterRole(), reference.Name
+		}
+	}
+	if owner == want {
 		return nil
 	}
 	return fmt.Errorf("%s %q belongs to %q, not to %q: a cluster can have one polyfill only; uninstall one, or delete the object if its owner is gone",
-		kindOf(o), Name, owner, r)
+		kindOf(o), Name, owner, want)
 }
 
 // isCalledBy reports whether a webhook calls the service of the release.
@@ -157,11 +156,12 @@ func written(ctx context.Context, o metav1.Object, err error) error {
 // Uninstall removes all webhooks of a release. The controller of the release writes none any more,
 // although replicas may still run. Uninstall does nothing to configurations of other releases.
 func Uninstall(ctx context.Context, c kubernetes.Interface, namespace, service string) error {
-	role, err := c.RbacV1().ClusterRoles().Get(ctx, service, metav1.GetOptions{})
+	r := release{namespace, service}
+	role, err := c.RbacV1().ClusterRoles().Get(ctx, r.clusterRole(), metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("reading ClusterRole %q: %w", service, err)
+		return fmt.Errorf("reading ClusterRole %q: %w", r.clusterRole(), err)
 	}
-	r, configurations := release{namespace, service}, c.AdmissionregistrationV1()
+	configurations := c.AdmissionregistrationV1()
 	if err := uninstall(ctx, r, role, configurations.ValidatingWebhookConfigurations(), func(o *admissionregistrationv1.ValidatingWebhookConfiguration) { o.Webhooks = nil }); err != nil {
 		return err
 	}

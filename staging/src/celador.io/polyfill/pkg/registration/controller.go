@@ -172,7 +172,7 @@ func (c *Controller) sync(ctx context.Context) error {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	role, err := c.client.RbacV1().ClusterRoles().Get(ctx, c.release.service, metav1.GetOptions{})
+	role, err := c.client.RbacV1().ClusterRoles().Get(ctx, c.release.clusterRole(), metav1.GetOptions{})
 	if err != nil {
 		// Without it, nothing would remove the webhooks after the release, and all writes would fail.
 		return fmt.Errorf("reading the ClusterRole that owns the webhook configurations: %w", err)
@@ -186,13 +186,19 @@ func (c *Controller) sync(ctx context.Context) error {
 	}
 	validating, mutating, members := routing.Webhooks(objects, options)
 	stored, client := c.configurations, c.client.AdmissionregistrationV1()
+	_, missing := stored.ValidatingWebhookConfigurations().Lister().Get(Name)
+	err = reconcile(ctx, c.release, role, stored.ValidatingWebhookConfigurations().Lister().Get, &admissionregistrationv1.ValidatingWebhookConfiguration{},
+		client.ValidatingWebhookConfigurations(), func(o *admissionregistrationv1.ValidatingWebhookConfiguration) {
+			o.Webhooks = validating
+			annotate(o, routesAnnotation, members[routing.Validating].String())
+		})
+	if missing != nil && err != nil {
+		// Of two new releases, the cluster belongs to the one that creates this configuration. If each
+		// created one, both would wait for the other.
+		return err
+	}
 	// An update of one configuration must not wait for the other.
-	return errors.Join(
-		reconcile(ctx, c.release, role, stored.ValidatingWebhookConfigurations().Lister().Get, &admissionregistrationv1.ValidatingWebhookConfiguration{},
-			client.ValidatingWebhookConfigurations(), func(o *admissionregistrationv1.ValidatingWebhookConfiguration) {
-				o.Webhooks = validating
-				annotate(o, routesAnnotation, members[routing.Validating].String())
-			}),
+	return errors.Join(err,
 		reconcile(ctx, c.release, role, stored.MutatingWebhookConfigurations().Lister().Get, &admissionregistrationv1.MutatingWebhookConfiguration{},
 			client.MutatingWebhookConfigurations(), func(o *admissionregistrationv1.MutatingWebhookConfiguration) {
 				o.Webhooks = mutating

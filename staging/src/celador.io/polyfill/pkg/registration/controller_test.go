@@ -69,7 +69,7 @@ type cluster struct {
 
 const settled = time.Minute // of the time of the bubble
 
-var owner = rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "polyfill", UID: "role-1"}}
+var owner = rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "polyfill:ns", UID: "role-1"}}
 
 // start returns a cluster with the given CA bundle and objects, in a bubble of synctest. The
 // controller runs.
@@ -206,7 +206,7 @@ func TestPoliciesAreRegistered(t *testing.T) {
 			t.Error(err)
 		}
 		for _, o := range []metav1.Object{c.validating(), c.mutating()} {
-			want := []metav1.OwnerReference{{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: "polyfill", UID: "role-1"}}
+			want := []metav1.OwnerReference{{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: "polyfill:ns", UID: "role-1"}}
 			if got := o.GetOwnerReferences(); !slices.Equal(got, want) {
 				t.Errorf("owners are %v, want %v", got, want)
 			}
@@ -384,33 +384,27 @@ func counter(t *testing.T, name string) (sum float64) {
 // A release writes nothing while one of the configurations belongs to another, and no replica of it
 // is ready.
 func TestOtherRelease(t *testing.T) {
-	service := func(namespace string) []admissionregistrationv1.MutatingWebhook {
-		return []admissionregistrationv1.MutatingWebhook{{ClientConfig: admissionregistrationv1.WebhookClientConfig{
-			Service: &admissionregistrationv1.ServiceReference{Namespace: namespace, Name: "polyfill"},
-		}}}
-	}
 	ownedBy := func(role string) []metav1.OwnerReference {
 		return []metav1.OwnerReference{{Kind: "ClusterRole", Name: role, UID: "role-1"}}
 	}
 	annotated := func(owner string) map[string]string { return map[string]string{"policy.celador.io/owner": owner} }
 	for name, test := range map[string]struct {
-		object   metav1.ObjectMeta
-		webhooks []admissionregistrationv1.MutatingWebhook
-		want     string // whom the configuration belongs to
+		object metav1.ObjectMeta
+		want   string // whom the configuration belongs to, and not
 	}{
-		"another release":                        {metav1.ObjectMeta{Annotations: annotated("other/polyfill")}, nil, "other/polyfill"},
-		"nobody":                                 {metav1.ObjectMeta{}, nil, ""},
-		"another ClusterRole":                    {metav1.ObjectMeta{OwnerReferences: ownedBy("other")}, nil, "ClusterRole other"},
-		"another ClusterRole, edited annotation": {metav1.ObjectMeta{Annotations: annotated("ns/polyfill"), OwnerReferences: ownedBy("other")}, service("ns"), "ClusterRole other"},
-		"another namespace":                      {metav1.ObjectMeta{Annotations: annotated("other/polyfill"), OwnerReferences: ownedBy("polyfill")}, service("other"), "other/polyfill"},
+		"another release":                        {metav1.ObjectMeta{Annotations: annotated("other/polyfill")}, `"other/polyfill", not to "ns/polyfill"`},
+		"nobody":                                 {metav1.ObjectMeta{}, `"", not to "ns/polyfill"`},
+		"another ClusterRole":                    {metav1.ObjectMeta{OwnerReferences: ownedBy("other:ns")}, `"other:ns", not to "polyfill:ns"`},
+		"another ClusterRole, edited annotation": {metav1.ObjectMeta{Annotations: annotated("ns/polyfill"), OwnerReferences: ownedBy("other:ns")}, `"other:ns", not to "polyfill:ns"`},
+		"another namespace, edited annotation":   {metav1.ObjectMeta{Annotations: annotated("ns/polyfill"), OwnerReferences: ownedBy("polyfill:other")}, `"polyfill:other", not to "polyfill:ns"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				before := counter(t, "celador_webhook_configuration_sync_errors_total")
 				test.object.Name = registration.Name
-				c := start(t, "CA 1", owner.DeepCopy(), &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: test.object, Webhooks: test.webhooks})
+				c := start(t, "CA 1", owner.DeepCopy(), &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: test.object})
 				c.wantWrites("at first")
-				if err := c.controller.Check(); err == nil || !strings.Contains(err.Error(), `MutatingWebhookConfiguration "policy.celador.io" belongs to "`+test.want+`", not to "ns/polyfill"`) {
+				if err := c.controller.Check(); err == nil || !strings.Contains(err.Error(), `MutatingWebhookConfiguration "policy.celador.io" belongs to `+test.want) {
 					t.Errorf("Check: %v", err)
 				}
 				if counter(t, "celador_webhook_configuration_sync_errors_total") == before {
@@ -431,6 +425,22 @@ func TestOtherRelease(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A new release does not create one configuration while another release creates the other: both would
+// wait for each other.
+func TestReleaseAtTheSameTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, "", owner.DeepCopy())
+		c.settle()
+		c.client.PrependReactor("create", "validatingwebhookconfigurations", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewAlreadyExists(admissionregistrationv1.Resource("validatingwebhookconfigurations"), registration.Name)
+		})
+		c.bundle.set("CA 1")
+		if writes := c.settle(); slices.Contains(writes, "create mutating") || len(writes) == 0 {
+			t.Errorf("writes are %q", writes)
+		}
+	})
 }
 
 // An uninstalled release registers nothing, although replicas still run. The same release can be
@@ -462,7 +472,7 @@ func TestUninstall(t *testing.T) {
 		// The garbage collector deletes the configurations with the ClusterRole.
 		roles, configurations := c.client.RbacV1().ClusterRoles(), c.client.AdmissionregistrationV1()
 		for _, err := range []error{
-			roles.Delete(t.Context(), "polyfill", metav1.DeleteOptions{}),
+			roles.Delete(t.Context(), "polyfill:ns", metav1.DeleteOptions{}),
 			configurations.MutatingWebhookConfigurations().Delete(t.Context(), registration.Name, metav1.DeleteOptions{}),
 		} {
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -67,14 +68,14 @@ func (t *Table) Set(latest Members) {
 	before, now := t.current.Load(), time.Now()
 	after := &state{map[string]selected{}, make(chan struct{})}
 	for path, members := range latest {
-		if !standsFor(path, members) {
-			continue
+		p := before.paths[path] // with its selection, which caches what it has selected
+		if p.selection == nil || !slices.Equal(p.members, members) {
+			if !standsFor(path, members) {
+				continue
+			}
+			p = selected{members: members, selection: policy.NewSelection(members...)}
 		}
-		p := before.paths[path]
 		p.left = time.Time{}
-		if p.selection == nil { // a selection caches what it selected
-			p.members, p.selection = members, policy.NewSelection(members...)
-		}
 		after.paths[path] = p
 	}
 	leaving := false

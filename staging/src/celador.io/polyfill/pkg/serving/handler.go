@@ -24,12 +24,12 @@ type Decider func(ctx context.Context, request *review.Request) *admissionv1.Adm
 type Prepare func(ctx context.Context, path string) (context.Context, error)
 
 // NewHandler returns a handler that answers reviews by a decider. webhook is the label of metrics.
-// If prepare returns an error, if no slot is free, for an invalid review, and if time is over, the
-// answer has an error's status code. API servers repeat the call in the first two cases, perhaps to
-// another replica, until the timeout of the webhook, and then apply its failurePolicy. A request
-// takes a slot once it is prepared, so that those that wait do not keep others out. Safe for
-// concurrent use.
-func NewHandler(webhook string, slots Slots, prepare Prepare, decide Decider) http.Handler {
+// If prepare returns an error, if limits have no room, for an invalid review, and if time is over,
+// the answer has an error's status code. API servers repeat the call in the first two cases, perhaps
+// to another replica, until the timeout of the webhook, and then apply its failurePolicy. A request
+// counts once it is prepared, so that those that wait do not keep others out. Safe for concurrent
+// use.
+func NewHandler(webhook string, limits *Limits, prepare Prepare, decide Decider) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
 		outcome := "failed"
@@ -43,12 +43,13 @@ func NewHandler(webhook string, slots Slots, prepare Prepare, decide Decider) ht
 			review.WriteError(w, unavailable)
 			return
 		}
-		if !slots.take() {
+		free, reason, message := limits.take(r)
+		if free == nil {
 			outcome = "rejected"
-			reject(w, r, tooMany, apierrors.NewTooManyRequests("the webhook answers as many reviews as --max-requests-inflight allows", retryAfterSeconds))
+			reject(w, r, reason, apierrors.NewTooManyRequests(message, retryAfterSeconds))
 			return
 		}
-		defer slots.free()
+		defer free()
 		review.Handler(func(ctx context.Context, request *review.Request) *admissionv1.AdmissionResponse {
 			response := decide(ctx, request)
 			if ctx.Err() != nil {

@@ -6,6 +6,7 @@ package serving
 import (
 	"crypto/x509"
 	"net/http"
+	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
@@ -21,39 +22,37 @@ const retryAfterSeconds = 1
 // The values of the metric's label reason.
 const (
 	tooMany         = "too_many_in_flight"
+	tooManyBytes    = "too_many_bytes_in_flight"
 	unauthenticated = "unauthenticated"
 )
 
-// Slots bound how many reviews are answered at a time. Nil Slots have no bound. Safe for concurrent
-// use.
-type Slots chan struct{}
+// Limits bound the reviews that are answered at a time, by their number and by the sum of their
+// sizes. The zero value has no bounds. Safe for concurrent use.
+type Limits struct {
+	// Requests and Bytes are the bounds. Zero is none. Bytes must not be less than review.MaxBytes.
+	Requests, Bytes int64
 
-// NewSlots returns Slots for the given number of reviews, or without a bound for 0.
-func NewSlots(number int) Slots {
-	if number == 0 {
-		return nil
-	}
-	return make(Slots, number)
+	requests, bytes atomic.Int64
 }
 
-// take reports whether there is a free slot, which it takes.
-func (s Slots) take() bool {
-	if s == nil {
-		return true
+// take returns a function that gives back what the request takes, or how the request is rejected
+// if there is no room for it. A request without a length counts as the largest review.
+func (l *Limits) take(r *http.Request) (free func(), reason, message string) {
+	size := r.ContentLength
+	if size < 0 || size > review.MaxBytes {
+		size = review.MaxBytes
 	}
-	select {
-	case s <- struct{}{}:
-		return true
-	default:
-		return false
+	requests, bytes := l.requests.Add(1), l.bytes.Add(size)
+	free = func() { l.requests.Add(-1); l.bytes.Add(-size) }
+	switch {
+	case l.Requests > 0 && requests > l.Requests:
+		free()
+		return nil, tooMany, "the webhook answers as many reviews as --max-requests-inflight allows"
+	case l.Bytes > 0 && bytes > l.Bytes:
+		free()
+		return nil, tooManyBytes, "the reviews that the webhook answers have as many bytes as --max-bytes-inflight allows"
 	}
-}
-
-// free frees a slot that take has taken.
-func (s Slots) free() {
-	if s != nil {
-		<-s
-	}
+	return free, "", ""
 }
 
 // WithClientCertificate returns a handler that passes requests to h whose client has a certificate

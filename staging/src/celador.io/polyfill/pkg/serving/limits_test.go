@@ -64,15 +64,20 @@ func TestMaxInFlight(t *testing.T) {
 	}
 	client := &http.Client{Timeout: 10 * time.Second}
 	for name, test := range map[string]struct {
-		limit, requests int
-		rejects         bool // one more
+		limits   *serving.Limits
+		size     int // of each review
+		requests int
+		rejects  string // the reason why one more is rejected, or none
 	}{
-		"one":      {1, 1, true},
-		"three":    {3, 3, true},
-		"no limit": {0, 20, false},
+		"one":                 {&serving.Limits{Requests: 1}, 0, 1, "too_many_in_flight"},
+		"three":               {&serving.Limits{Requests: 3, Bytes: 8 << 20}, 0, 3, "too_many_in_flight"},
+		"one of many bytes":   {&serving.Limits{Requests: 3, Bytes: 8 << 20}, 5 << 20, 1, "too_many_bytes_in_flight"},
+		"three of many bytes": {&serving.Limits{Bytes: 8 << 20}, 2 << 20, 3, "too_many_bytes_in_flight"},
+		"length unknown":      {&serving.Limits{Bytes: 12 << 20}, -1, 1, "too_many_bytes_in_flight"},
+		"no limit":            {&serving.Limits{}, 1 << 20, 20, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := httptest.NewServer(serving.NewHandler("validate", serving.NewSlots(test.limit), prepare, slow))
+			server := httptest.NewServer(serving.NewHandler("validate", test.limits, prepare, slow))
 			defer server.Close()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -90,10 +95,14 @@ func TestMaxInFlight(t *testing.T) {
 				}()
 				<-waiting
 			}
-			before := rejections(t, "too_many_in_flight")
+			before := rejections(t, test.rejects)
 			answers := make(chan int, test.requests+1)
 			request := func() *http.Response {
-				response, err := client.Post(server.URL, "application/json", strings.NewReader(create))
+				var body io.Reader = strings.NewReader(create + strings.Repeat(" ", max(test.size, 0)))
+				if test.size < 0 {
+					body = io.MultiReader(body) // has no length
+				}
+				response, err := client.Post(server.URL, "application/json", body)
 				if err != nil {
 					t.Error(err)
 					answers <- 0
@@ -107,12 +116,12 @@ func TestMaxInFlight(t *testing.T) {
 				go request()
 				<-begun
 			}
-			if test.rejects {
+			if test.rejects != "" {
 				if got := request(); got.StatusCode != http.StatusTooManyRequests || got.Header.Get("Retry-After") != "1" {
 					t.Errorf("one more request got status %d and Retry-After %q", got.StatusCode, got.Header.Get("Retry-After"))
 				}
 				<-answers
-				if got := rejections(t, "too_many_in_flight") - before; got != 1 {
+				if got := rejections(t, test.rejects) - before; got != 1 {
 					t.Errorf("%v rejections are counted", got)
 				}
 			}

@@ -70,6 +70,8 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 	// The admission plugin compiles the same programs at the same time. The cache compiles each
 	// program once, so this call waits for the plugin instead of taking CPU time from it.
 	compileErrors := p.compile()
+	ctx, cancel := context.WithTimeout(ctx, typesTimeout)
+	defer cancel()
 	view := c.types.Lookup(ctx)
 	result := p.typeCheck(c.checker.With(view))
 	r := &report{

@@ -4,6 +4,7 @@
 package servedtypes
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -34,8 +35,10 @@ const byKind = "celador.io/kind"
 // CustomResourceDefinition until the CustomResourceDefinition changes.
 type crds struct {
 	indexer    cache.Indexer // empty if there is no informer
-	objectMeta func() (*spec.Schema, error)
+	objectMeta func(context.Context) (*spec.Schema, error)
 	synced     cache.InformerSynced
+	// followed holds each CustomResourceDefinition by its name. It is read without a lock.
+	followed sync.Map
 
 	lock  sync.Mutex
 	known map[string]*establishedCRD
@@ -46,14 +49,14 @@ type crds struct {
 // An establishedCRD is an established CustomResourceDefinition. It is safe for concurrent use.
 type establishedCRD struct {
 	*apiextensionsv1.CustomResourceDefinition
-	objectMeta func() (*spec.Schema, error)
+	objectMeta func(context.Context) (*spec.Schema, error)
 
 	lock    sync.Mutex
 	schemas map[string]*spec.Schema // by version
 }
 
 // newCRDs follows the informer's CustomResourceDefinitions; see New for changed.
-func newCRDs(informer apiextensionsinformers.CustomResourceDefinitionInformer, objectMeta func() (*spec.Schema, error), changed func(*apiextensionsv1.CustomResourceDefinition)) (*crds, error) {
+func newCRDs(informer apiextensionsinformers.CustomResourceDefinitionInformer, objectMeta func(context.Context) (*spec.Schema, error), changed func(*apiextensionsv1.CustomResourceDefinition)) (*crds, error) {
 	d := noCRDs()
 	if informer == nil {
 		return d, nil
@@ -65,6 +68,11 @@ func newCRDs(informer apiextensionsinformers.CustomResourceDefinitionInformer, o
 	}
 	d.indexer = shared.GetIndexer()
 	synced, err := follow(shared, func(old, current *apiextensionsv1.CustomResourceDefinition) {
+		if current != nil {
+			d.followed.Store(current.Name, current)
+		} else {
+			d.followed.Delete(old.Name)
+		}
 		if old != nil && current != nil && !differ(old, current) {
 			return
 		}
@@ -167,18 +175,21 @@ func (d *crds) ofKind(kind schema.GroupKind) *establishedCRD {
 }
 
 // schema returns the schema of a version, or nil if the version is not served.
-func (d *establishedCRD) schema(version string) (*spec.Schema, error) {
+func (d *establishedCRD) schema(ctx context.Context, version string) (*spec.Schema, error) {
+	if !d.serves(version) {
+		return nil, nil
+	}
+	objectMeta, err := d.objectMeta(ctx)
+	if err != nil {
+		return nil, err
+	}
 	d.lock.Lock()
 	defer d.lock.Unlock()
 	if known, ok := d.schemas[version]; ok {
 		return known, nil
 	}
 	for i := range d.Spec.Versions {
-		if v := &d.Spec.Versions[i]; v.Name == version && v.Served {
-			objectMeta, err := d.objectMeta()
-			if err != nil {
-				return nil, err
-			}
+		if v := &d.Spec.Versions[i]; v.Name == version {
 			d.schemas[version] = schemas.ForTypeChecks(d.CustomResourceDefinition, v, objectMeta)
 		}
 	}

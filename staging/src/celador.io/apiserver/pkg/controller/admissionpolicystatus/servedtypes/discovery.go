@@ -9,11 +9,14 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sync/singleflight"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/cel/openapi/resolver"
 	"k8s.io/client-go/discovery"
 	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"celador.io/admission/panics"
 )
 
 // builtIn finds types that are compiled into the server. It caches what it finds, because that does
@@ -23,23 +26,17 @@ type builtIn struct {
 	discovery discovery.DiscoveryInterface
 	resolver  resolver.SchemaResolver
 
-	// servedLock guards served. It is held during requests for discovery.
-	servedLock sync.Mutex
-	served     map[schema.GroupVersion]resources
-	// schemasLock guards schemas. It is a lock of its own, because the warnings about a policy that
-	// is written need schemas and must not wait for discovery.
-	schemasLock sync.Mutex
-	schemas     map[schema.GroupVersionKind]*spec.Schema
+	// served holds resources by their group version, and schemas *spec.Schema by their kind.
+	served, schemas sync.Map
+	// requests are those for what is not known yet.
+	requests singleflight.Group
+	// resolving is held while a schema is resolved. The document of a group version takes much
+	// memory for a moment.
+	resolving sync.Mutex
 }
 
 func newBuiltIn(c Config) *builtIn {
-	return &builtIn{
-		has:       c.BuiltIn,
-		discovery: c.Discovery,
-		resolver:  c.Schemas,
-		served:    map[schema.GroupVersion]resources{},
-		schemas:   map[schema.GroupVersionKind]*spec.Schema{},
-	}
+	return &builtIn{has: c.BuiltIn, discovery: c.Discovery, resolver: c.Schemas}
 }
 
 // resources returns nil for a group version that is not built in.
@@ -47,35 +44,37 @@ func (b *builtIn) resources(ctx context.Context, version schema.GroupVersion) (r
 	if !b.has(version) {
 		return nil, nil
 	}
-	b.servedLock.Lock()
-	defer b.servedLock.Unlock()
-	if known, ok := b.served[version]; ok {
-		return known, nil
+	if known, ok := b.served.Load(version); ok {
+		return known.(resources), nil
 	}
-	found, err := discover(ctx, b.discovery, version)
-	// While a cluster is upgraded, a server that is still old may answer that it serves nothing.
-	if err == nil && len(found) > 0 {
-		b.served[version] = found
-	}
-	return found, err
+	return share(ctx, &b.requests, "resources of "+version.String(), func() (resources, error) {
+		found, err := discover(context.WithoutCancel(ctx), b.discovery, version)
+		// While a cluster is upgraded, a server that is still old may answer that it serves nothing.
+		if err == nil && len(found) > 0 {
+			b.served.Store(version, found)
+		}
+		return found, err
+	})
 }
 
-func (b *builtIn) schema(kind schema.GroupVersionKind) (*spec.Schema, error) {
-	b.schemasLock.Lock()
-	defer b.schemasLock.Unlock()
-	if known, ok := b.schemas[kind]; ok {
-		return known, nil
+func (b *builtIn) schema(ctx context.Context, kind schema.GroupVersionKind) (*spec.Schema, error) {
+	if known, ok := b.schemas.Load(kind); ok {
+		return known.(*spec.Schema), nil
 	}
-	found, err := b.resolver.ResolveSchema(kind)
-	if err == nil {
-		b.schemas[kind] = found
-	}
-	return found, err
+	return share(ctx, &b.requests, "schema of "+kind.String(), func() (*spec.Schema, error) {
+		b.resolving.Lock()
+		defer b.resolving.Unlock()
+		found, err := b.resolver.ResolveSchema(kind)
+		if err == nil {
+			b.schemas.Store(kind, found)
+		}
+		return found, err
+	})
 }
 
 // objectMeta returns the schema of ObjectMeta.
-func (b *builtIn) objectMeta() (*spec.Schema, error) {
-	s, err := b.schema(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"})
+func (b *builtIn) objectMeta(ctx context.Context) (*spec.Schema, error) {
+	s, err := b.schema(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Namespace"})
 	if err != nil {
 		return nil, fmt.Errorf("schema of metadata: %w", err)
 	}
@@ -100,8 +99,36 @@ func (a aggregated) resources(ctx context.Context, version schema.GroupVersion) 
 	return found, err
 }
 
-func (a aggregated) schema(kind schema.GroupVersionKind) (*spec.Schema, error) {
-	return (&resolver.ClientDiscoveryResolver{Discovery: a.discovery}).ResolveSchema(kind)
+func (a aggregated) schema(ctx context.Context, kind schema.GroupVersionKind) (*spec.Schema, error) {
+	// The request of another caller may be older than the change for which this one asks.
+	return share(ctx, &singleflight.Group{}, "schema of "+kind.String(), func() (*spec.Schema, error) {
+		return (&resolver.ClientDiscoveryResolver{Discovery: a.discovery}).ResolveSchema(kind)
+	})
+}
+
+// share returns the answer to a request, or an error when ctx ends. The request goes on until it is
+// answered or the client gives up, so that the next caller may know the answer. Callers with the
+// same key share a request that is under way.
+func share[V any](ctx context.Context, requests *singleflight.Group, key string, request func() (V, error)) (answer V, err error) {
+	answered := requests.DoChan(key, func() (_ any, err error) {
+		// Without this, a panic would end the process: the caller cannot recover it.
+		defer func() {
+			if panicked := recover(); panicked != nil {
+				panics.Record(panics.Schema, panicked, "types", key)
+				err = fmt.Errorf("%s: panic: %v", key, panicked)
+			}
+		}()
+		return request()
+	})
+	select {
+	case a := <-answered:
+		if a.Err != nil {
+			return answer, a.Err
+		}
+		return a.Val.(V), nil
+	case <-ctx.Done():
+		return answer, fmt.Errorf("%s: the server has not answered yet: %w", key, ctx.Err())
+	}
 }
 
 // resources maps the resources of a group version to their kinds.

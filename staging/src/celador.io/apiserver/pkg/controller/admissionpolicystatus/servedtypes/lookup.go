@@ -4,6 +4,7 @@
 package servedtypes
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -21,6 +22,8 @@ import (
 // use.
 type Lookup struct {
 	resolver *Resolver
+	// ctx bounds the lookups of schemas.
+	ctx context.Context
 	// builtIn returns the resources of a built-in group version, and nil for others. aggregated
 	// returns those of a group version that an aggregated server serves.
 	builtIn, aggregated func(schema.GroupVersion) (resources, error)
@@ -99,17 +102,17 @@ func (v *Lookup) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, erro
 		return nil, err
 	}
 	if _, ok := builtIn.ofKind(kind.Kind); ok {
-		return v.resolver.builtIn.schema(kind)
+		return v.resolver.builtIn.schema(v.ctx, kind)
 	}
 	if v.resolver.aggregated.has(kind.GroupVersion()) {
 		v.seenAggregated = true
 		if _, err := v.aggregated(kind.GroupVersion()); err != nil {
 			return nil, err
 		}
-		return v.resolver.aggregated.schema(kind)
+		return v.resolver.aggregated.schema(v.ctx, kind)
 	}
 	if d := v.ofKind(kind); d != nil {
-		if s, err := d.schema(kind.Version); s != nil || err != nil {
+		if s, err := d.schema(v.ctx, kind.Version); s != nil || err != nil {
 			return s, err
 		}
 	}

@@ -60,9 +60,9 @@ func New(c Config, changed func(*apiextensionsv1.CustomResourceDefinition)) (*Re
 // when the informer started.
 func (s *Resolver) HasSynced() bool { return s.crds.synced() }
 
-// Lookup returns a Lookup that is usable until ctx ends.
+// Lookup returns a Lookup that is usable until ctx ends. It waits for no server longer than that.
 func (s *Resolver) Lookup(ctx context.Context) *Lookup {
-	return s.newLookup(
+	return s.newLookup(ctx,
 		func(version schema.GroupVersion) (resources, error) { return s.builtIn.resources(ctx, version) },
 		func(version schema.GroupVersion) (resources, error) { return s.aggregated.resources(ctx, version) })
 }
@@ -78,7 +78,7 @@ func (s *Resolver) BuiltInLookup(ctx context.Context) *Lookup {
 // group version by the names of their resources. The Lookup answers with an error for types of
 // aggregated servers.
 func (s *Resolver) LocalLookup(builtIn func(schema.GroupVersion) map[string]string) *Lookup {
-	return s.newLookup(func(version schema.GroupVersion) (resources, error) {
+	return s.newLookup(context.Background(), func(version schema.GroupVersion) (resources, error) {
 		if !s.builtIn.has(version) {
 			return nil, nil
 		}
@@ -88,8 +88,8 @@ func (s *Resolver) LocalLookup(builtIn func(schema.GroupVersion) map[string]stri
 	})
 }
 
-func (s *Resolver) newLookup(builtIn, aggregated func(schema.GroupVersion) (resources, error)) *Lookup {
-	return &Lookup{resolver: s, builtIn: builtIn, aggregated: aggregated, crds: map[string]*establishedCRD{}, seen: sets.New[CustomResource]()}
+func (s *Resolver) newLookup(ctx context.Context, builtIn, aggregated func(schema.GroupVersion) (resources, error)) *Lookup {
+	return &Lookup{resolver: s, ctx: ctx, builtIn: builtIn, aggregated: aggregated, crds: map[string]*establishedCRD{}, seen: sets.New[CustomResource]()}
 }
 
 // Find looks up the custom resource of a kind.
@@ -112,10 +112,12 @@ func (s *Resolver) Same(seen CustomResource) bool {
 	return d.resource(seen.Version) == seen
 }
 
-// CRD returns the CustomResourceDefinition of a name, or nil. It is shared, must not be changed,
-// and lacks what CompactCRD removes if that is the transformation of the informer.
+// CRD returns the CustomResourceDefinition of a name, or nil, without a lock. It is shared, must not
+// be changed, and lacks what CompactCRD removes if that is the transformation of the informer.
 func (s *Resolver) CRD(name string) *apiextensionsv1.CustomResourceDefinition {
-	return s.crds.get(name)
+	crd, _ := s.crds.followed.Load(name)
+	found, _ := crd.(*apiextensionsv1.CustomResourceDefinition)
+	return found
 }
 
 // CRDVersion returns the resourceVersion of the cached CustomResourceDefinition with the

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 	"weak"
@@ -58,6 +59,12 @@ spec:
 // fake records discovery requests.
 func source(t *testing.T, definitions ...string) (types *servedtypes.Resolver, asked *clienttesting.Fake, client *apiextensionsfake.Clientset) {
 	t.Helper()
+	return sourceOf(t, builtIn{}, definitions...)
+}
+
+// sourceOf returns a source like source, with the schemas of built-in types.
+func sourceOf(t *testing.T, schemas resolver.SchemaResolver, definitions ...string) (types *servedtypes.Resolver, asked *clienttesting.Fake, client *apiextensionsfake.Clientset) {
+	t.Helper()
 	var objects []kuberuntime.Object
 	for _, text := range definitions {
 		definition := &apiextensionsv1.CustomResourceDefinition{}
@@ -75,7 +82,7 @@ func source(t *testing.T, definitions ...string) (types *servedtypes.Resolver, a
 	types, err := servedtypes.New(servedtypes.Config{
 		Discovery:  &discoveryfake.FakeDiscovery{Fake: asked},
 		BuiltIn:    func(v schema.GroupVersion) bool { return v.Group == "apps" || v.Group == "" },
-		Schemas:    builtIn{},
+		Schemas:    schemas,
 		Aggregated: func(v schema.GroupVersion) bool { return v.Group == "metrics.io" },
 		CRDs:       informers.Apiextensions().V1().CustomResourceDefinitions(),
 	}, func(*apiextensionsv1.CustomResourceDefinition) {})
@@ -252,6 +259,65 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
+// slowSchemas answers when it is released.
+type slowSchemas struct {
+	builtIn
+	asked, released chan struct{}
+}
+
+// ResolveSchema implements resolver.SchemaResolver.
+func (s slowSchemas) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error) {
+	s.asked <- struct{}{}
+	<-s.released
+	return s.builtIn.ResolveSchema(kind)
+}
+
+// A lookup ends with its context, although the server has not answered, and keeps no other from its
+// end. The answer is for later lookups.
+func TestSlowSchemas(t *testing.T) {
+	slow := slowSchemas{asked: make(chan struct{}, 10), released: make(chan struct{})}
+	types, _, _ := sourceOf(t, slow, widgets)
+	deployment, widget := schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
+	patient := make(chan error)
+	for _, kind := range []schema.GroupVersionKind{deployment, widget} {
+		go func() {
+			_, err := types.Lookup(t.Context()).ResolveSchema(kind)
+			patient <- err
+		}()
+	}
+	<-slow.asked
+	for _, kind := range []schema.GroupVersionKind{deployment, widget} {
+		ctx, cancel := context.WithCancel(t.Context())
+		answered := make(chan error)
+		go func() {
+			_, err := types.Lookup(ctx).ResolveSchema(kind)
+			answered <- err
+		}()
+		cancel()
+		if err := <-answered; !errors.Is(err, context.Canceled) {
+			t.Errorf("%v: got error %v when time is over", kind, err)
+		}
+	}
+	close(slow.released)
+	for range 2 {
+		if err := <-patient; err != nil {
+			t.Error(err)
+		}
+	}
+	<-slow.asked // the metadata of the widget
+	if _, err := types.Lookup(t.Context()).ResolveSchema(deployment); err != nil || len(slow.asked) > 0 {
+		t.Errorf("afterwards: %v, asked again %d times", err, len(slow.asked))
+	}
+}
+
+// A panic while a schema is read is an error.
+func TestPanickingSchemas(t *testing.T) {
+	types, _, _ := sourceOf(t, nil)
+	if _, err := types.Lookup(t.Context()).ResolveSchema(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}); err == nil || !strings.Contains(err.Error(), "panic") {
+		t.Errorf("got error %v", err)
+	}
+}
+
 // All views share the schema of a custom resource.
 func TestSchemasAreShared(t *testing.T) {
 	types, _, _ := source(t, widgets)
@@ -295,6 +361,9 @@ func TestMemoryReturns(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+			if crd := types.CRD("widgets.example.com"); (crd == nil) != (step.name == "deletion") || crd != nil && crd.Generation != 4 {
+				return false, nil
+			}
 			runtime.GC()
 			return known.Value() == nil, nil
 		})
