@@ -79,7 +79,7 @@ func (b *Builder) countUnreadable(resource *Resource, crd *apiextensionsv1.Custo
 	case c.checked != nil:
 		ctx, cancel := context.WithCancel(context.Background())
 		resource.stopCounting = cancel
-		go (&unreadableCounter{resource: resource, crd: crd, rules: c.rules, report: b.Unreadable}).run(ctx)
+		go (&unreadableCounter{resource: resource, crd: crd, converter: c.rules, report: b.Unreadable}).run(ctx)
 	}
 }
 

@@ -37,9 +37,9 @@ const (
 type unreadableCounter struct {
 	resource *Resource
 	// crd is the CustomResourceDefinition that the resource was built for.
-	crd    *apiextensionsv1.CustomResourceDefinition
-	rules  *rulesConverter
-	report func(crd *apiextensionsv1.CustomResourceDefinition, unreadable map[string]int)
+	crd       *apiextensionsv1.CustomResourceDefinition
+	converter *rulesConverter
+	report    func(crd *apiextensionsv1.CustomResourceDefinition, unreadable map[string]int)
 	// broken holds, for each object that does not convert to all versions, those to which it does
 	// not.
 	broken map[types.UID][]string
@@ -130,7 +130,7 @@ func (c *unreadableCounter) converts(u *unstructured.Unstructured, version strin
 	if u.GroupVersionKind().Version == version {
 		return true
 	}
-	_, err := c.rules.coerced(c.rules.rules.Convert(context.Background(), u.DeepCopy(), version))
+	_, err := c.converter.coerced(c.converter.uncoerced.Convert(context.Background(), u.DeepCopy(), version))
 	return err == nil
 }
 
