@@ -87,7 +87,7 @@ func (t *Tracing) Admit(ctx context.Context, request *Request) (*Response, []Eva
 // Visit returns the response to a request as Cluster.Admit does. It calls visit after each
 // evaluation of an expression, and keeps no steps. Calls do not overlap.
 func (t *Tracing) Visit(ctx context.Context, request *Request, visit func(Evaluation)) (*Response, error) {
-	r := newRecord(&t.cluster.policies)
+	r := newResults(&t.cluster.policies)
 	r.visit = visit
 	return t.cluster.admit(ctx, request, r)
 }
@@ -115,7 +115,7 @@ func (t tracer[P]) Compiled(name, path string, program P) {
 
 // Evaluated implements expression.Tracer and schemaexpression.Tracer.
 func (t tracer[P]) Evaluated(ctx context.Context, program P, steps []expression.Step, cost uint64) {
-	if r := recordFrom(ctx); r != nil && r.visit != nil {
+	if r := resultsFrom(ctx); r != nil && r.visit != nil {
 		r.visit(Evaluation{t.compiled[program], steps, cost})
 	}
 }
