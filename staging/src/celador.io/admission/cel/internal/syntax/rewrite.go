@@ -4,7 +4,6 @@
 package syntax
 
 import (
-	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 )
@@ -31,11 +30,11 @@ func (r *Rewriter) NewID(at ast.Expr) int64 {
 	return r.lastID
 }
 
-// RewriteResults rewrites the results of a parsed expression: the expression itself, or the
+// RewriteResults rewrites the results of an expression: the expression itself, or the
 // branches of the conditionals that form it. It calls null for each result that is the literal
 // null, which null changes in place, and replaces each other branch by what value returns for it.
-func RewriteResults(parsed *cel.Ast, null func(*Rewriter, ast.Expr), value func(*Rewriter, ast.Expr) ast.Expr) {
-	r := NewRewriter(parsed.NativeRep())
+func RewriteResults(tree *ast.AST, null func(*Rewriter, ast.Expr), value func(*Rewriter, ast.Expr) ast.Expr) {
+	r := NewRewriter(tree)
 	var rewrite func(e ast.Expr) ast.Expr
 	rewrite = func(e ast.Expr) ast.Expr {
 		switch branches := Branches(e); {
