@@ -53,8 +53,8 @@ type Auditor struct {
 }
 
 // New returns an auditor of the policies among the objects. A policy without a binding is audited
-// as if a binding without conditions existed, unless SinceBinding is set. Errors are those of cluster.Base.Restore; a
-// *cluster.ObjectError has the position in Added.
+// as if a binding without conditions existed, unless SinceBinding is set. Errors are those of
+// cluster.Base.Restore; a *cluster.ObjectError has the position in Added.
 func New(ctx context.Context, config Config) (*Auditor, error) {
 	a := &Auditor{namespace: config.Namespace, maxFindings: config.MaxViolations}
 	if config.SinceBinding {

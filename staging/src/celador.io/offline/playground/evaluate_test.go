@@ -131,8 +131,8 @@ func (s slow) EnableFeatures(map[string]bool) (func(), error) {
 	return nil, errors.New("no gates")
 }
 
-// TestTurns evaluates inputs at a time. The time for which an input waits does not count as the time
-// of its own evaluation.
+// TestTurns evaluates inputs at a time. The time for which an input waits does not count as the
+// time of its own evaluation.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		evaluator := playground.NewEvaluator(slow{time: 8 * time.Second})

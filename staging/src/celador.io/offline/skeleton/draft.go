@@ -324,8 +324,9 @@ func (d *draft) validation(ctx context.Context, p *policy, a *attempt, prefix st
 }
 
 // fit returns a copy of the object in the namespace that the namespaceSelectors name, because the
-// policy does not match objects in other ones. The object has the labels that selectors require. If the copy is no closer to being allowed, as for a
-// cluster-scoped resource, which cannot have a namespace, fit returns the object itself.
+// policy does not match objects in other ones. The object has the labels that selectors require. If
+// the copy is no closer to being allowed, as for a cluster-scoped resource, which cannot have a
+// namespace, fit returns the object itself.
 func (p *policy) fit(ctx context.Context, s *search, object *unstructured.Unstructured) *unstructured.Unstructured {
 	if p.namespace() == metav1.NamespaceDefault {
 		return object

@@ -144,8 +144,8 @@ func customSamples(definition *unstructured.Unstructured) []*unstructured.Unstru
 }
 
 // valueOf returns a value for a schema: its default or the first value of its enum or, without
-// them, a value of its type with the required fields. Of other constraints, it regards only minimum,
-// pattern, minLength and, with one item, minItems.
+// them, a value of its type with the required fields. Of other constraints, it regards only
+// minimum, pattern, minLength and, with one item, minItems.
 func valueOf(s map[string]any) any {
 	if value, found := s["default"]; found {
 		return value

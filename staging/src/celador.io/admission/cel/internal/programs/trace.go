@@ -80,7 +80,8 @@ func (b *Builtins) PlanTraced(declared, env *cel.Env, rewrite func(parsed *cel.A
 }
 
 // Traced returns the checked expression of a program that PlanTraced planned, as its author wrote
-// it. Its nodes have the IDs of steps. Its source info has the calls of macros. Traced returns nil for other programs.
+// it. Its nodes have the IDs of steps. Its source info has the calls of macros. Traced returns nil
+// for other programs.
 func (p *Program) Traced() *ast.AST {
 	if planned := p.interpreted.planned.Load(); planned != nil {
 		if traced, ok := (*planned).(*tracedProgram); ok {
