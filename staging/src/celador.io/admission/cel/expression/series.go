@@ -27,7 +27,7 @@ import (
 type Series struct {
 	interpreter.Activation
 	ctx    context.Context
-	memory evaluator.Memory
+	memory evaluator.Stack
 	// meter bounds the memory and the comparisons of the series.
 	meter limits.Meter
 	// evaluated counts the evaluated expressions, including variables.
