@@ -162,7 +162,7 @@ func (c *customResource) resource(version, subresource string) (*resource, error
 
 // customVersion is the endpoint of one version of custom resources.
 type customVersion struct {
-	version *serving.Version
+	version *serving.VersionEndpoints
 	scope   *handlers.RequestScope
 	// updater is nil unless the resource is a subresource.
 	updater rest.Updater
