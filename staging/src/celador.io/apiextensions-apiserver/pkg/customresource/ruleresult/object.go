@@ -55,8 +55,8 @@ func (t *objectType) field(name string) (*structuralschema.Structural, bool) {
 }
 
 // Field implements common.ResolvedType. All fields have dynamic type, because cel-go compares types
-// of objects by name, and a field may be set to an object of self. Types.CheckField compares by
-// structure.
+// of objects by name, and a field may be set to an object of self. ObjectTypes.CheckField compares
+// by structure.
 func (t *objectType) Field(name string) (*types.FieldType, bool) {
 	if _, ok := t.field(name); !ok {
 		return nil, false

@@ -83,14 +83,14 @@ func (n namer) named(t *apiservercel.DeclType, path string) *apiservercel.DeclTy
 // The fields of constructors keep their dynamic types: constructed objects have the nullable form
 // of a type. cel-go looks the fields of a constructor up by the name that the constructor declares
 // for its type, and that of the nullable form is another one.
-func (t *Types) ReadFrom(self *apiservercel.DeclType) *Types {
+func (t *ObjectTypes) ReadFrom(self *apiservercel.DeclType) *ObjectTypes {
 	read := map[structure]string{}
 	for _, declared := range apiservercel.FieldTypeMap(self.TypeName(), self) {
 		if declared.IsObject() {
 			read[structureOf(declared)] = declared.TypeName()
 		}
 	}
-	shared := &Types{byName: maps.Clone(t.byName)}
+	shared := &ObjectTypes{byName: maps.Clone(t.byName)}
 	for name, constructed := range t.byName {
 		source, ok := read[constructed.structure]
 		if !ok || !constructed.comparable {

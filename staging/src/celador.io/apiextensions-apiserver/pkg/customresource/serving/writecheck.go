@@ -118,7 +118,7 @@ func (c *writeCheck) refuse(errs field.ErrorList, in *unstructured.Unstructured,
 // isInvalid reports whether a conversion failed because of the object, and not because of the
 // CustomResourceDefinition or the server.
 func isInvalid(failure *conversion.Error) bool {
-	reasons := []conversion.Reason{conversion.ReasonEvaluation, conversion.ReasonCost, conversion.ReasonType, conversion.ReasonMetadata}
+	reasons := []conversion.ErrorReason{conversion.ReasonEvaluation, conversion.ReasonCost, conversion.ReasonType, conversion.ReasonMetadata}
 	return slices.Contains(reasons, failure.Reason)
 }
 
