@@ -121,7 +121,7 @@ func (s *Series) ResolveName(name string) (any, bool) {
 // shared between requests.
 var errReadsItself = types.NewErrWithNodeID(-1, "composited variable reads itself")
 
-// Variable implements evaluator.Resolver. It evaluates the variable on the first read.
+// Variable implements evaluator.NameResolver. It evaluates the variable on the first read.
 func (s *Series) Variable(i int) ref.Val {
 	value := s.variable(i)
 	s.reads.add(i)

@@ -51,6 +51,6 @@ func (a *Activation) ResolveName(name string) (any, bool) {
 // Parent implements interpreter.Activation.
 func (*Activation) Parent() interpreter.Activation { return nil }
 
-// Variable implements evaluator.Resolver. Shared variables are resolved by name, so it is never
+// Variable implements evaluator.NameResolver. Shared variables are resolved by name, so it is never
 // called.
 func (*Activation) Variable(int) ref.Val { return nil }

@@ -22,8 +22,8 @@ type Closures struct {
 	plans []*sharedPlan
 }
 
-// A Resolver resolves the names that an expression reads. Evaluate calls it from one goroutine.
-type Resolver interface {
+// A NameResolver resolves the names that an expression reads. Evaluate calls it from one goroutine.
+type NameResolver interface {
 	interpreter.Activation
 	// Variable returns the value of the policy's variable at a position of Scope.Positions. The
 	// first read evaluates the variable.
@@ -90,7 +90,7 @@ func (m *Stack) end(f *frame) {
 // cost so far, which is at least what cel-go charges up to there. An evaluation that costs more
 // than limit declines. Closing done interrupts loops; done may be nil. Evaluate recovers a panic
 // and declines. The caller reads it with memory.Panicked.
-func (p *Closures) Evaluate(memory *Stack, done <-chan struct{}, limit uint64, input Resolver) (value ref.Val, cost uint64, ok bool) {
+func (p *Closures) Evaluate(memory *Stack, done <-chan struct{}, limit uint64, input NameResolver) (value ref.Val, cost uint64, ok bool) {
 	if p.eval == nil {
 		return nil, 0, false
 	}
@@ -123,7 +123,7 @@ type closure func(*frame) ref.Val
 
 // frame is the state of one evaluation.
 type frame struct {
-	input Resolver
+	input NameResolver
 	cost  uint64
 	// limit is the highest cost of the evaluation.
 	limit uint64
