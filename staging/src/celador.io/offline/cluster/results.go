@@ -63,14 +63,14 @@ func (r *results) policyRecord(d *described, mismatch string) PolicyRecord {
 	case mismatch != "":
 		p.Effect, p.Reason = NotMatched, mismatch
 	default:
-		p.Effect, p.Reason = r.withoutRecord(d)
+		p.Effect, p.Reason = r.effectWithoutReport(d)
 	}
 	return p
 }
 
-// withoutRecord returns the effect of a policy that matches, but about which the engine has
+// effectWithoutReport returns the effect of a policy that matches, but about which the engine has
 // reported nothing: neither a decision, a mutation nor a failure.
-func (r *results) withoutRecord(d *described) (effect Effect, reason string) {
+func (r *results) effectWithoutReport(d *described) (effect Effect, reason string) {
 	conditions := r.conditions(d)
 	switch {
 	case slices.ContainsFunc(conditions, func(c policy.ConditionReport) bool { return c.Errors > 0 }):
