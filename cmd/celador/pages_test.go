@@ -281,9 +281,9 @@ func (u *reader) copyExamples(t *testing.T) (ordersPort int) {
 	return port
 }
 
-// execute executes a command and returns its output and its error. celador serve keeps running until
-// a command starts it with other flags, and a command that starts it with the same flags again does
-// nothing. The aggregated API server keeps running until the end of the test.
+// execute executes a command and returns its output and its error. celador serve keeps running
+// until a command starts it with other flags, and a command that starts it with the same flags
+// again does nothing. The aggregated API server keeps running until the end of the test.
 func (u *reader) execute(t *testing.T, command string) (string, error) {
 	t.Helper()
 	switch {

@@ -207,8 +207,8 @@ func countsOf(t *testing.T, format, text string, passing int) (passed, unusable 
 	return count(" Passed "), count(" Unusable ")
 }
 
-// TestConvert compares the results of suites of other tools with those of the native suites that --convert
-// prints.
+// TestConvert compares the results of suites of other tools with those of the native suites that
+// --convert prints.
 func TestConvert(t *testing.T) {
 	directory := t.TempDir()
 	if err := os.CopyFS(directory, os.DirFS("../../staging/src/celador.io/offline/foreign/testdata")); err != nil {

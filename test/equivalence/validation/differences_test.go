@@ -17,8 +17,8 @@ import (
 // other.
 type difference struct {
 	name, reason string
-	// explains reports whether the difference is the reason for two different errors. An empty error
-	// stands for none.
+	// explains reports whether the difference is the reason for two different errors. An empty
+	// error stands for none.
 	explains func(celador, upstream string) bool
 	// shows returns the errors of both for an object with the difference.
 	shows func(*testing.T) (celador, upstream []string)

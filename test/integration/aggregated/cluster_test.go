@@ -39,9 +39,9 @@ type cluster struct {
 	main, orders *serverprocess.Server
 }
 
-// startCluster starts a main server, applies the example's manifests, and returns once the example's
-// server is ready. In the place of a Deployment, it runs that server itself, with additional flags,
-// as the service account. The main server does not know it until register.
+// startCluster starts a main server, applies the example's manifests, and returns once the
+// example's server is ready. In the place of a Deployment, it runs that server itself, with
+// additional flags, as the service account. The main server does not know it until register.
 func startCluster(t *testing.T, command string, mainFlags, orderFlags []string) *cluster {
 	t.Helper()
 	main := serverprocess.StartAPIServer(t, command, mainFlags...)

@@ -23,8 +23,8 @@ import (
 const ownGates = "--feature-gates=ValidatingAdmissionPolicySingleton=true,ValidatingAdmissionPolicyValidationFailurePolicy=true," +
 	"ValidatingAdmissionPolicyFallbackBinding=true,AdmissionPolicyTypeEnforcement=true,MutatingAdmissionPolicyInlineExpressions=true"
 
-// ownFields are policies with fields that Kubernetes does not have. The policies of each case decide
-// about the orders of a customer with the name of the case.
+// ownFields are policies with fields that Kubernetes does not have. The policies of each case
+// decide about the orders of a customer with the name of the case.
 var ownFields = map[string]struct {
 	validating []v1.ValidatingAdmissionPolicySpec
 	mutating   []v1.MutatingAdmissionPolicySpec

@@ -97,7 +97,8 @@ type available struct {
 }
 
 // availability returns the resources of the provider's group that are available in a version.
-// forward and explicit stand for --emulation-forward-compatible and --runtime-config-emulation-forward-compatible.
+// forward and explicit stand for --emulation-forward-compatible and
+// --runtime-config-emulation-forward-compatible.
 func availability(t *testing.T, provider controlplaneapiserver.RESTStorageProvider, enabled *serverstorage.ResourceConfig, effective basecompatibility.EffectiveVersion, forward, explicit bool) available {
 	t.Helper()
 	getter := newVersionGetter(t, effective)

@@ -1,9 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command polyfill-crds writes the CustomResourceDefinitions of the polyfill's kinds to a directory.
-// Their schemas are those of the v1 types without value constraints, which the polyfill's webhook
-// validates with the messages of the native API.
+// Command polyfill-crds writes the CustomResourceDefinitions of the polyfill's kinds to a
+// directory. Their schemas are those of the v1 types without value constraints, which the
+// polyfill's webhook validates with the messages of the native API.
 package main
 
 import (

@@ -113,7 +113,7 @@ var operationType = reflect.TypeFor[*celmutation.JSONPatchVal]()
 // applyJSONPatch applies a JSON patch to the object. A failing test operation skips the whole
 // patch.
 func applyJSONPatch(operations jsonpatch.Patch, t patchable) (patched, error) {
-	object, err := t.change(func(before []byte) ([]byte, error) { return applyOperations(operations, before) })
+	object, err := t.change("JSON patch", func(before []byte) ([]byte, error) { return applyOperations(operations, before) })
 	if errors.Is(err, jsonpatch.ErrTestFailed) {
 		return patched{object: t.object()}, nil
 	}
@@ -171,12 +171,13 @@ func operationPaths(operations jsonpatch.Patch) []string {
 	return paths
 }
 
-// change returns the result of applying patch to the JSON of the object, decoded.
-func (t patchable) change(patch func(object []byte) ([]byte, error)) (runtime.Object, error) {
+// change returns the result of applying patch to the JSON of the object, decoded. kind names the
+// kind of the patch in the error for an object that has no JSON.
+func (t patchable) change(kind string, patch func(object []byte) ([]byte, error)) (runtime.Object, error) {
 	codec := t.codec()
 	before, err := runtime.Encode(codec, t.object())
 	if err != nil {
-		return nil, fmt.Errorf("failed to create JSON patch: %w", err)
+		return nil, fmt.Errorf("failed to create %s: %w", kind, err)
 	}
 	after, err := patch(before)
 	if err != nil {

@@ -36,7 +36,7 @@ func (p mergePatcher) patch(series *expression.Series, t patchable) (patched, er
 	if err != nil {
 		return patched{}, err
 	}
-	object, err := t.change(func(before []byte) ([]byte, error) {
+	object, err := t.change("merge patch", func(before []byte) ([]byte, error) {
 		after, err := p.merge(before, patch, t)
 		if err != nil {
 			return nil, fmt.Errorf("error applying patch: %w", err)

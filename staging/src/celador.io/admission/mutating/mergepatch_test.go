@@ -4,6 +4,7 @@
 package mutating_test
 
 import (
+	"math"
 	"testing"
 
 	"celador.io/admission/policytest"
@@ -93,5 +94,22 @@ func TestMergePatchesOfCustomResources(t *testing.T) {
 		metav1.StatusReasonInvalid, false)
 	if diff := cmp.Diff(want, result.Failures); diff != "" {
 		t.Errorf("failures (-want +got):\n%s", diff)
+	}
+}
+
+// An object that has no JSON cannot be patched. The error says which patch was not made.
+func TestPatchesOfObjectsWithoutJSON(t *testing.T) {
+	for kind, mutation := range map[string]v1.Mutation{
+		"JSON patch":  jsonPatch(`[JSONPatch{op: "add", path: "/spec/size", value: 1}]`),
+		"merge patch": jsonMerge(`{"spec": {"size": 1}}`),
+	} {
+		result, err := create(on, widget(map[string]any{"ratio": math.NaN()}), policytest.Mutating("p", mutation)).mutate(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := failure("failed to create "+kind+": json: error calling MarshalJSON for type *unstructured.Unstructured: json: unsupported value: NaN", metav1.StatusReasonInvalid, false)
+		if diff := cmp.Diff(want, result.Failures); diff != "" {
+			t.Errorf("%s: failures (-want +got):\n%s", kind, diff)
+		}
 	}
 }

@@ -114,10 +114,10 @@ func (c *Checker) check(policy *policyspec.Anatomy) *Result {
 		c.findUntyped(expressions, params, result)
 	}
 	if policy.Enforced() && result.hasWildcard() && !budget.exhausted() {
-		object := c.metadataOnly()
+		object := c.metadataOnly(result)
 		assessments, err := c.checkType(expressions, object, params)
 		if err != nil {
-			result.omit(Unchecked{Field: "spec.matchConstraints", Reason: reasonOf(err), Err: err})
+			result.omit(Unchecked{Field: constraintsField.String(), Reason: reasonOf(err), Err: err})
 		} else {
 			checked = append(checked, checkedType{object, assessments})
 		}

@@ -50,7 +50,7 @@ func (c *Checker) findTargets(constraints *v1.MatchResources, result *Result) []
 	var full error
 	lookups := 0
 	for i := range constraints.ResourceRules {
-		path := field.NewPath("spec", "matchConstraints", "resourceRules").Index(i)
+		path := constraintsField.Child("resourceRules").Index(i)
 		if full == nil {
 			full = c.addTargets(path, &constraints.ResourceRules[i].Rule, &lookups, found, result)
 		} else {
@@ -95,7 +95,11 @@ func (c *Checker) addTargets(path *field.Path, rule *v1.Rule, lookups *int, foun
 			result.omit(Unchecked{Field: path.String(), Resource: resource, Reason: reasonOf(err), Err: err})
 			continue
 		}
-		for _, kind := range kinds[:min(len(kinds), maxTypes-count)] {
+		for _, kind := range kinds {
+			if count == maxTypes {
+				result.omit(Unchecked{Field: path.String(), Reason: TooManyTypes, Err: errTooMany})
+				return errTooMany
+			}
 			if _, known := found[kind]; !known {
 				found[kind] = target{path.String(), resource, kind}
 			}

@@ -6,6 +6,7 @@ package typecheck_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -166,6 +167,39 @@ type countingMapper struct {
 func (m countingMapper) KindsFor(r schema.GroupVersionResource) ([]schema.GroupVersionKind, error) {
 	*m.lookups++
 	return m.RESTMapper.KindsFor(r)
+}
+
+// kindsOf returns the same kinds for each resource.
+type kindsOf struct {
+	meta.RESTMapper
+	kinds []schema.GroupVersionKind
+}
+
+func (m kindsOf) KindsFor(schema.GroupVersionResource) ([]schema.GroupVersionKind, error) {
+	return m.kinds, nil
+}
+
+// The kinds of one resource count like those of several, and the result tells that some are left
+// out.
+func TestManyKindsOfAResource(t *testing.T) {
+	for kinds, want := range map[int][]typecheck.Reason{
+		1:  {typecheck.NoSchema},
+		10: slices.Repeat([]typecheck.Reason{typecheck.NoSchema}, 10),
+		11: append([]typecheck.Reason{typecheck.TooManyTypes}, slices.Repeat([]typecheck.Reason{typecheck.NoSchema}, 10)...),
+	} {
+		mapper := kindsOf{}
+		for i := range kinds {
+			mapper.kinds = append(mapper.kinds, schema.GroupVersionKind{Version: "v1", Kind: fmt.Sprintf("Kind%d", i)})
+		}
+		result := checker(t, mapper, builtIn).CheckValidating(policy("true", rule("", "v1", "things")))
+		var got []typecheck.Reason
+		for _, u := range result.Unchecked {
+			got = append(got, u.Reason)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%d kinds: reasons (-want +got):\n%s", kinds, diff)
+		}
+	}
 }
 
 // Short lists of names have very many combinations. The number of lookups is bounded.

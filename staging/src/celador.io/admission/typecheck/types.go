@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/cel/openapi/resolver"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
@@ -33,6 +34,9 @@ type Types interface {
 
 // paramKindField is the field path of the paramKind.
 const paramKindField = "spec.paramKind"
+
+// constraintsField is the field path of the match constraints.
+var constraintsField = field.NewPath("spec", "matchConstraints")
 
 // resolvedType is a kind and its schema. Without a schema, values of the type are dynamic.
 type resolvedType struct {
@@ -78,11 +82,15 @@ var wildcardKind = schema.GroupVersionKind{Group: "*", Version: "*", Kind: "*"}
 
 // metadataOnly returns a type with the fields that the objects of all types have (KEP-3488, "Type
 // safety"). The schema of metadata is taken from Namespace, which every cluster has. If it is not
-// found, metadata may have any fields.
-func (c *Checker) metadataOnly() resolvedType {
+// found, metadata may have any fields. If it cannot be looked up, the result says so.
+func (c *Checker) metadataOnly(result *Result) resolvedType {
 	metadata := spec.Schema{}
-	if namespace, err := c.types.ResolveSchema(corev1.SchemeGroupVersion.WithKind("Namespace")); err == nil && namespace != nil {
-		metadata = namespace.Properties["metadata"]
+	namespace, err := c.resolve(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	switch {
+	case err == nil:
+		metadata = namespace.schema.Properties["metadata"]
+	case !errors.Is(err, resolver.ErrSchemaNotFound):
+		result.omit(Unchecked{Field: constraintsField.String(), Kind: namespace.kind, Reason: reasonOf(err), Err: err})
 	}
 	return resolvedType{wildcardKind, &spec.Schema{SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{"object"}, Properties: map[string]spec.Schema{
 		"apiVersion": *spec.StringProperty(), "kind": *spec.StringProperty(), "metadata": metadata,

@@ -4,11 +4,16 @@
 package typecheck_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/cel/openapi/resolver"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"celador.io/admission/typecheck"
 )
@@ -84,5 +89,43 @@ func expectEnforced(t *testing.T, result *typecheck.Result, field, want string) 
 	}
 	if got, _, _ := strings.Cut(errs[0].Detail, "\n"); errs[0].Field != field || got != want {
 		t.Errorf("got error of %s: %s\nwant %s: %s", errs[0].Field, got, field, want)
+	}
+}
+
+// unresolvable fails for the schema of Namespace.
+type unresolvable struct {
+	schemas
+	err error
+}
+
+func (u unresolvable) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error) {
+	if kind.Kind == "Namespace" {
+		return nil, u.err
+	}
+	return u.schemas.ResolveSchema(kind)
+}
+
+// The fields of metadata are not checked without the schema of Namespace. If the schema exists and
+// is only not available, the result says that another check may find more.
+func TestWildcardsWithoutNamespace(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		want []typecheck.Reason
+	}{
+		"not found":     {resolver.ErrSchemaNotFound, []typecheck.Reason{typecheck.Wildcard}},
+		"not available": {errors.New("timeout"), []typecheck.Reason{typecheck.Wildcard, typecheck.Unavailable}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := policy("object.metadata.lables.size() < 5 && object.spec == null", rule("*", "*", "*"), enforced)
+			result := checker(t, mapperFor(deployment), unresolvable{builtIn, test.err}).CheckValidating(p)
+			expectEnforced(t, result, "spec.validations[0].expression", `types behind "*", of which only metadata is known: ERROR: <input>:1:44: undefined field 'spec'`)
+			var got []typecheck.Reason
+			for _, u := range result.Unchecked {
+				got = append(got, u.Reason)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("reasons (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -130,6 +130,10 @@ func TestAudit(t *testing.T) {
 			[]string{"p/a: 0 passed, 1 violated, 0 failed, 1 findings", "denied bad[0]: too large"},
 		},
 		{
+			"since a binding that does not exist", auditPolicy("p", small) + "\n---\n" + auditPolicy("q", small) + auditBinding("a", "p", ""), audit.Config{SinceBinding: true},
+			[]string{"p/a: 0 passed, 1 violated, 0 failed, 1 findings", "denied bad[0]: too large", "q: the policy has no binding, since whose creation objects could have been written"},
+		},
+		{
 			"a limit of findings", auditPolicy("p", "  validations: [{expression: \"false\", message: never}]"), audit.Config{MaxViolations: 2},
 			[]string{"p/: 0 passed, 3 violated, 0 failed, 3 findings", "denied good[0]: never", "denied bad[0]: never"},
 		},

@@ -35,7 +35,8 @@ type Config struct {
 	// Others are only counted. 0 means no limit.
 	MaxViolations int
 	// SinceBinding leaves out objects that were last written before the binding of a policy was
-	// created.
+	// created. A policy without a binding is then not evaluated, and a binding without a
+	// creationTimestamp leaves out none.
 	SinceBinding bool
 }
 
@@ -52,8 +53,8 @@ type Auditor struct {
 }
 
 // New returns an auditor of the policies among the objects. A policy without a binding is audited
-// as if a binding without conditions existed. Errors are those of cluster.Base.Restore; a
-// *cluster.ObjectError has the position in Added.
+// as if a binding without conditions existed, unless SinceBinding is set. Errors are those of
+// cluster.Base.Restore; a *cluster.ObjectError has the position in Added.
 func New(ctx context.Context, config Config) (*Auditor, error) {
 	a := &Auditor{namespace: config.Namespace, maxFindings: config.MaxViolations}
 	if config.SinceBinding {
@@ -86,6 +87,10 @@ func (a *Auditor) add(s *selection, p *v1.ValidatingAdmissionPolicy) {
 	}
 	if len(bindings) == 0 && p.Spec.ParamKind != nil {
 		a.policies = append(a.policies, PolicyResult{Name: p.Name, NotAuditable: "spec.paramKind: the policy needs params, and no binding selects them"})
+		return
+	}
+	if len(bindings) == 0 && a.since != nil {
+		a.policies = append(a.policies, PolicyResult{Name: p.Name, NotAuditable: "the policy has no binding, since whose creation objects could have been written"})
 		return
 	}
 	s.use(p, bindings)

@@ -30,18 +30,18 @@ import (
 // the request is not one that a client can send, such as one for an unknown resource or with an
 // unknown field. An object that the API rejects for another reason is part of the response.
 func (c *Cluster) Admit(ctx context.Context, request *Request) (*Response, error) {
-	return c.admit(ctx, request, newRecord(&c.policies))
+	return c.admit(ctx, request, newResults(&c.policies))
 }
 
 // admit returns the response to a request. It evaluates the policies of r, and records in r what
 // they did.
-func (c *Cluster) admit(ctx context.Context, request *Request, r *record) (*Response, error) {
+func (c *Cluster) admit(ctx context.Context, request *Request, r *results) (*Response, error) {
 	l := newLayer(c.objects)
 	call, err := c.newCall(ctx, request, l)
 	if err != nil {
 		return nil, err
 	}
-	object, warnings, err := c.serve(withRecord(withLayer(ctx, l), r), call)
+	object, warnings, err := c.serve(withResults(withLayer(ctx, l), r), call)
 	response := &Response{Allowed: err == nil, Warnings: warnings, Object: object}
 	var status *apierrors.StatusError
 	switch {

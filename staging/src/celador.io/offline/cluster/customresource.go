@@ -163,7 +163,7 @@ func (c *customResource) resource(version, subresource string) (*resource, error
 
 // customVersion is the endpoint of one version of custom resources.
 type customVersion struct {
-	version *serving.Version
+	version *serving.VersionEndpoints
 	scope   *handlers.RequestScope
 	// updater is nil unless the resource is a subresource.
 	updater rest.Updater
@@ -196,13 +196,13 @@ func (c *customVersion) handler(method string) (http.Handler, error) {
 	storage := c.version.Storage.CustomResource
 	switch {
 	case method == http.MethodPut && c.updater != nil:
-		return handlers.UpdateResource(c.updater, c.scope, policies{}), nil
+		return handlers.UpdateResource(c.updater, c.scope, admissionChain{}), nil
 	case method == http.MethodPut:
-		return handlers.UpdateResource(storage, c.scope, policies{}), nil
+		return handlers.UpdateResource(storage, c.scope, admissionChain{}), nil
 	case method == http.MethodPost && c.updater == nil:
-		return handlers.CreateResource(storage, c.scope, policies{}), nil
+		return handlers.CreateResource(storage, c.scope, admissionChain{}), nil
 	case method == http.MethodDelete && c.updater == nil:
-		return handlers.DeleteResource(storage, true, c.scope, policies{}), nil
+		return handlers.DeleteResource(storage, true, c.scope, admissionChain{}), nil
 	default:
 		return nil, fmt.Errorf("custom resources do not accept this operation on subresource %q", c.scope.Subresource)
 	}

@@ -244,7 +244,7 @@ func (b *Base) install(info *genericapiserver.APIGroupInfo) (*group, error) {
 			TypeConverter:              managedfields.NewDeducedTypeConverter(),
 			EquivalentResourceRegistry: b.equivalents,
 			Authorizer:                 b.authorizer,
-			Admit:                      policies{},
+			Admit:                      admissionChain{},
 			MaxRequestBodyBytes:        maxRequestBodyBytes,
 		}
 		if _, _, err := api.InstallREST(g.handlers); err != nil {

@@ -14,7 +14,7 @@ import (
 
 // findMismatches records why policies of a kind do not apply to the request, for each binding by
 // itself. The engines make the same decisions, but report only the policies that apply.
-func (r *record) findMismatches(ctx context.Context, kind string, a admission.Attributes, objects admission.ObjectInterfaces) {
+func (r *results) findMismatches(ctx context.Context, kind string, a admission.Attributes, objects admission.ObjectInterfaces) {
 	request := matching.NewRequest(ctx, a, objects, namespaces{})
 	all := r.policies.described
 	// regular holds the policies that apply through a binding that is not a fallback.

@@ -22,7 +22,7 @@ func (c *Cluster) asStored(ctx context.Context, r *resource, namespace string, m
 	for _, field := range []string{"resourceVersion", "deletionTimestamp", "deletionGracePeriodSeconds"} {
 		unstructured.RemoveNestedField(content.Object, "metadata", field)
 	}
-	scratch := withRecord(withLayer(ctx, newLayer(c.objects)), newRecord(&policySet{plugins: c.policies.plugins}))
+	scratch := withResults(withLayer(ctx, newLayer(c.objects)), newResults(&policySet{plugins: c.policies.plugins}))
 	created, _, err := c.serve(scratch, newCreate(r, namespace, content))
 	if err != nil || created == nil || created.GroupVersionKind() != manifest.GroupVersionKind() {
 		return manifest

@@ -13,7 +13,7 @@ import (
 )
 
 // addResults adds the effects of policies and webhooks on the request to the response.
-func (c *Cluster) addResults(response *Response, r *record) {
+func (c *Cluster) addResults(response *Response, r *results) {
 	for _, of := range []struct{ uncalled, matched []WebhookRecord }{
 		{r.policies.mutatingWebhooks.uncalled, r.mutatingWebhooks},
 		{r.policies.validatingWebhooks.uncalled, r.validatingWebhooks},
@@ -47,7 +47,7 @@ func (c *Cluster) addResults(response *Response, r *record) {
 
 // policyRecord returns what a policy did to the request through one binding. mismatch is the reason
 // why it does not match, or empty.
-func (r *record) policyRecord(d *described, mismatch string) PolicyRecord {
+func (r *results) policyRecord(d *described, mismatch string) PolicyRecord {
 	p := PolicyRecord{Kind: d.kind, Policy: d.policy, Binding: d.binding}
 	reached := r.validated
 	if d.kind == MutatingKind {
@@ -63,14 +63,14 @@ func (r *record) policyRecord(d *described, mismatch string) PolicyRecord {
 	case mismatch != "":
 		p.Effect, p.Reason = NotMatched, mismatch
 	default:
-		p.Effect, p.Reason = r.withoutRecord(d)
+		p.Effect, p.Reason = r.effectWithoutReport(d)
 	}
 	return p
 }
 
-// withoutRecord returns the effect of a policy that matches, but about which the engine has
+// effectWithoutReport returns the effect of a policy that matches, but about which the engine has
 // reported nothing: neither a decision, a mutation nor a failure.
-func (r *record) withoutRecord(d *described) (effect Effect, reason string) {
+func (r *results) effectWithoutReport(d *described) (effect Effect, reason string) {
 	conditions := r.conditions(d)
 	switch {
 	case slices.ContainsFunc(conditions, func(c policy.ConditionReport) bool { return c.Errors > 0 }):
@@ -84,7 +84,7 @@ func (r *record) withoutRecord(d *described) (effect Effect, reason string) {
 }
 
 // addMutations adds the mutations and failures of a mutating policy.
-func (r *record) addMutations(p *PolicyRecord) {
+func (r *results) addMutations(p *PolicyRecord) {
 	for _, round := range r.mutations {
 		for _, m := range round.Mutations {
 			if m.Policy != p.Policy || m.Binding != p.Binding {
@@ -113,7 +113,7 @@ func (r *record) addMutations(p *PolicyRecord) {
 }
 
 // addDecisions adds the decisions of a validating policy.
-func (r *record) addDecisions(p *PolicyRecord) {
+func (r *results) addDecisions(p *PolicyRecord) {
 	for _, d := range r.validation.Decisions() {
 		if d.Policy != p.Policy || d.Binding != "" && d.Binding != p.Binding {
 			continue
@@ -132,7 +132,7 @@ func (r *record) addDecisions(p *PolicyRecord) {
 
 // conditions returns the reports of match conditions that exempted the request from the policy
 // through the binding.
-func (r *record) conditions(d *described) []policy.ConditionReport {
+func (r *results) conditions(d *described) []policy.ConditionReport {
 	reports := r.validation.Conditions
 	if d.kind == MutatingKind {
 		reports = nil
@@ -148,7 +148,7 @@ func (r *record) conditions(d *described) []policy.ConditionReport {
 // endedBefore reports whether a mutation ended the request before the policy was evaluated through
 // the binding. Policies are evaluated in the order of their names and those of bindings. A failure
 // alone does not end the request.
-func (r *record) endedBefore(d *described) bool {
+func (r *results) endedBefore(d *described) bool {
 	if !r.mutationEnded || len(r.mutations) != 1 {
 		return false
 	}

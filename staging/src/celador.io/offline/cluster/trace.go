@@ -88,7 +88,7 @@ func (t *Tracing) Admit(ctx context.Context, request *Request) (*Response, []Eva
 // evaluation of an expression, one call at a time. Unlike Admit, it keeps no evaluations, whose
 // steps may need much memory.
 func (t *Tracing) Visit(ctx context.Context, request *Request, visit func(Evaluation)) (*Response, error) {
-	r := newRecord(&t.cluster.policies)
+	r := newResults(&t.cluster.policies)
 	r.visit = visit
 	return t.cluster.admit(ctx, request, r)
 }
@@ -117,7 +117,7 @@ func (t tracer[P]) Compiled(name, path string, program P) {
 
 // Evaluated implements expression.Tracer and schemaexpression.Tracer.
 func (t tracer[P]) Evaluated(ctx context.Context, program P, steps []expression.Step, cost uint64) {
-	if r := recordFrom(ctx); r != nil && r.visit != nil {
+	if r := resultsFrom(ctx); r != nil && r.visit != nil {
 		r.visit(Evaluation{t.compiled[program], steps, cost})
 	}
 }

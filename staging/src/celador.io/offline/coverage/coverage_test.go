@@ -39,7 +39,7 @@ func (r *recorder) Evaluated(_ context.Context, _ *expression.Program, steps []e
 func evaluate(t *testing.T, source string, objects ...string) (*coverage.BranchIndex, [][]expression.Step) {
 	t.Helper()
 	r := &recorder{}
-	program, compileErr := expression.Default().Traced(r).Bare().Compile(source, expression.Declarations{}, environment.StoredExpressions, cel.AnyType)
+	program, compileErr := expression.Default().Traced(r).Bare().Compile(source, expression.Declarations{}, environment.StoredExpressions, cel.AnyType, cel.NullType)
 	if compileErr != nil {
 		t.Fatal(compileErr)
 	}
@@ -165,6 +165,13 @@ func TestBranches(t *testing.T) {
 		{
 			name: "an error is no result", expression: "'at most ' + string(object.max)", objects: []string{"a: 1"},
 			missing: []string{`"at most " + string(object.max) was never evaluated`},
+		},
+		{
+			name: "text or null", expression: "object.a ? object.b.map(b, string(b))[0] : object.c ? 'c' : null", objects: []string{"{a: true, b: [1]}", "{a: false, c: false}"},
+			covered: []string{
+				`object.a ? (object.b.map(b, string(b))[0]) : (object.c ? "c" : null): evaluated`, "object.a: true", "object.a: false", "string(b): evaluated", "object.c: false",
+			},
+			missing: []string{"object.c was never true"},
 		},
 		{
 			name: "lists", expression: "object.c.filter(c, c.used).map(c, c.name)", objects: []string{"c: [{used: false}]"},

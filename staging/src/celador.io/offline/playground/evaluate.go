@@ -16,8 +16,8 @@ import (
 	"celador.io/offline/suite"
 )
 
-// maxTime is the time that an input may take, including the time that it waits for others. The cost
-// limits of CEL bound each policy, but not the number of policies.
+// maxTime is the time that an evaluation may take, and the time that an input may wait for others.
+// The cost limits of CEL bound each policy, but not the number of policies.
 const maxTime = 10 * time.Second
 
 // maxWaiting is the number of inputs that may wait while another one is evaluated.
@@ -69,16 +69,15 @@ func (e *Evaluator) Evaluate(ctx context.Context, input *PageState) (*Answer, er
 	default:
 		return nil, errQueue
 	}
-	limited, cancel := context.WithTimeout(ctx, maxTime)
-	defer cancel()
 	select {
 	case e.turn <- struct{}{}:
-	case <-limited.Done():
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, errOverdue
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(maxTime):
+		return nil, errQueue
 	}
+	limited, cancel := context.WithTimeout(ctx, maxTime)
+	defer cancel()
 	ended := make(chan evaluationEnd, 1)
 	go func() {
 		var o evaluationEnd

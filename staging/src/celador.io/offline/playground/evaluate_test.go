@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -115,6 +116,40 @@ func TestOverdue(t *testing.T) {
 		synctest.Wait()
 		if problem, err := evaluate(); err != nil || problem != "no gates" {
 			t.Errorf("afterwards: %q, %v", problem, err)
+		}
+	})
+}
+
+// slow are types whose feature gates take a time.
+type slow struct {
+	cluster.Backend
+	time time.Duration
+}
+
+func (s slow) EnableFeatures(map[string]bool) (func(), error) {
+	time.Sleep(s.time) // of the fake clock
+	return nil, errors.New("no gates")
+}
+
+// TestTurns evaluates inputs at a time. The time for which an input waits does not count as the
+// time of its own evaluation.
+func TestTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evaluator := playground.NewEvaluator(slow{time: 8 * time.Second})
+		var results [3]string
+		var group sync.WaitGroup
+		for i := range results {
+			group.Go(func() {
+				time.Sleep(time.Duration(i) * time.Second)
+				answer, err := evaluator.Evaluate(t.Context(), &playground.PageState{})
+				if results[i] = fmt.Sprint(err); err == nil {
+					results[i] = answer.Problems[0].Message
+				}
+			})
+		}
+		group.Wait()
+		if want := [3]string{"no gates", "no gates", "the server is busy: too many evaluations are waiting"}; results != want {
+			t.Errorf("results %q, want %q", results, want)
 		}
 	})
 }

@@ -274,10 +274,10 @@ type attempt struct {
 func (d *draft) attempt(ctx context.Context, p *policy, from start, withPolicies *cluster.Cluster) *attempt {
 	request, object := newRequest(from, d.objects)
 	s := &search{cluster: withPolicies, kind: p.object.GetKind(), policy: p.object.GetName(), request: request}
-	object = p.fit(ctx, s, object)
 	if wanted := p.labels(func(m *admissionv1.MatchResources) *metav1.LabelSelector { return m.ObjectSelector }); len(wanted) > 0 {
 		object.SetLabels(labels.Merge(object.GetLabels(), wanted))
 	}
+	object = p.fit(ctx, s, object)
 	var all []edit
 	for _, condition := range p.typed.Spec.MatchConditions {
 		all = append(all, p.edits(&request, condition.Expression)...)
@@ -325,8 +325,9 @@ func (d *draft) validation(ctx context.Context, p *policy, a *attempt, prefix st
 }
 
 // fit returns a copy of the object in the namespace that the namespaceSelectors name, because the
-// policy does not match objects in other ones. If the copy is no closer to being allowed, as for a
-// cluster-scoped resource, which cannot have a namespace, fit returns the object itself.
+// policy does not match objects in other ones. The object has the labels that selectors require. If
+// the copy is no closer to being allowed, as for a cluster-scoped resource, which cannot have a
+// namespace, fit returns the object itself.
 func (p *policy) fit(ctx context.Context, s *search, object *unstructured.Unstructured) *unstructured.Unstructured {
 	if p.namespace() == metav1.NamespaceDefault {
 		return object

@@ -5,8 +5,11 @@ package skeleton
 
 import (
 	_ "embed"
+	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -115,14 +118,17 @@ func resourceOf(kind schema.GroupVersionKind, definitions []*unstructured.Unstru
 	return plural.Resource
 }
 
-// customSamples returns an object of each version of a CustomResourceDefinition, with the fields
-// that the schema of the version requires.
+// customSamples returns an object of each served version of a CustomResourceDefinition, with the
+// fields that the schema of the version requires.
 func customSamples(definition *unstructured.Unstructured) []*unstructured.Unstructured {
 	kind := cluster.CustomKind(definition)
 	versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
 	var all []*unstructured.Unstructured
 	for _, v := range versions {
 		version, _ := v.(map[string]any)
+		if version["served"] != true {
+			continue
+		}
 		name, _ := version["name"].(string)
 		root, _, _ := unstructured.NestedMap(version, "schema", "openAPIV3Schema")
 		content, _ := valueOf(root).(map[string]any)
@@ -138,8 +144,8 @@ func customSamples(definition *unstructured.Unstructured) []*unstructured.Unstru
 }
 
 // valueOf returns a value for a schema: its default or the first value of its enum or, without
-// them, a value of its type with the required fields. Of other constraints, it regards only minimum
-// and, with one item, minItems.
+// them, a value of its type with the required fields. Of other constraints, it regards only
+// minimum, pattern, minLength and, with one item, minItems.
 func valueOf(s map[string]any) any {
 	if value, found := s["default"]; found {
 		return value
@@ -172,5 +178,63 @@ func valueOf(s map[string]any) any {
 	case "boolean":
 		return false
 	}
-	return "x"
+	pattern, _ := s["pattern"].(string)
+	length, _ := s["minLength"].(int64)
+	return textOf(pattern, int(length))
+}
+
+const (
+	// maxRepeats limits how often textOf repeats the parts of a pattern.
+	maxRepeats = 256
+	// maxText is the length in bytes above which parts are repeated only as often as they must be.
+	maxText = 4096
+)
+
+// textOf returns a text of at least the given number of characters that matches a pattern, or just
+// x's if it finds none.
+func textOf(pattern string, length int) string {
+	length = max(length, 1)
+	if parsed, err := syntax.Parse(pattern, syntax.Perl); err == nil && pattern != "" {
+		for repeats := 0; repeats <= min(length, maxRepeats); repeats++ {
+			text := matching(parsed, repeats)
+			if matched, _ := regexp.MatchString(pattern, text); matched && utf8.RuneCountInString(text) >= length {
+				return text
+			}
+		}
+	}
+	return strings.Repeat("x", length)
+}
+
+// matching returns a text that matches a pattern without its anchors. It contains each part that a
+// pattern repeats as often as given, if the pattern allows that.
+func matching(pattern *syntax.Regexp, repeats int) string {
+	least, most := 1, 1
+	switch pattern.Op {
+	case syntax.OpLiteral:
+		return string(pattern.Rune)
+	case syntax.OpCharClass:
+		return string(pattern.Rune[:min(len(pattern.Rune), 1)])
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return "x"
+	case syntax.OpAlternate:
+		return matching(pattern.Sub[0], repeats)
+	case syntax.OpStar:
+		least, most = 0, repeats
+	case syntax.OpPlus:
+		most = repeats
+	case syntax.OpQuest:
+		least = 0
+	case syntax.OpRepeat:
+		if least, most = pattern.Min, pattern.Max; most < 0 {
+			most = repeats
+		}
+	}
+	var text strings.Builder
+	for _, part := range pattern.Sub {
+		text.WriteString(matching(part, repeats))
+	}
+	if text.Len()*repeats > maxText {
+		most = least
+	}
+	return strings.Repeat(text.String(), max(least, min(most, repeats)))
 }

@@ -241,6 +241,50 @@ spec:
 			want: both, contains: []string{"mode: a\n", "size: 10\n"},
 		},
 		{
+			name: "custom resource with constraints of texts", policy: strings.Replace(validatingPolicy("example.com", "v1", "things", `  validations: [{expression: object.spec.size < 10}]
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: things, singular: thing, kind: Thing, listKind: ThingList}
+  versions:
+  - {name: v1alpha1, served: false, storage: false, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}}}}}
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        required: [spec]
+        properties:
+          spec:
+            type: object
+            required: [size, short, host, code]
+            properties:
+              size: {type: integer}
+              short: {type: string, minLength: 3}
+              host: {type: string, minLength: 8, pattern: '^[a-z]([-a-z0-9]*[a-z0-9])?(\.(com|org))+$'}
+              code: {type: string, pattern: '^(?i:a)\d{2,4}-[^x]$'}`), "apiVersions: [v1]", "apiVersions: ['*']", 1),
+			want: both, contains: []string{"short: xxx\n", "apiVersion: example.com/v1\n", "size: 10\n"},
+		},
+		{
+			name: "selected namespace and labels", policy: validatingPolicy("", "v1", "configmaps", `  validations: [{expression: "object.metadata.name != 'x'"}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b}
+spec:
+  policyName: p
+  validationActions: [Deny]
+  matchResources:
+    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: shop}}
+    objectSelector: {matchLabels: {tier: web}}`),
+			want: both, contains: []string{"namespace: shop\n", "tier: web\n"},
+		},
+		{
 			name: "nothing is found", policy: validatingPolicy("", "v1", "pods", `  validations: [{expression: "size(object.spec.containers) < 3"}]`),
 			want: map[string]string{"validations[0] is satisfied": "passed", "TODO validations[0] is violated": "decision: want Denied, got Allowed"},
 		},

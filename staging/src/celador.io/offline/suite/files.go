@@ -11,14 +11,14 @@ import (
 )
 
 // Files returns the file of the suite and the files from which its manifests and the objects of its
-// requests were read, in lexical order.
+// requests and expectations were read, in lexical order.
 func (t *Test) Files() []string {
 	files := map[string]bool{t.Position.File: true}
 	for o := range t.manifests {
 		files[o.document.Position("").File] = true
 	}
 	for _, c := range t.cases {
-		for _, document := range []*manifest.Document{c.object, c.oldObject} {
+		for _, document := range []*manifest.Document{c.object, c.oldObject, c.expectedObject} {
 			if document != nil {
 				files[document.Position("").File] = true
 			}

@@ -42,10 +42,11 @@ type testCase struct {
 	objects []object // the manifests of the case
 	request *cluster.Request
 	// object and oldObject are the documents from which the request's objects were read, for the
-	// positions of errors. They are nil if the request has none.
-	object, oldObject *manifest.Document
-	expected          *unstructured.Unstructured // of expect.object, nil without it
-	pattern           *regexp.Regexp             // nil without messagePattern
+	// positions of errors, and expectedObject is that of expect.object. Each is nil if the case has
+	// none.
+	object, oldObject, expectedObject *manifest.Document
+	expected                          *unstructured.Unstructured // of expectedObject
+	pattern                           *regexp.Regexp             // nil without messagePattern
 }
 
 // Convert returns the native form of the suites of a file, or nil if none of Formats detects the
@@ -193,7 +194,8 @@ func (l *loader) testCase(path string, spec *Case, objects []object) testCase {
 	l.expectation(path+".expect", &spec.Expect, overlay(objects, c.objects))
 	l.patch(path+".expect.patch", spec.Expect.Patch)
 	l.typeWarnings(path+".expect", &spec.Expect)
-	c.expected = l.partial(path+".expect.object", spec.Expect.Object)
+	c.expectedObject = l.only(path+".expect.object", spec.Expect.Object)
+	c.expected = l.partial(c.expectedObject)
 	if pattern := spec.Expect.MessagePattern; pattern != "" {
 		var err error
 		if c.pattern, err = regexp.Compile(pattern); err != nil {

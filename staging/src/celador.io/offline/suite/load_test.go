@@ -359,8 +359,8 @@ func TestFindLinks(t *testing.T) {
 
 func TestFiles(t *testing.T) {
 	directory := write(t, map[string]string{
-		"suite.yaml": header + "manifests: [a.yaml]\ncases:\n- {name: a, manifests: [sub/b.yaml], request: {object: c.yaml}, expect: {decision: NoMatch}}\n",
-		"a.yaml":     "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n", "sub/b.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n",
+		"suite.yaml": header + "manifests: [a.yaml]\ncases:\n- {name: a, manifests: [sub/b.yaml], request: {object: c.yaml}, expect: {decision: Allowed, object: e.yaml}}\n",
+		"e.yaml":     "{data: null}\n", "a.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n", "sub/b.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n",
 		"c.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}\n", "broken.yaml": header + "manifests: [d.yaml]\ncases: []\n", "d.yaml": "a: [\n",
 	})
 	// A read of this file fails.
@@ -383,7 +383,7 @@ func TestFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(at("a.yaml", "c.yaml", "sub/b.yaml", "suite.yaml"), tests[0].Files()); diff != "" {
+	if diff := cmp.Diff(at("a.yaml", "c.yaml", "e.yaml", "sub/b.yaml", "suite.yaml"), tests[0].Files()); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	_, err = new(suite.Loader).Load(filepath.Join(directory, "broken.yaml"))

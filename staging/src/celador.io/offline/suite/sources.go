@@ -75,11 +75,10 @@ func (l *loader) content(document *manifest.Document) *unstructured.Unstructured
 	return content
 }
 
-// partial returns the object of a manifest that describes only a part of an object, and so may lack
-// apiVersion and kind. It returns nil if source is nil. On an error, which it adds to those of the
-// loader, it also returns nil.
-func (l *loader) partial(path string, source *Manifest) *unstructured.Unstructured {
-	document := l.only(path, source)
+// partial returns the object of a document that describes only a part of an object, and so may lack
+// apiVersion and kind. It returns nil if document is nil. On an error, which it adds to those of
+// the loader, it also returns nil.
+func (l *loader) partial(document *manifest.Document) *unstructured.Unstructured {
 	if document == nil {
 		return nil
 	}

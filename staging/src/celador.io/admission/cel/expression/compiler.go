@@ -152,7 +152,7 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 		err = functions.Plan(env, ast, scope, later, true, &program.Program)
 	} else {
 		observe := func(ctx context.Context, steps []Step, cost uint64) { c.tracer.Evaluated(ctx, program, steps, cost) }
-		err = functions.PlanTraced(env, permanent, rewrite, observe, &program.Program)
+		err = functions.PlanTraced(env, permanent, rewrite, unmixResults, observe, &program.Program)
 	}
 	if err != nil {
 		return nil, programs.InternalError("program instantiation failed: %v", err)

@@ -34,7 +34,7 @@ func checkMixed(functions *programs.Builtins, env *cel.Env, source string, retur
 // that form the expression, or else the expression itself. It returns their IDs, by which the
 // caller checks their types.
 func mixResults(parsed *cel.Ast) (results []int64) {
-	syntax.RewriteResults(parsed, func(r *syntax.Rewriter, null ast.Expr) {
+	syntax.RewriteResults(parsed.NativeRep(), func(r *syntax.Rewriter, null ast.Expr) {
 		literal := r.NewLiteral(r.NewID(null), types.NullValue)
 		results = append(results, literal.ID())
 		null.SetKindCase(r.NewCall(null.ID(), "dyn", literal))
@@ -43,4 +43,12 @@ func mixResults(parsed *cel.Ast) (results []int64) {
 		return r.NewCall(r.NewID(value), "dyn", value)
 	})
 	return results
+}
+
+// unmixResults undoes mixResults, so that tools show the expression as its author wrote it. The
+// nodes that remain keep their IDs.
+func unmixResults(checked *ast.AST) {
+	syntax.RewriteResults(checked, func(*syntax.Rewriter, ast.Expr) {}, func(_ *syntax.Rewriter, value ast.Expr) ast.Expr {
+		return value.AsCall().Args()[0]
+	})
 }

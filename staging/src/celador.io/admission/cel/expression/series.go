@@ -27,7 +27,7 @@ import (
 type Series struct {
 	interpreter.Activation
 	ctx    context.Context
-	memory evaluator.Memory
+	memory evaluator.Stack
 	// meter bounds the memory and the comparisons of the series.
 	meter limits.Meter
 	// evaluated counts the evaluated expressions, including variables.
@@ -121,7 +121,7 @@ func (s *Series) ResolveName(name string) (any, bool) {
 // because cel-go writes the ID into errors without one, and this error is shared between requests.
 var errReadsItself = types.NewErrWithNodeID(-1, "composited variable reads itself")
 
-// Variable implements evaluator.Resolver. It evaluates the variable on the first read.
+// Variable implements evaluator.NameResolver. It evaluates the variable on the first read.
 func (s *Series) Variable(i int) ref.Val {
 	value := s.variable(i)
 	s.reads.add(i)

@@ -51,6 +51,6 @@ func (a *Activation) ResolveName(name string) (any, bool) {
 // Parent implements interpreter.Activation.
 func (*Activation) Parent() interpreter.Activation { return nil }
 
-// Variable implements evaluator.Resolver. It is never called: positions are for the variables of
+// Variable implements evaluator.NameResolver. It is never called: positions are for the variables of
 // policies, and expressions in schemas read all variables by name.
 func (*Activation) Variable(int) ref.Val { return nil }

@@ -63,7 +63,7 @@ func (e *Environment) plan(source string, checked *cel.Ast) (*Program, *apiserve
 		observe := func(ctx context.Context, steps []Step, cost uint64) {
 			e.compiler.tracer.Evaluated(ctx, program, steps, cost)
 		}
-		program.err = e.builtins.PlanTraced(env, env, nil, observe, &program.Program)
+		program.err = e.builtins.PlanTraced(env, env, nil, nil, observe, &program.Program)
 		return program, nil
 	}
 	if e.scope.Types == nil && isNamed(checked.NativeRep()) {

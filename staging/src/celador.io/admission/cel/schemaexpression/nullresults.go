@@ -28,7 +28,7 @@ func checkNullResults(builtins *programs.Builtins, env *cel.Env, source string, 
 	dynamic, issues, err := builtins.Check(env, source, func(parsed *cel.Ast) {
 		prepare(parsed)
 		if found = hasNullResult(parsed.NativeRep().Expr()); found {
-			syntax.RewriteResults(parsed, func(r *syntax.Rewriter, null ast.Expr) {
+			syntax.RewriteResults(parsed.NativeRep(), func(r *syntax.Rewriter, null ast.Expr) {
 				null.SetKindCase(r.NewCall(null.ID(), "dyn", r.NewLiteral(r.NewID(null), types.NullValue)))
 			}, func(_ *syntax.Rewriter, value ast.Expr) ast.Expr { return value })
 		}
@@ -40,7 +40,7 @@ func checkNullResults(builtins *programs.Builtins, env *cel.Env, source string, 
 	// same IDs.
 	return builtins.Check(env, source, func(parsed *cel.Ast) {
 		prepare(parsed)
-		syntax.RewriteResults(parsed, func(r *syntax.Rewriter, null ast.Expr) {
+		syntax.RewriteResults(parsed.NativeRep(), func(r *syntax.Rewriter, null ast.Expr) {
 			null.SetKindCase(r.NewCall(null.ID(), "optional.none"))
 		}, func(r *syntax.Rewriter, value ast.Expr) ast.Expr {
 			if syntax.IsOptional(dynamic.NativeRep().GetType(value.ID())) {

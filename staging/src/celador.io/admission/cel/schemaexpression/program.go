@@ -40,9 +40,9 @@ type EvaluationResult struct {
 // Source returns the text of the expression.
 func (p *Program) Source() string { return p.Panics.Source }
 
-// memories holds evaluator.Memory values, which evaluations use and give back. An Activation serves
+// memories holds evaluator.Stack values, which evaluations use and give back. An Activation serves
 // too few evaluations to have one of its own.
-var memories = sync.Pool{New: func() any { return &evaluator.Memory{} }}
+var memories = sync.Pool{New: func() any { return &evaluator.Stack{} }}
 
 // Evaluate evaluates the program with the variables of in. Cancelling ctx interrupts it. An
 // evaluation that costs more than Scope.CostLimit ends with an error, and so does one that exceeds
@@ -52,7 +52,7 @@ func (p *Program) Evaluate(ctx context.Context, in *Activation) EvaluationResult
 		return EvaluationResult{HasCost: true, Err: err}
 	}
 	in.meter.Done, in.meter.CostLimit = ctx.Done(), p.CostLimit
-	memory := memories.Get().(*evaluator.Memory)
+	memory := memories.Get().(*evaluator.Stack)
 	value, charge, err := p.Program.Evaluate(ctx, in, memory, &in.meter, in.StopAtCostLimit)
 	memories.Put(memory)
 	if err != nil {

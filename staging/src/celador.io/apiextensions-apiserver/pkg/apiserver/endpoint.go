@@ -33,7 +33,7 @@ const establishingGrace = 2 * time.Second
 // CustomResourceDefinition was established only a moment ago; see awaitEstablished. It returns a
 // NotFound error for a subresource that the version does not declare, and a MethodNotSupported
 // error for a verb that custom resources or their subresources do not support.
-func (h *handler) endpoint(ctx context.Context, version *serving.Version, info *request.RequestInfo, crd *apiextensionsv1.CustomResourceDefinition) (http.HandlerFunc, error) {
+func (h *handler) endpoint(ctx context.Context, version *serving.VersionEndpoints, info *request.RequestInfo, crd *apiextensionsv1.CustomResourceDefinition) (http.HandlerFunc, error) {
 	resource := schema.GroupResource{Group: info.APIGroup, Resource: info.Resource}
 	var serve http.HandlerFunc
 	switch storage := version.Storage; {
@@ -85,7 +85,7 @@ func patchType(req *http.Request) types.PatchType {
 
 // resource returns the handler of a request without a subresource that is not a patch, or nil for a
 // verb that custom resources do not support.
-func (h *handler) resource(ctx context.Context, version *serving.Version, verb string, crd *apiextensionsv1.CustomResourceDefinition) http.HandlerFunc {
+func (h *handler) resource(ctx context.Context, version *serving.VersionEndpoints, verb string, crd *apiextensionsv1.CustomResourceDefinition) http.HandlerFunc {
 	storage, scope := version.Storage.CustomResource, version.Scope
 	switch verb {
 	case "get":

@@ -46,7 +46,7 @@ func wantsMetadata(req *http.Request, scope *handlers.RequestScope) bool {
 // PartialObjectMetadata, as for the garbage collector, a patch of metadata alone succeeds even if
 // the object does not convert to the version of the request. That does not apply to server-side
 // apply.
-func patchMain(version *serving.Version, admit admission.Interface, info *request.RequestInfo) http.HandlerFunc {
+func patchMain(version *serving.VersionEndpoints, admit admission.Interface, info *request.RequestInfo) http.HandlerFunc {
 	serve := patch(version.Storage.CustomResource, version.Scope, admit, version.Apply, info)
 	return func(w http.ResponseWriter, req *http.Request) {
 		if isApply(req) || !wantsMetadata(req, version.Scope) {

@@ -22,12 +22,12 @@ type Group struct {
 	// APIGroup is the document at /apis/<group>. The first version is the preferred version.
 	APIGroup metav1.APIGroup
 	// Versions holds an entry for each version in APIGroup.
-	Versions map[string]Version
+	Versions map[string]VersionDocuments
 }
 
-// A Version holds the discovery documents of one version of an API group. Resources are sorted by
-// name.
-type Version struct {
+// VersionDocuments holds the discovery documents of one version of an API group. Resources are
+// sorted by name.
+type VersionDocuments struct {
 	// Resources are listed at /apis/<group>/<version>. A subresource follows its resource.
 	Resources []metav1.APIResource
 	// Aggregated is the entry in the aggregated document at /apis.
@@ -42,7 +42,7 @@ func NewGroup(name string, crds []*apiextensionsv1.CustomResourceDefinition) *Gr
 	crds = slices.SortedFunc(slices.Values(crds), func(a, b *apiextensionsv1.CustomResourceDefinition) int {
 		return cmp.Or(cmp.Compare(a.Status.AcceptedNames.Plural, b.Status.AcceptedNames.Plural), cmp.Compare(a.Name, b.Name))
 	})
-	versions := map[string]Version{}
+	versions := map[string]VersionDocuments{}
 	for _, crd := range crds {
 		if !apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established) {
 			continue

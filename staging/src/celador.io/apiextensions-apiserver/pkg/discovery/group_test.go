@@ -26,7 +26,7 @@ func TestNewGroup(t *testing.T) {
 	version := metav1.GroupVersionForDiscovery{GroupVersion: "example.com/v1", Version: "v1"}
 	want := &ours.Group{
 		APIGroup: metav1.APIGroup{Name: group, Versions: []metav1.GroupVersionForDiscovery{version}, PreferredVersion: version},
-		Versions: map[string]ours.Version{"v1": {
+		Versions: map[string]ours.VersionDocuments{"v1": {
 			Resources: []metav1.APIResource{
 				{
 					Name: "foos", SingularName: "foo", Kind: "Foo", ShortNames: []string{"f"}, Categories: []string{"all"}, Namespaced: true, Verbs: all,

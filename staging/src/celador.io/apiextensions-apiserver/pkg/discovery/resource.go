@@ -23,7 +23,7 @@ var (
 
 // with returns v with the discovery of a CRD's resource and subresources appended, as the CRD
 // declares them for the given version.
-func (v Version) with(crd *apiextensionsv1.CustomResourceDefinition, version *apiextensionsv1.CustomResourceDefinitionVersion) Version {
+func (v VersionDocuments) with(crd *apiextensionsv1.CustomResourceDefinition, version *apiextensionsv1.CustomResourceDefinitionVersion) VersionDocuments {
 	names := &crd.Status.AcceptedNames
 	kind := metav1.GroupVersionKind{Group: crd.Spec.Group, Version: version.Name, Kind: names.Kind}
 	namespaced, scope := false, apidiscoveryv2.ScopeCluster

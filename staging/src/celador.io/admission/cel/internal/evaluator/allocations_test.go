@@ -29,7 +29,7 @@ func TestAllocations(t *testing.T) {
 		if !check(t, p, in) {
 			t.Errorf("%s has no value", source)
 		}
-		done, memory := t.Context().Done(), &evaluator.Memory{}
+		done, memory := t.Context().Done(), &evaluator.Stack{}
 		if n := testing.AllocsPerRun(100, func() { p.planned.Evaluate(memory, done, celconfig.PerCallLimit, in) }); n != 0 {
 			t.Errorf("%s allocates %v times", source, n)
 		}

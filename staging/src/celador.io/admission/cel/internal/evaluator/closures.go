@@ -22,19 +22,19 @@ type Closures struct {
 	plans []*sharedPlan
 }
 
-// A Resolver resolves the names that an expression reads. Evaluate calls it from one goroutine.
-type Resolver interface {
+// A NameResolver resolves the names that an expression reads. Evaluate calls it from one goroutine.
+type NameResolver interface {
 	interpreter.Activation
 	// Variable returns the value of the policy's variable at a position of Scope.Positions. The
 	// first read evaluates the variable.
 	Variable(i int) ref.Val
 }
 
-// Memory holds the state of evaluations while they run, and is reused by later ones. Evaluations
+// A Stack holds the state of evaluations while they run, and is reused by later ones. Evaluations
 // end in the reverse order of their beginning: a program that reads a variable waits for the
 // evaluation of the variable's program. The zero value is ready for use. Not safe for concurrent
 // use.
-type Memory struct {
+type Stack struct {
 	// frames holds the states of the outermost evaluations, which then allocate none. depth counts
 	// the evaluations that have not ended.
 	frames [4]frame
@@ -54,14 +54,14 @@ type Panic struct {
 
 // Panicked returns the panic of the evaluation that ended last, and forgets it. It returns nil if
 // there was none.
-func (m *Memory) Panicked() *Panic {
+func (m *Stack) Panicked() *Panic {
 	last := m.panicked
 	m.panicked = nil
 	return last
 }
 
 // begin begins an evaluation. The caller passes the frame to end.
-func (m *Memory) begin(slots int) *frame {
+func (m *Stack) begin(slots int) *frame {
 	if free := len(m.stack) - m.used; free < slots {
 		// Evaluations that have begun before keep their slots in the old stack.
 		m.stack = make([]ref.Val, 2*m.used+slots)
@@ -78,7 +78,7 @@ func (m *Memory) begin(slots int) *frame {
 	return f
 }
 
-func (m *Memory) end(f *frame) {
+func (m *Stack) end(f *frame) {
 	m.depth--
 	m.used -= len(f.slots)
 	clear(f.slots)
@@ -90,7 +90,7 @@ func (m *Memory) end(f *frame) {
 // cost so far, which is at least what cel-go charges up to there. An evaluation that costs more
 // than limit declines. Closing done interrupts loops; done may be nil. An evaluation that panics
 // declines with a cost of 0, and the caller reads the panic with memory.Panicked.
-func (p *Closures) Evaluate(memory *Memory, done <-chan struct{}, limit uint64, input Resolver) (value ref.Val, cost uint64, ok bool) {
+func (p *Closures) Evaluate(memory *Stack, done <-chan struct{}, limit uint64, input NameResolver) (value ref.Val, cost uint64, ok bool) {
 	if p.eval == nil {
 		return nil, 0, false
 	}
@@ -123,7 +123,7 @@ type closure func(*frame) ref.Val
 
 // frame is the state of one evaluation.
 type frame struct {
-	input Resolver
+	input NameResolver
 	cost  uint64
 	// limit is the highest cost of the evaluation.
 	limit uint64

@@ -51,7 +51,7 @@ func checkOnce(t testing.TB, ctx context.Context, p *program, in *input) bool {
 	var got ref.Val
 	var cost uint64
 	var ok bool
-	memory := &evaluator.Memory{}
+	memory := &evaluator.Stack{}
 	reads := in.readsOf(func() {
 		got, cost, ok = p.planned.Evaluate(memory, ctx.Done(), celconfig.PerCallLimit, in)
 	})

@@ -70,7 +70,7 @@ func (in *input) ResolveName(name string) (any, bool) {
 // Parent implements interpreter.Activation.
 func (in *input) Parent() interpreter.Activation { return nil }
 
-// Variable implements evaluator.Resolver.
+// Variable implements evaluator.NameResolver.
 func (in *input) Variable(i int) ref.Val { return in.read(variableNames[i]) }
 
 // inputs returns new inputs by name. Those that have an object all describe the same Deployment.

@@ -137,7 +137,7 @@ func TestCostLimitEndsCalls(t *testing.T) {
 		evaluate(in)
 		return counting.n
 	}
-	got := authorizations(func(in *input) { p.planned.Evaluate(&evaluator.Memory{}, nil, celconfig.PerCallLimit, in) })
+	got := authorizations(func(in *input) { p.planned.Evaluate(&evaluator.Stack{}, nil, celconfig.PerCallLimit, in) })
 	want := authorizations(func(in *input) { _, _, _ = p.reference.ContextEval(t.Context(), in) })
 	if got != want || want == 0 || want == len(checks) {
 		t.Errorf("calls the authorizer %d times, want %d, which must be between 0 and %d", got, want, len(checks))
@@ -183,7 +183,7 @@ func TestCostlyLoopEnds(t *testing.T) {
 		ints := numbers(2000)
 		in := &input{name: "many numbers", names: map[string]any{"ints": ints}}
 		source := fmt.Sprintf(loop, "(ints.all(y, ints.all(z, z == y)) ? 0 : 1)")
-		if _, _, ok := mustCompile(t, source).planned.Evaluate(&evaluator.Memory{}, t.Context().Done(), celconfig.PerCallLimit, in); ok {
+		if _, _, ok := mustCompile(t, source).planned.Evaluate(&evaluator.Stack{}, t.Context().Done(), celconfig.PerCallLimit, in); ok {
 			t.Errorf("%s has a value", source)
 		}
 		if ints.reads == 0 || ints.reads > celconfig.PerCallLimit {
@@ -202,7 +202,7 @@ func TestCancelledLoopEnds(t *testing.T) {
 			t.Errorf("%s has a value", p.source)
 		}
 		ints.reads = 0
-		p.planned.Evaluate(&evaluator.Memory{}, cancelled.Done(), celconfig.PerCallLimit, &input{names: map[string]any{"ints": ints}})
+		p.planned.Evaluate(&evaluator.Stack{}, cancelled.Done(), celconfig.PerCallLimit, &input{names: map[string]any{"ints": ints}})
 		if ints.reads == 0 || ints.reads > celconfig.CheckFrequency {
 			t.Errorf("%s reads %d elements", p.source, ints.reads)
 		}

@@ -23,7 +23,7 @@ const recovered = "internal error: "
 // that err is the error for its panic, recordPanics records that one. Otherwise it records the
 // panic of the closures that evaluated the expression first: a defect of the evaluator, which the
 // result of cel-go hides.
-func (p *Program) recordPanics(ctx context.Context, input evaluator.Resolver, panicked *evaluator.Panic, err error) {
+func (p *Program) recordPanics(ctx context.Context, input evaluator.NameResolver, panicked *evaluator.Panic, err error) {
 	if err != nil {
 		if text, ok := strings.CutPrefix(err.Error(), recovered); ok && !errors.As(err, new(interpreter.EvalCancelledError)) {
 			p.Panics.Record(panics.Interpreter, text, func() []byte { return p.stack(ctx, input) })
@@ -38,7 +38,7 @@ func (p *Program) recordPanics(ctx context.Context, input evaluator.Resolver, pa
 // stack returns the stack of a panic of the interpreter. cel-go drops the stack when it recovers,
 // so stack evaluates the expression once more. If that does not panic again, it returns the stack
 // of its caller.
-func (p *Program) stack(ctx context.Context, input evaluator.Resolver) (stack []byte) {
+func (p *Program) stack(ctx context.Context, input evaluator.NameResolver) (stack []byte) {
 	stack = debug.Stack()
 	if p.interpreted.later == nil {
 		return stack

@@ -94,7 +94,7 @@ type Charge struct {
 // the limit again. With stop, Evaluate does not repeat the evaluation and returns the error of the
 // limit. Closures charge some costs earlier than cel-go, so that an expression that fails close to
 // the limit may have another error than cel-go's.
-func (p *Program) Evaluate(ctx context.Context, input evaluator.Resolver, memory *evaluator.Memory, meter *limits.Meter, stop bool) (value ref.Val, charge Charge, err error) {
+func (p *Program) Evaluate(ctx context.Context, input evaluator.NameResolver, memory *evaluator.Stack, meter *limits.Meter, stop bool) (value ref.Val, charge Charge, err error) {
 	before := meter.Mark()
 	value, cost, ok := p.closures.Evaluate(memory, meter.Done, meter.MaxCost(), input)
 	if ok {

@@ -54,7 +54,8 @@ func (b *Builtins) checkTraced(env *cel.Env, source string, rewrite func(parsed 
 // once.
 //
 // The expression must compile in declared with rewrite, as it did with Check. Evaluations use env.
-func (b *Builtins) PlanTraced(declared, env *cel.Env, rewrite func(parsed *cel.Ast), observe func(context.Context, []Step, uint64), program *Program) error {
+// restore undoes rewrite, which may be nil, for what Traced returns.
+func (b *Builtins) PlanTraced(declared, env *cel.Env, rewrite func(parsed *cel.Ast), restore func(checked *ast.AST), observe func(context.Context, []Step, uint64), program *Program) error {
 	compiled, err := b.checkTraced(declared, program.Panics.Source, rewrite)
 	if err != nil {
 		return err
@@ -68,18 +69,23 @@ func (b *Builtins) PlanTraced(declared, env *cel.Env, rewrite func(parsed *cel.A
 	if err != nil {
 		return err
 	}
-	var planned cel.Program = &tracedProgram{untraced, checked, traced, observe}
+	shown := checked
+	if rewrite != nil {
+		shown = ast.Copy(checked)
+		restore(shown)
+	}
+	var planned cel.Program = &tracedProgram{untraced, shown, traced, observe}
 	program.interpreted.planned.Store(&planned)
 	return nil
 }
 
-// Traced returns the checked expression of a program that PlanTraced planned: the IDs in steps are
-// those of its nodes. Its source info has the calls of macros. Traced returns nil for other
-// programs.
+// Traced returns the checked expression of a program that PlanTraced planned, as its author wrote
+// it: the IDs in steps are those of its nodes. Its source info has the calls of macros. Traced
+// returns nil for other programs.
 func (p *Program) Traced() *ast.AST {
 	if planned := p.interpreted.planned.Load(); planned != nil {
 		if traced, ok := (*planned).(*tracedProgram); ok {
-			return traced.checked
+			return traced.shown
 		}
 	}
 	return nil
@@ -87,7 +93,8 @@ func (p *Program) Traced() *ast.AST {
 
 type tracedProgram struct {
 	cel.Program
-	checked *ast.AST
+	// shown is the checked expression without what rewrite of PlanTraced has changed.
+	shown   *ast.AST
 	traced  *interpreter.ObservableInterpretable
 	observe func(context.Context, []Step, uint64)
 }
@@ -105,7 +112,7 @@ func (t *tracedProgram) ContextEval(ctx context.Context, input any) (ref.Val, *c
 	var cancelled interpreter.EvalCancelledError
 	if errors.As(err, &cancelled) {
 		// A second evaluation for the steps would take as long as the one that exceeded the limit.
-		t.observe(ctx, []Step{{t.checked.Expr().ID(), types.WrapErr(err)}}, cost)
+		t.observe(ctx, []Step{{t.shown.Expr().ID(), types.WrapErr(err)}}, cost)
 	} else {
 		t.observe(ctx, t.steps(ctx, input), cost)
 	}

@@ -4,7 +4,6 @@
 package syntax
 
 import (
-	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 )
@@ -31,12 +30,12 @@ func (r *Rewriter) NewID(at ast.Expr) int64 {
 	return r.lastID
 }
 
-// RewriteResults rewrites the results of a parsed expression: the expression itself, or the
+// RewriteResults rewrites the results of an expression: the expression itself, or the
 // branches of the conditionals that form it. For a result that is the literal null, it calls null,
 // which changes the node in place. It replaces each other branch by the expression that value
 // returns.
-func RewriteResults(parsed *cel.Ast, null func(*Rewriter, ast.Expr), value func(*Rewriter, ast.Expr) ast.Expr) {
-	r := NewRewriter(parsed.NativeRep())
+func RewriteResults(tree *ast.AST, null func(*Rewriter, ast.Expr), value func(*Rewriter, ast.Expr) ast.Expr) {
+	r := NewRewriter(tree)
 	var rewrite func(e ast.Expr) ast.Expr
 	rewrite = func(e ast.Expr) ast.Expr {
 		switch branches := Branches(e); {

@@ -64,7 +64,7 @@ type edge struct {
 	// environments holds the environments of the scopes. Rules with the same scope share one.
 	environments map[environmentKey]*schemaexpression.Environment
 	// types returns the types that rules construct.
-	types func() *ruleresult.Types
+	types func() *ruleresult.ObjectTypes
 }
 
 type environmentKey struct {
@@ -75,7 +75,7 @@ type environmentKey struct {
 func newEdge(from, to *typedVersion, tables *tables) *edge {
 	return &edge{
 		from: from, to: to, tables: tables, shared: schemaexpression.NewShared(), environments: map[environmentKey]*schemaexpression.Environment{},
-		types: sync.OnceValue(func() *ruleresult.Types { return to.target().types.ReadFrom(from.source().self) }),
+		types: sync.OnceValue(func() *ruleresult.ObjectTypes { return to.target().types.ReadFrom(from.source().self) }),
 	}
 }
 

@@ -44,7 +44,7 @@ type conversion struct {
 	budget uint64
 	// results converts the results of all rules of the chain, because its limits apply to all of
 	// them together.
-	results *ruleresult.Results
+	results *ruleresult.Assigner
 	// values holds the values of the source to which each scope of the plan leads, by the index of
 	// the scope. They are found when the first rule of the scope is evaluated.
 	values []scopeValues
@@ -63,7 +63,7 @@ type scopeValues struct {
 }
 
 // newConversion returns the conversion of an object. part is nil for a whole object.
-func newConversion(plan *plan, source map[string]any, apiVersion string, budget uint64, results *ruleresult.Results, part *part) *conversion {
+func newConversion(plan *plan, source map[string]any, apiVersion string, budget uint64, results *ruleresult.Assigner, part *part) *conversion {
 	c := &conversion{plan: plan, source: source, apiVersion: apiVersion, budget: budget, results: results, partial: part != nil}
 	if c.partial && part.defaulted != nil {
 		defaults := *c
@@ -152,7 +152,7 @@ func (c *conversion) charge(evaluation schemaexpression.EvaluationResult) bool {
 
 // causeOf returns the reason and the error for a failed evaluation of a rule or variable. If a rule
 // failed because of a variable, they are those of the variable.
-func causeOf(evaluation schemaexpression.EvaluationResult, readsTable bool) (Reason, error) {
+func causeOf(evaluation schemaexpression.EvaluationResult, readsTable bool) (ErrorReason, error) {
 	var variable *variableError
 	switch {
 	case errors.As(evaluation.Err, &variable):
@@ -258,7 +258,7 @@ func (p *plan) prune(object map[string]any) map[string]any {
 
 // fail returns the error of a conversion in which the rule failed. at is the path of the value that
 // the rule was evaluated for.
-func (r *plannedRule) fail(reason Reason, at rulepath.Path, err error) *Error {
+func (r *plannedRule) fail(reason ErrorReason, at rulepath.Path, err error) *Error {
 	id := r.id
 	id.At = at.String()
 	return &Error{Reason: reason, Rule: &id, Err: err}

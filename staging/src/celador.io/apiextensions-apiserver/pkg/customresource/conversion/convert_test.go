@@ -244,7 +244,7 @@ func TestConvertErrors(t *testing.T) {
 	const prefix = `cannot convert Widget "a/b" from v1 to v2: `
 	tests := []struct {
 		name, rules, in string
-		reason          conversion.Reason
+		reason          conversion.ErrorReason
 		message         string
 	}{
 		{"missing field", "[{field: spec.text, rule: self.spec.text}]", "{}", conversion.ReasonEvaluation,

@@ -144,7 +144,7 @@ func (c *Converter) convert(ctx context.Context, in *unstructured.Unstructured, 
 
 	object := in.Object
 	budget := uint64(maxObjectCost)
-	var results ruleresult.Results
+	var results ruleresult.Assigner
 	for i, lazy := range chain.plans {
 		plan, planErr := lazy()
 		if planErr != nil {

@@ -8,34 +8,34 @@ import (
 	"strings"
 )
 
-// A Reason is the class of an Error. It is the value of a metric's label.
-type Reason string
+// An ErrorReason is the class of an Error. It is the value of a metric's label.
+type ErrorReason string
 
 // Reasons of errors.
 const (
 	// ReasonPath means that no converter or chain of converters leads to the version.
-	ReasonPath Reason = "path"
+	ReasonPath ErrorReason = "path"
 	// ReasonDisabled means that the feature gate of conversion rules is off.
-	ReasonDisabled Reason = "disabled"
+	ReasonDisabled ErrorReason = "disabled"
 	// ReasonCompilation means that a rule does not compile. The API refuses such rules; they appear
 	// when the server that stored them knew more functions.
-	ReasonCompilation Reason = "compilation"
+	ReasonCompilation ErrorReason = "compilation"
 	// ReasonEvaluation means that the evaluation of a rule failed, for example with 'no such key'.
-	ReasonEvaluation Reason = "evaluation"
+	ReasonEvaluation ErrorReason = "evaluation"
 	// ReasonCost means that the rules cost more than an object may cost.
-	ReasonCost Reason = "cost"
+	ReasonCost ErrorReason = "cost"
 	// ReasonType means that the object or the result of a rule does not have the type of its
 	// schema.
-	ReasonType Reason = "type"
+	ReasonType ErrorReason = "type"
 	// ReasonMetadata means that the rules set labels or annotations that are invalid.
-	ReasonMetadata Reason = "metadata"
+	ReasonMetadata ErrorReason = "metadata"
 	// ReasonInternal means a defect of the server.
-	ReasonInternal Reason = "internal"
+	ReasonInternal ErrorReason = "internal"
 )
 
 // An Error reports that a custom resource could not be converted.
 type Error struct {
-	Reason Reason
+	Reason ErrorReason
 	// Kind, Namespace and Name identify the object.
 	Kind, Namespace, Name string
 	// From and To are the versions of the entry of spec.conversion.converters that failed. In a

@@ -26,7 +26,7 @@ type openField struct {
 // does not have the type that the target declares. The values that rules set have been checked
 // before.
 func (c *conversion) checkOpenFields() *Error {
-	var results ruleresult.Results // not c.results, whose limits must not count copied values
+	var results ruleresult.Assigner // not c.results, whose limits must not count copied values
 	for _, o := range c.plan.openFields {
 		fail := func(path rulepath.Path, err error) *Error {
 			return &Error{Reason: ReasonType, Err: fmt.Errorf("%s, whose type version %s leaves open, cannot be copied: %w. Correct the object, or add a rule that sets the field",

@@ -69,7 +69,7 @@ func (c *conversion) variable(i int) ref.Val {
 // the object.
 func (c *conversion) evaluate(i int) ref.Val {
 	variable := &c.plan.variables[i]
-	fail := func(reason Reason, err error) ref.Val {
+	fail := func(reason ErrorReason, err error) ref.Val {
 		return types.WrapErr(&variableError{reason, c.plan.converter, i, variable.name, err})
 	}
 	evaluation := variable.program.EvaluateShared(c.shared.ctx, &c.shared.activation)
@@ -85,7 +85,7 @@ func (c *conversion) evaluate(i int) ref.Val {
 
 // A variableError is the reason why a variable has no value.
 type variableError struct {
-	reason           Reason
+	reason           ErrorReason
 	converter, index int
 	name             string
 	err              error

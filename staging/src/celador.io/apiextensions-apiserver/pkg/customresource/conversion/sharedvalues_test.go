@@ -190,7 +190,7 @@ func TestVariableCostsOnce(t *testing.T) {
 	rules := func(all []string) string { return "rules: [" + strings.Join(all, ", ") + "]" }
 	for _, test := range []struct {
 		name, converter string
-		reason          conversion.Reason
+		reason          conversion.ErrorReason
 	}{
 		{"shared", fmt.Sprintf("variables: [{name: total, expression: %q}]\n", expensive) + rules(shared), ""},
 		{"repeated", rules(repeated), conversion.ReasonCost},

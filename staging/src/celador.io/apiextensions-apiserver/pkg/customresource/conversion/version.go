@@ -35,7 +35,7 @@ type sourceTypes struct {
 
 type targetTypes struct {
 	schema *structuralschema.Structural
-	types  *ruleresult.Types
+	types  *ruleresult.ObjectTypes
 }
 
 // newTypedVersion returns a version with the types of its objects, which are built when they are
@@ -53,7 +53,7 @@ func newTypedVersion(v Version, clusterScoped bool) *typedVersion {
 		}),
 		target: sync.OnceValue(func() targetTypes {
 			s := ruleresult.SettableSchema(v.Schema)
-			return targetTypes{schema: s, types: ruleresult.NewTypes(s)}
+			return targetTypes{schema: s, types: ruleresult.NewObjectTypes(s)}
 		}),
 	}
 }

@@ -50,7 +50,7 @@ type rule struct {
 
 // A compiler compiles the rules of one version. It is not safe for concurrent use.
 type compiler struct {
-	types *ruleresult.Types
+	types *ruleresult.ObjectTypes
 	// environments holds the environments of the expressions, which take longer to make than a rule
 	// to compile.
 	environments map[environmentKey]ruleEnvironment
@@ -63,7 +63,7 @@ type compiler struct {
 }
 
 func newCompiler(root *structuralschema.Structural, origin func(string) environment.Type) *compiler {
-	return &compiler{types: ruleresult.NewTypes(root), origin: origin, environments: map[environmentKey]ruleEnvironment{}}
+	return &compiler{types: ruleresult.NewObjectTypes(root), origin: origin, environments: map[environmentKey]ruleEnvironment{}}
 }
 
 type environmentKey struct {
@@ -75,7 +75,7 @@ type environmentKey struct {
 type ruleEnvironment struct {
 	*schemaexpression.Environment
 	// types are the types of the objects that the rules construct.
-	types *ruleresult.Types
+	types *ruleresult.ObjectTypes
 }
 
 // environment returns the environment of the rules at a place of the schema. self is the type of

@@ -28,7 +28,7 @@ type walk struct {
 	ctx    context.Context
 	budget int64
 	// results converts the results of all rules, because its limits apply to all of them together.
-	results ruleresult.Results
+	results ruleresult.Assigner
 	// changes counts the fields that have been set.
 	changes int
 	// dry makes the walk evaluate rules without setting fields.

@@ -74,11 +74,12 @@ func shortenLines(text string) string {
 		switch {
 		case !ok:
 			lines[i] = cut(line, 0, maxMessage)
-		case len(expression) > maxLine && i+1 < len(lines) && strings.HasPrefix(lines[i+1], margin):
-			// There is one dot for each character before the position.
-			position := utf8.RuneCountInString(lines[i+1][len(margin):]) - 1
-			lines[i] = margin + cut(expression, position-before, maxLine)
-			lines[i+1] = margin + strings.Repeat(".", min(position, before+len("..."))) + "^"
+		case utf8.RuneCountInString(expression) > maxLine && i+1 < len(lines) && strings.HasPrefix(lines[i+1], margin):
+			// There is one dot for each character before the position, as wide as the character.
+			marker := lines[i+1][len(margin):]
+			from := max(utf8.RuneCountInString(marker)-1-before, 0)
+			lines[i] = margin + cut(expression, from, maxLine)
+			lines[i+1] = margin + cut(marker, from, maxLine)
 		default:
 			lines[i] = margin + cut(expression, 0, maxLine)
 		}
@@ -89,11 +90,8 @@ func shortenLines(text string) string {
 // cut returns at most length characters of a text, from an index on, with dots where it has left
 // out others.
 func cut(text string, from, length int) string {
-	if len(text) <= length {
-		return text
-	}
 	characters := []rune(text)
-	from = max(min(from, len(characters)-1), 0)
+	from = min(from, max(len(characters)-1, 0))
 	to := min(from+length, len(characters))
 	part := string(characters[from:to])
 	if from > 0 {

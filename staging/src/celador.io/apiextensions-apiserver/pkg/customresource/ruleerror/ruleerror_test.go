@@ -13,13 +13,24 @@ import (
 
 func TestShorten(t *testing.T) {
 	long := strings.Repeat("é", 300) + "!" + strings.Repeat("x", 300)
+	// The type checker writes wide dots below characters of several bytes.
+	dots, wide := func(n int) string { return strings.Repeat(".", n) }, func(n int) string { return strings.Repeat("．", n) }
+	text := "'" + strings.Repeat("é", 100) + "' + x"
 	single := "compilation failed: ERROR: <input>:1:5: bad\n | self\n | ....^"
 	for _, tc := range []struct{ detail, want string }{
 		{"short", "short"},
 		{single, single},
 		{
-			"ERROR: <input>:1:301: bad\n | " + long + "\n | " + strings.Repeat(".", 300) + "^",
-			"ERROR: <input>:1:301: bad\n | ..." + strings.Repeat("é", 60) + "!" + strings.Repeat("x", 99) + "...\n | " + strings.Repeat(".", 63) + "^",
+			"ERROR: <input>:1:301: bad\n | " + long + "\n | " + wide(300) + "^",
+			"ERROR: <input>:1:301: bad\n | ..." + strings.Repeat("é", 60) + "!" + strings.Repeat("x", 99) + "...\n | ..." + wide(60) + "^",
+		},
+		{
+			"ERROR: <input>:1:62: bad\n | " + long + "\n | " + wide(61) + "＾",
+			"ERROR: <input>:1:62: bad\n | ..." + strings.Repeat("é", 160) + "...\n | ..." + wide(60) + "＾",
+		},
+		{
+			"ERROR: <input>:1:106: bad\n | " + text + "\n | ." + wide(100) + dots(4) + "^",
+			"ERROR: <input>:1:106: bad\n | " + text + "\n | ." + wide(100) + dots(4) + "^",
 		},
 		{
 			"ERROR: <input>:1:3: bad\n | " + long + "\n | ..^",

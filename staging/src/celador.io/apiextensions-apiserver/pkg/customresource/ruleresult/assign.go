@@ -32,9 +32,9 @@ const (
 	MaxDepth = 10000
 )
 
-// Results converts what the rules for one object return to unstructured values. The limits apply to
-// all of them together. The zero value is ready to use. It is not safe for concurrent use.
-type Results struct {
+// An Assigner converts what the rules for one object return to unstructured values. The limits
+// apply to all of them together. The zero value is ready to use. It is not safe for concurrent use.
+type Assigner struct {
 	elements, text, depth int
 }
 
@@ -49,7 +49,7 @@ type Results struct {
 //
 // Assign returns an error if the value does not have the type of the schema. existing may have been
 // changed in part then. The value shares nothing with the object that the rule reads.
-func (r *Results) Assign(existing any, result ref.Val, to *structuralschema.Structural) (value any, set bool, err error) {
+func (r *Assigner) Assign(existing any, result ref.Val, to *structuralschema.Structural) (value any, set bool, err error) {
 	if result == nil {
 		return nil, false, fmt.Errorf("the rule has no result")
 	}
@@ -66,7 +66,7 @@ func (r *Results) Assign(existing any, result ref.Val, to *structuralschema.Stru
 
 // Check returns an error if an unstructured value, or a part of it, does not have the type that the
 // schema declares. Fields that the schema does not declare are not checked.
-func (r *Results) Check(value any, to *structuralschema.Structural) error {
+func (r *Assigner) Check(value any, to *structuralschema.Structural) error {
 	_, m := r.value(nil, value, to)
 	if m == nil {
 		return nil
@@ -93,7 +93,7 @@ func valueOf(v ref.Val) ref.Val {
 // enter counts a value towards the limits of the results, with its number of bytes of text, and
 // returns a mismatch if a limit is exceeded. Since the nesting of values is limited, too, the
 // caller calls leave after it has converted the values inside.
-func (r *Results) enter(text int) *mismatch {
+func (r *Assigner) enter(text int) *mismatch {
 	r.elements++
 	r.text += text
 	r.depth++
@@ -108,12 +108,12 @@ func (r *Results) enter(text int) *mismatch {
 	return nil
 }
 
-func (r *Results) leave() { r.depth-- }
+func (r *Assigner) leave() { r.depth-- }
 
 // value converts a CEL value, or an unstructured one, to an unstructured value of the type that the
 // schema to declares. If v is an object that the rule has constructed, its fields are merged into
 // existing.
-func (r *Results) value(existing, v any, to *structuralschema.Structural) (any, *mismatch) {
+func (r *Assigner) value(existing, v any, to *structuralschema.Structural) (any, *mismatch) {
 	v = dataOf(v)
 	defer r.leave()
 	if m := r.enter(textOf(v)); m != nil {
@@ -194,7 +194,7 @@ func IsAny(to *structuralschema.Structural) bool {
 
 // object converts an object that the rule has constructed. If existing is an object, the
 // constructed fields are merged into it, in place.
-func (r *Results) object(existing any, v *object, to *structuralschema.Structural) (any, *mismatch) {
+func (r *Assigner) object(existing any, v *object, to *structuralschema.Structural) (any, *mismatch) {
 	if to.Type != "object" && !IsAny(to) {
 		return nil, &mismatch{got: describeType(v.objectType.celType), want: Describe(to), advice: advice(v.objectType.celType, to)}
 	}
@@ -265,7 +265,7 @@ func itemSchema(to *structuralschema.Structural) *structuralschema.Structural {
 }
 
 // list converts a list of a number of items, each a CEL value or a JSON value.
-func (r *Results) list(size int, item func(int) any, to *structuralschema.Structural) (any, *mismatch) {
+func (r *Assigner) list(size int, item func(int) any, to *structuralschema.Structural) (any, *mismatch) {
 	schema := itemSchema(to)
 	if schema == nil {
 		return nil, noCollection(types.ListType, to)
@@ -283,7 +283,7 @@ func (r *Results) list(size int, item func(int) any, to *structuralschema.Struct
 
 // source converts a map that the rule has copied from self or from json.decode. It leaves out the
 // fields that pruning would remove.
-func (r *Results) source(entries map[string]any, to *structuralschema.Structural) (any, *mismatch) {
+func (r *Assigner) source(entries map[string]any, to *structuralschema.Structural) (any, *mismatch) {
 	if to.Type != "object" && !IsAny(to) {
 		return nil, noCollection(types.MapType, to)
 	}
@@ -322,12 +322,12 @@ func (r *Results) source(entries map[string]any, to *structuralschema.Structural
 
 // exceeded reports whether the result of the rule has more elements, more text or more nesting than
 // allowed. The conversion then ends, because the rule fails anyway.
-func (r *Results) exceeded() bool {
+func (r *Assigner) exceeded() bool {
 	return r.elements > MaxElements || r.text > MaxText || r.depth >= MaxDepth
 }
 
 // entries converts a map that the expression has made, for example with a literal.
-func (r *Results) entries(v traits.Mapper, to *structuralschema.Structural) (any, *mismatch) {
+func (r *Assigner) entries(v traits.Mapper, to *structuralschema.Structural) (any, *mismatch) {
 	if to.Type != "object" && !IsAny(to) {
 		return nil, noCollection(types.MapType, to)
 	}
@@ -368,7 +368,7 @@ func (r *Results) entries(v traits.Mapper, to *structuralschema.Structural) (any
 }
 
 // sizeOf returns the number of items or entries, or a mismatch if there are too many for a result.
-func (r *Results) sizeOf(v traits.Sizer) (int, *mismatch) {
+func (r *Assigner) sizeOf(v traits.Sizer) (int, *mismatch) {
 	size, ok := v.Size().(types.Int)
 	if !ok || int64(size) > MaxElements {
 		r.elements = MaxElements

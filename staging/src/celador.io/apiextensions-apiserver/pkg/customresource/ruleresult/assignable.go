@@ -21,7 +21,7 @@ import (
 // A checker finds out from the static type of an expression whether its values fit the schema of a
 // field, before any value is known.
 type checker struct {
-	types *Types
+	types *ObjectTypes
 	self  *apiservercel.DeclType
 	// declared holds the object types that self contains, by name. Nil until one is looked up.
 	declared map[string]*apiservercel.DeclType

@@ -39,7 +39,7 @@ func CheckConstants(expression *schemaexpression.Expression, to *structuralschem
 			}
 			continue
 		}
-		value, set, err := new(Results).Assign(nil, part.Constant, schema)
+		value, set, err := new(Assigner).Assign(nil, part.Constant, schema)
 		if err == nil && set {
 			err = validate(value, schema)
 		}

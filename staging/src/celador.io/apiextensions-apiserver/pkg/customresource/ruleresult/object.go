@@ -56,7 +56,7 @@ func (t *objectType) field(name string) (*structuralschema.Structural, bool) {
 
 // Field implements common.ResolvedType. All fields have dynamic type, so that a field may be set to
 // an object of self: cel-go compares types of objects by name, and would refuse it.
-// Types.CheckField compares types by structure instead.
+// ObjectTypes.CheckField compares types by structure instead.
 func (t *objectType) Field(name string) (*types.FieldType, bool) {
 	if _, ok := t.field(name); !ok {
 		return nil, false

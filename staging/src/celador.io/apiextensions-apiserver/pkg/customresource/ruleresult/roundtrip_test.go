@@ -175,7 +175,7 @@ func FuzzAssign(f *testing.F) {
 		if !ok {
 			t.Fatal("no type Object.spec")
 		}
-		got, set, err := new(ruleresult.Results).Assign(nil, constructed.Val(fields), &spec)
+		got, set, err := new(ruleresult.Assigner).Assign(nil, constructed.Val(fields), &spec)
 		if err != nil || !set {
 			t.Fatalf("constructor: %v, %v", set, err)
 		}
@@ -189,7 +189,7 @@ func FuzzAssign(f *testing.F) {
 
 func check(t *testing.T, name string, v ref.Val, schema *structuralschema.Structural, want any) {
 	t.Helper()
-	got, set, err := new(ruleresult.Results).Assign(nil, v, schema)
+	got, set, err := new(ruleresult.Assigner).Assign(nil, v, schema)
 	if err != nil || !set {
 		t.Fatalf("%s: %v, %v for %v", name, set, err, want)
 	}
@@ -234,13 +234,13 @@ func TestLimits(t *testing.T) {
 		"error":          {types.NewErr("broken"), "broken"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, set, err := new(ruleresult.Results).Assign(nil, tc.value, anything)
+			_, set, err := new(ruleresult.Assigner).Assign(nil, tc.value, anything)
 			if set || err == nil || !strings.HasSuffix(err.Error(), tc.want) {
 				t.Errorf("got %v, %v, want %s", set, err, tc.want)
 			}
 		})
 	}
-	var results ruleresult.Results
+	var results ruleresult.Assigner
 	var failed error
 	for range 3 {
 		_, _, err := results.Assign(nil, long, anything)
@@ -249,7 +249,7 @@ func TestLimits(t *testing.T) {
 	if failed == nil {
 		t.Error("the limits do not apply to all results together")
 	}
-	if _, set, err := new(ruleresult.Results).Assign(nil, nil, anything); set || err == nil {
+	if _, set, err := new(ruleresult.Assigner).Assign(nil, nil, anything); set || err == nil {
 		t.Errorf("got %v, %v for no result", set, err)
 	}
 }

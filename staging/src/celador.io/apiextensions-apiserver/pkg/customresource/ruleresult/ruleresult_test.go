@@ -98,7 +98,7 @@ properties:
 type fixture struct {
 	self        *apiservercel.DeclType
 	schema      *structuralschema.Structural
-	types       *ruleresult.Types
+	types       *ruleresult.ObjectTypes
 	environment *schemaexpression.Environment
 }
 
@@ -106,7 +106,7 @@ func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	f := &fixture{schema: structural(t, schemaText)}
 	f.self = model.SchemaDeclType(f.schema, true).MaybeAssignTypeName("Source")
-	f.types = ruleresult.NewTypes(f.schema)
+	f.types = ruleresult.NewObjectTypes(f.schema)
 	var err error
 	f.environment, err = schemaexpression.Default().Environment(schemaexpression.Scope{Self: f.self, Types: f.types}, environment.NewExpressions)
 	if err != nil {
@@ -289,7 +289,7 @@ func TestRules(t *testing.T) {
 			if tc.existing != "" {
 				existing = object(t, tc.existing)
 			}
-			got, set, err := new(ruleresult.Results).Assign(existing, evaluation.Value, to)
+			got, set, err := new(ruleresult.Assigner).Assign(existing, evaluation.Value, to)
 			if text(err) != tc.err {
 				t.Fatalf("Assign: got %v, want %q", err, tc.err)
 			}

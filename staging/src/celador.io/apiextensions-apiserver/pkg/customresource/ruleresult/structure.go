@@ -83,14 +83,14 @@ func (n namer) named(t *apiservercel.DeclType, path string) *apiservercel.DeclTy
 // Only where a rule sets fields, in a constructor, do these still have dynamic type. cel-go looks
 // them up there by the name of the constructed type, which is the nullable form of the type in self
 // and has another name.
-func (t *Types) ReadFrom(self *apiservercel.DeclType) *Types {
+func (t *ObjectTypes) ReadFrom(self *apiservercel.DeclType) *ObjectTypes {
 	read := map[structure]string{}
 	for _, declared := range apiservercel.FieldTypeMap(self.TypeName(), self) {
 		if declared.IsObject() {
 			read[structureOf(declared)] = declared.TypeName()
 		}
 	}
-	shared := &Types{byName: maps.Clone(t.byName)}
+	shared := &ObjectTypes{byName: maps.Clone(t.byName)}
 	for name, constructed := range t.byName {
 		source, ok := read[constructed.structure]
 		if !ok || !constructed.comparable {

@@ -4,9 +4,9 @@
 // Package ruleresult checks the types of the results of conversion rules and default rules, and
 // converts results to unstructured values.
 //
-// Types declares the objects that a rule may construct. Assignable compares the static type of a
-// rule with the schema of the field when the CustomResourceDefinition is written. Assign converts
-// the result of an evaluation, and checks what has dynamic type.
+// ObjectTypes declares the objects that a rule may construct. Assignable compares the static type
+// of a rule with the schema of the field when the CustomResourceDefinition is written. Assign
+// converts the result of an evaluation, and checks what has dynamic type.
 package ruleresult
 
 import (
@@ -30,18 +30,18 @@ import (
 // tells types apart by name.
 const ObjectType = "Object"
 
-// Types resolves the types of the objects that a rule may construct: Object, whose fields are those
-// of a schema, and Object.spec, Object.spec.endpoints and so on for the objects, list items and map
-// values in it. It implements common.TypeResolver and schemaexpression.FieldChecker, is immutable
-// and safe for concurrent use.
-type Types struct {
+// ObjectTypes resolves the types of the objects that a rule may construct: Object, whose fields are
+// those of a schema, and Object.spec, Object.spec.endpoints and so on for the objects, list items
+// and map values in it. It implements common.TypeResolver and schemaexpression.FieldChecker, is
+// immutable and safe for concurrent use.
+type ObjectTypes struct {
 	byName map[string]*objectType
 }
 
-// NewTypes returns the types of the objects that rules may construct in a version with the given
-// schema. Object has the fields of SettableSchema, because rules must not set the others.
-func NewTypes(root *structuralschema.Structural) *Types {
-	t := &Types{byName: map[string]*objectType{}}
+// NewObjectTypes returns the types of the objects that rules may construct in a version with the
+// given schema. Object has the fields of SettableSchema, because rules must not set the others.
+func NewObjectTypes(root *structuralschema.Structural) *ObjectTypes {
+	t := &ObjectTypes{byName: map[string]*objectType{}}
 	target := SettableSchema(root)
 	t.add(ObjectType, target, schemaexpression.OpenDeclType(&model.Structural{Structural: target}, false), map[structure]*types.Type{})
 	return t
@@ -50,7 +50,7 @@ func NewTypes(root *structuralschema.Structural) *Types {
 // add adds the types of the objects in a schema, with the given name and names below it. declared
 // is the type that expressions have for values of the schema, or nil. first holds, by structure,
 // the types that were added first: later ones with the same structure get the same CEL type.
-func (t *Types) add(name string, schema *structuralschema.Structural, declared *apiservercel.DeclType, first map[structure]*types.Type) {
+func (t *ObjectTypes) add(name string, schema *structuralschema.Structural, declared *apiservercel.DeclType, first map[structure]*types.Type) {
 	for {
 		if schema.Items != nil {
 			schema = schema.Items
@@ -139,7 +139,7 @@ func SettableSchema(root *structuralschema.Structural) *structuralschema.Structu
 }
 
 // Resolve implements common.TypeResolver.
-func (t *Types) Resolve(name string) (common.ResolvedType, bool) {
+func (t *ObjectTypes) Resolve(name string) (common.ResolvedType, bool) {
 	resolved, ok := t.byName[name]
 	if !ok {
 		return nil, false
@@ -150,7 +150,7 @@ func (t *Types) Resolve(name string) (common.ResolvedType, bool) {
 // CheckField returns an error, which says what to do, if a value of a static type cannot be the
 // value of a field of a constructed object. It implements schemaexpression.FieldChecker: self is
 // the type of self, or of Root if the expression has this variable.
-func (t *Types) CheckField(typeName, field string, value *cel.Type, self *apiservercel.DeclType) error {
+func (t *ObjectTypes) CheckField(typeName, field string, value *cel.Type, self *apiservercel.DeclType) error {
 	object, ok := t.byName[typeName]
 	if !ok {
 		return nil
@@ -169,14 +169,14 @@ func (t *Types) CheckField(typeName, field string, value *cel.Type, self *apiser
 // Assignable returns an error, which says what to do, if a rule whose result has the type output
 // cannot set a field with the schema to. self is the type of the rule's self, in which object types
 // of the result are looked up. Values of dynamic type are assignable: Assign checks them.
-func (t *Types) Assignable(output *cel.Type, self *apiservercel.DeclType, to *structuralschema.Structural) error {
+func (t *ObjectTypes) Assignable(output *cel.Type, self *apiservercel.DeclType, to *structuralschema.Structural) error {
 	if m := t.assignable(output, self, to); m != nil {
 		return m
 	}
 	return nil
 }
 
-func (t *Types) assignable(output *cel.Type, self *apiservercel.DeclType, to *structuralschema.Structural) *mismatch {
+func (t *ObjectTypes) assignable(output *cel.Type, self *apiservercel.DeclType, to *structuralschema.Structural) *mismatch {
 	c := checker{types: t, self: self}
 	return c.check(output, to)
 }

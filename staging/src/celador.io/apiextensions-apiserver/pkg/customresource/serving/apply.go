@@ -17,11 +17,11 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// newApply returns a function for Version.Apply or Version.ApplyStatus, from the storage and the
-// scope of the resource or its status. reset holds the fields that a write resets, so that managers
-// do not own them. rules is nil if no conversion rules are evaluated: the function then returns the
-// same storage and scope for all requests. Otherwise each request gets an applyConverter of its
-// own, which remembers its objects.
+// newApply returns a function for VersionEndpoints.Apply or VersionEndpoints.ApplyStatus, from the
+// storage and the scope of the resource or its status. reset holds the fields that a write resets,
+// so that managers do not own them. rules is nil if no conversion rules are evaluated: the function
+// then returns the same storage and scope for all requests. Otherwise each request gets an
+// applyConverter of its own, which remembers its objects.
 func newApply(storage rest.Patcher, scope *handlers.RequestScope, types managedfields.TypeConverter, rules *rulesConverter, reset resetFields) func() (rest.Patcher, *handlers.RequestScope, error) {
 	if rules == nil {
 		return func() (rest.Patcher, *handlers.RequestScope, error) { return storage, scope, nil }

@@ -106,16 +106,16 @@ func (c *applyConverter) converted(object *unstructured.Unstructured, to string,
 		emptyRemoved(object.Object, c.schemas.Structural(object.GroupVersionKind().Version))
 	}
 	ctx := context.Background()
-	out, err := c.coerced(c.rules.Convert(ctx, object.DeepCopy(), to))
+	out, err := c.coerced(c.uncoerced.Convert(ctx, object.DeepCopy(), to))
 	if err == nil {
 		return out, nil
 	}
 	defaulted := object.DeepCopy()
 	c.defaulter.Default(defaulted)
 	if !whole {
-		return c.coerced(c.rules.ConvertPartial(ctx, object.DeepCopy(), defaulted, to))
+		return c.coerced(c.uncoerced.ConvertPartial(ctx, object.DeepCopy(), defaulted, to))
 	}
-	if out, err := c.coerced(c.rules.Convert(ctx, defaulted, to)); err == nil {
+	if out, err := c.coerced(c.uncoerced.Convert(ctx, defaulted, to)); err == nil {
 		return out, nil
 	}
 	return nil, err

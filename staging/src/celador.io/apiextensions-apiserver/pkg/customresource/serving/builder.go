@@ -58,7 +58,7 @@ func (b *Builder) Build(ctx context.Context, crd *apiextensionsv1.CustomResource
 	if err != nil {
 		return nil, err
 	}
-	resource := &Resource{expressions: expressions, versions: map[string]*Version{}, types: build.types, requests: newLeases()}
+	resource := &Resource{expressions: expressions, versions: map[string]*VersionEndpoints{}, types: build.types, requests: newLeases()}
 	resource.crd.Store(crd)
 	if err := build.addVersions(resource); err != nil {
 		resource.Destroy()
@@ -79,7 +79,7 @@ func (b *Builder) countUnreadable(resource *Resource, crd *apiextensionsv1.Custo
 	case c.checked != nil:
 		ctx, cancel := context.WithCancel(context.Background())
 		resource.stopCounting = cancel
-		go (&unreadableCounter{resource: resource, crd: crd, rules: c.rules, report: b.Unreadable}).run(ctx)
+		go (&unreadableCounter{resource: resource, crd: crd, converter: c.rules, report: b.Unreadable}).run(ctx)
 	}
 }
 
@@ -153,7 +153,7 @@ func (b *build) addVersions(resource *Resource) error {
 		if !v.Served && !v.Storage {
 			continue
 		}
-		version := &Version{Served: v.Served, Deprecated: v.Deprecated, DeprecationWarning: deprecationWarning(&b.crd.Spec, v)}
+		version := &VersionEndpoints{Served: v.Served, Deprecated: v.Deprecated, DeprecationWarning: deprecationWarning(&b.crd.Spec, v)}
 		resource.versions[v.Name] = version
 		options := codecs.NewOptionsScheme(b.gv(v.Name))
 		typer := codecs.NewTyper(options)

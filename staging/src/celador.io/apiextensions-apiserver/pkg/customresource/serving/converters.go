@@ -68,7 +68,7 @@ func (b *Builder) converters(crd *apiextensionsv1.CustomResourceDefinition, expr
 		crd:             crd.Name,
 		versions:        map[schema.GroupVersion]bool{},
 		schemas:         s,
-		rules:           newObjectConverter(spec),
+		uncoerced:       newObjectConverter(spec),
 	}
 	for _, v := range crd.Spec.Versions {
 		unsafe.versions[schema.GroupVersion{Group: crd.Spec.Group, Version: v.Name}] = true

@@ -39,7 +39,7 @@ type Deleter interface {
 // rules, it does not convert objects, so that an object that does not convert can be deleted, and
 // with it its namespace. Validation functions get objects in the version in which they are stored;
 // DeletionAdmission converts them if a plugin reads them.
-func (v *Version) Deleter() Deleter {
+func (v *VersionEndpoints) Deleter() Deleter {
 	if v.versioned == nil {
 		return v.Storage.CustomResource
 	}
@@ -52,7 +52,7 @@ func (v *Version) Deleter() Deleter {
 
 type deleter struct {
 	store   *registry.Store
-	version *Version
+	version *VersionEndpoints
 }
 
 // Delete implements rest.GracefulDeleter. It returns no object if the object has finalizers and

@@ -16,7 +16,7 @@ import (
 // DeletionAdmission returns the admission chain for requests that Deleter serves. It converts an
 // object when a plugin reads it. If the object does not convert, it refuses the deletion: a plugin
 // cannot decide about an object that it cannot read.
-func (v *Version) DeletionAdmission(chain admission.Interface) admission.Interface {
+func (v *VersionEndpoints) DeletionAdmission(chain admission.Interface) admission.Interface {
 	if v.versioned == nil || chain == nil {
 		return chain
 	}

@@ -27,7 +27,7 @@ import (
 // storage version: the metadata in the version of the request is patched, and the object stays in
 // the version in which it is stored. All other objects are patched as usual, so that admission
 // reads them and they are rewritten in the storage version.
-func (v *Version) MetadataPatch(chain admission.Interface, onlyMetadata func() bool) (rest.Patcher, admission.Interface) {
+func (v *VersionEndpoints) MetadataPatch(chain admission.Interface, onlyMetadata func() bool) (rest.Patcher, admission.Interface) {
 	if v.versioned == nil {
 		return v.Storage.CustomResource, chain
 	}
@@ -41,7 +41,7 @@ func (v *Version) MetadataPatch(chain admission.Interface, onlyMetadata func() b
 // A metadataPatch is the storage of one patch. It is not safe for concurrent use.
 type metadataPatch struct {
 	rest.Patcher
-	version      *Version
+	version      *VersionEndpoints
 	onlyMetadata func() bool
 	// cause is the error with which patching the object as usual has failed.
 	cause error
@@ -137,7 +137,7 @@ func (m patchedMetadata) UpdatedObject(ctx context.Context, old runtime.Object) 
 }
 
 // rewrites reports whether an object in the version of the request can be stored.
-func (v *Version) rewrites(ctx context.Context, object *unstructured.Unstructured) bool {
+func (v *VersionEndpoints) rewrites(ctx context.Context, object *unstructured.Unstructured) bool {
 	return v.check == nil || len(v.check.Validate(ctx, object.Object, object.Object)) == 0
 }
 

@@ -43,7 +43,8 @@ type rulesConverter struct {
 	crd      string
 	versions map[schema.GroupVersion]bool
 	schemas  *schemas.Schemas
-	rules    objectConverter
+	// uncoerced evaluates the rules.
+	uncoerced objectConverter
 	// safe makes results share nothing with the input, and leaves the input as it is.
 	safe bool
 	// partial makes a rule that fails leave its field unset, instead of failing the conversion.
@@ -131,10 +132,10 @@ func (c *rulesConverter) convert(in *unstructured.Unstructured, to schema.GroupV
 	if c.safe {
 		in = in.DeepCopy()
 	}
-	convert := c.rules.Convert
+	convert := c.uncoerced.Convert
 	if c.partial {
 		convert = func(ctx context.Context, in *unstructured.Unstructured, toVersion string) (*unstructured.Unstructured, error) {
-			return c.rules.ConvertPartial(ctx, in, nil, toVersion)
+			return c.uncoerced.ConvertPartial(ctx, in, nil, toVersion)
 		}
 	}
 	start := time.Now()
@@ -175,7 +176,7 @@ func (c *rulesConverter) ConvertObject(in *unstructured.Unstructured, to schema.
 func (c *rulesConverter) ConvertMetadata(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {
 	from := in.GroupVersionKind().Version
 	start := time.Now()
-	out, err := c.rules.ConvertMetadata(context.Background(), in, to.Version)
+	out, err := c.uncoerced.ConvertMetadata(context.Background(), in, to.Version)
 	if err != nil {
 		observeConversion(c.crd, from, to.Version, time.Since(start), err)
 		return nil, conversionFailed(in, to.Version, err)
@@ -185,13 +186,13 @@ func (c *rulesConverter) ConvertMetadata(in *unstructured.Unstructured, to schem
 
 // ChangesMetadata implements versionedstorage.Converter.
 func (c *rulesConverter) ChangesMetadata(from, to schema.GroupVersion) bool {
-	return c.rules.ChangesMetadata(from.Version, to.Version)
+	return c.uncoerced.ChangesMetadata(from.Version, to.Version)
 }
 
 // ChangesLabels implements versionedstorage.Converter.
 func (c *rulesConverter) ChangesLabels(to schema.GroupVersion) bool {
 	for from := range c.versions {
-		if c.rules.ChangesLabels(from.Version, to.Version) {
+		if c.uncoerced.ChangesLabels(from.Version, to.Version) {
 			return true
 		}
 	}

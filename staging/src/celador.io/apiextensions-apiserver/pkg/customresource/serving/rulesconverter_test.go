@@ -80,8 +80,8 @@ func newRules(t *testing.T, rules objectConverter) converters {
 		t.Fatal(err)
 	}
 	if rules != nil {
-		c.unsafe.(*rulesConverter).rules = rules
-		c.safe.(*rulesConverter).rules = rules
+		c.unsafe.(*rulesConverter).uncoerced = rules
+		c.safe.(*rulesConverter).uncoerced = rules
 	}
 	return c
 }

@@ -23,7 +23,7 @@ type resetFields = map[fieldpath.APIVersion]*fieldpath.Set
 
 // addScopes adds the scopes of the resource and of its scale subresource. options is the scheme
 // with the types of request options, such as ListOptions; typer knows these types from it.
-func (b *build) addScopes(version *Version, v *apiextensionsv1.CustomResourceDefinitionVersion, options *runtime.Scheme, typer codecs.Typer) error {
+func (b *build) addScopes(version *VersionEndpoints, v *apiextensionsv1.CustomResourceDefinitionVersion, options *runtime.Scheme, typer codecs.Typer) error {
 	gv := b.gv(v.Name)
 	serializer := codecs.NewSerializer(typer, b.converters.safe, b.schemas)
 	main := handlers.RequestScope{
@@ -71,7 +71,7 @@ func (b *build) addScopes(version *Version, v *apiextensionsv1.CustomResourceDef
 // addStatusScopes adds the scopes of the status subresource. It needs the storages of all versions:
 // an update of the status resets all other fields, and managed fields may refer to them in any
 // version.
-func (b *build) addStatusScopes(versions map[string]*Version) error {
+func (b *build) addStatusScopes(versions map[string]*VersionEndpoints) error {
 	reset := resetFields{}
 	for _, version := range versions {
 		if version.Storage.Status != nil {

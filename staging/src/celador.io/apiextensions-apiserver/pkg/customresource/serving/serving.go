@@ -29,9 +29,9 @@ import (
 type Resource struct {
 	crd         atomic.Pointer[apiextensionsv1.CustomResourceDefinition]
 	expressions *apiextensions.ExpressionFields
-	versions    map[string]*Version
+	versions    map[string]*VersionEndpoints
 	types       managedfields.TypeConverter
-	stored      *Version
+	stored      *VersionEndpoints
 	// asStored is the storage that the versions share. Its objects have the version in which they
 	// are stored. Nil unless there are conversion rules.
 	asStored *upstream.REST
@@ -40,8 +40,8 @@ type Resource struct {
 	requests     *leases
 }
 
-// Version serves one version of the custom resources. It is immutable.
-type Version struct {
+// VersionEndpoints serves one version of the custom resources. It is immutable.
+type VersionEndpoints struct {
 	// Storage holds the storage of the resource. Its Status and Scale are nil if the version does
 	// not declare the subresource.
 	Storage customresource.Storage
@@ -72,10 +72,10 @@ type Version struct {
 }
 
 // Version returns a version by name, or nil if there is none that is served or stored.
-func (r *Resource) Version(name string) *Version { return r.versions[name] }
+func (r *Resource) Version(name string) *VersionEndpoints { return r.versions[name] }
 
 // Stored returns the storage version, which exists even if it is not served.
-func (r *Resource) Stored() *Version { return r.stored }
+func (r *Resource) Stored() *VersionEndpoints { return r.stored }
 
 // TypeConverter returns the converter by which apply configurations of all versions are merged.
 func (r *Resource) TypeConverter() managedfields.TypeConverter { return r.types }
@@ -145,7 +145,7 @@ func (r *Resource) Destroy() {
 
 // destroy closes the storage of the resource, which the subresources share. There is none if
 // addStorage has failed.
-func (v *Version) destroy() {
+func (v *VersionEndpoints) destroy() {
 	if v.Storage.CustomResource != nil {
 		v.Storage.CustomResource.Destroy()
 	}

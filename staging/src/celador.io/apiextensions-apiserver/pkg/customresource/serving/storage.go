@@ -20,7 +20,7 @@ import (
 )
 
 // addStorage sets the storage of a version. index is its position in spec.versions.
-func (b *build) addStorage(version *Version, index int, typer codecs.Typer, asStored *upstream.REST) error {
+func (b *build) addStorage(version *VersionEndpoints, index int, typer codecs.Typer, asStored *upstream.REST) error {
 	config, err := b.config(index, typer)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ package serving
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -36,9 +37,9 @@ const (
 type unreadableCounter struct {
 	resource *Resource
 	// crd is the CustomResourceDefinition that the resource was built for.
-	crd    *apiextensionsv1.CustomResourceDefinition
-	rules  *rulesConverter
-	report func(crd *apiextensionsv1.CustomResourceDefinition, unreadable map[string]int)
+	crd       *apiextensionsv1.CustomResourceDefinition
+	converter *rulesConverter
+	report    func(crd *apiextensionsv1.CustomResourceDefinition, unreadable map[string]int)
 	// broken holds, for each object that does not convert to all versions, those to which it does
 	// not.
 	broken map[types.UID][]string
@@ -77,7 +78,7 @@ func (c *unreadableCounter) watch(ctx context.Context) {
 				return
 			case event.Type == watch.Bookmark:
 				if !synced {
-					synced = true
+					synced, timer = true, nil
 					c.report(c.crd, c.counts())
 				}
 			case c.count(event) && timer == nil:
@@ -92,8 +93,8 @@ func (c *unreadableCounter) watch(ctx context.Context) {
 	}
 }
 
-// count notes to which versions the object of an event does not convert, and reports whether the
-// counts may have changed.
+// count notes to which versions the object of an event does not convert, and reports whether that
+// has changed.
 func (c *unreadableCounter) count(event watch.Event) bool {
 	object, err := meta.Accessor(event.Object)
 	if err != nil {
@@ -118,8 +119,9 @@ func (c *unreadableCounter) count(event watch.Event) bool {
 		delete(c.broken, object.GetUID())
 		return before != nil
 	}
+	slices.Sort(versions)
 	c.broken[object.GetUID()] = versions
-	return true
+	return !slices.Equal(versions, before)
 }
 
 // converts reports whether an object converts to a version. The metrics of conversions do not count
@@ -128,7 +130,7 @@ func (c *unreadableCounter) converts(u *unstructured.Unstructured, version strin
 	if u.GroupVersionKind().Version == version {
 		return true
 	}
-	_, err := c.rules.coerced(c.rules.rules.Convert(context.Background(), u.DeepCopy(), version))
+	_, err := c.converter.coerced(c.converter.uncoerced.Convert(context.Background(), u.DeepCopy(), version))
 	return err == nil
 }
 

@@ -68,7 +68,7 @@ func (c *writeCheck) Validate(ctx context.Context, object, old map[string]any) f
 		if i < len(c.served)-1 {
 			in = stored.DeepCopy()
 		}
-		_, err := c.converter.coerced(c.converter.rules.Convert(ctx, in, version.Version))
+		_, err := c.converter.coerced(c.converter.uncoerced.Convert(ctx, in, version.Version))
 		if err != nil && (version == c.requested || !c.failedBefore(ctx, old, version)) {
 			errs = c.refuse(errs, stored, version, err)
 		}
@@ -82,7 +82,7 @@ func (c *writeCheck) store(ctx context.Context, object *unstructured.Unstructure
 	stored := object.DeepCopy()
 	if c.requested != c.stored {
 		var err error
-		if stored, err = c.converter.coerced(c.converter.rules.Convert(ctx, stored, c.stored.Version)); err != nil {
+		if stored, err = c.converter.coerced(c.converter.uncoerced.Convert(ctx, stored, c.stored.Version)); err != nil {
 			return nil, err
 		}
 	}
@@ -100,7 +100,7 @@ func (c *writeCheck) failedBefore(ctx context.Context, old map[string]any, versi
 	if err != nil {
 		return true
 	}
-	_, err = c.converter.coerced(c.converter.rules.Convert(ctx, stored, version.Version))
+	_, err = c.converter.coerced(c.converter.uncoerced.Convert(ctx, stored, version.Version))
 	return err != nil
 }
 
@@ -118,7 +118,7 @@ func (c *writeCheck) refuse(errs field.ErrorList, in *unstructured.Unstructured,
 // isInvalid reports whether a conversion failed because of the object, and not because of the
 // CustomResourceDefinition or the server.
 func isInvalid(failure *conversion.Error) bool {
-	reasons := []conversion.Reason{conversion.ReasonEvaluation, conversion.ReasonCost, conversion.ReasonType, conversion.ReasonMetadata}
+	reasons := []conversion.ErrorReason{conversion.ReasonEvaluation, conversion.ReasonCost, conversion.ReasonType, conversion.ReasonMetadata}
 	return slices.Contains(reasons, failure.Reason)
 }
 

@@ -30,8 +30,8 @@ func (renaming) ConvertObject(in *unstructured.Unstructured, to schema.GroupVers
 	return in, unstructured.SetNestedField(in.Object, value, "spec", "new")
 }
 
-// An object that does not convert may match any selector of fields that differ between versions, and
-// matches selectors of metadata like others.
+// An object that does not convert may match any selector of fields that differ between versions,
+// and matches selectors of metadata like others.
 func TestFieldSelectors(t *testing.T) {
 	v2 := schema.GroupVersionKind{Group: "example.com", Version: "v2", Kind: "Widget"}
 	attributes := versionedstorage.NewAttributes(storage.DefaultNamespaceScopedAttr)

@@ -100,7 +100,8 @@ func TestExclusions(t *testing.T) {
 	}
 }
 
-// Short lists of names stand for millions of resources, which are not looked up while a client waits.
+// Short lists of names stand for millions of resources, which are not looked up while a client
+// waits.
 func TestManyExclusions(t *testing.T) {
 	names := make([]string, 400)
 	for i := range names {

@@ -16,9 +16,9 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// A Validator checks the types of policies before they are stored. Types that it does not find, those
-// of params among them, are dynamic. A nil Validator returns no errors. It is safe for concurrent
-// use.
+// A Validator checks the types of policies before they are stored. Types that it does not find,
+// those of params among them, are dynamic. A nil Validator returns no errors. It is safe for
+// concurrent use.
 type Validator struct {
 	// checker makes the checker on first use, because it depends on CEL's compatibility version,
 	// which flags set.

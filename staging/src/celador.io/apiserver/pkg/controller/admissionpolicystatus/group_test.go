@@ -42,8 +42,8 @@ func (c groupClient) AdmissionregistrationV1() typed.AdmissionregistrationV1Inte
 	return c.policies
 }
 
-// Policies can be custom resources of another group, with the Go types of Kubernetes'. An API server
-// refuses an apply configuration of a group that is not the one of its URL.
+// Policies can be custom resources of another group, with the Go types of Kubernetes'. An API
+// server refuses an apply configuration of a group that is not the one of its URL.
 func TestPoliciesOfAnotherGroup(t *testing.T) {
 	group := schema.GroupVersion{Group: "policy.example.com", Version: "v1"}
 	type request struct {

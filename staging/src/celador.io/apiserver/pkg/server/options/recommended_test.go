@@ -45,8 +45,8 @@ import (
 // widgets is a kind that only the aggregated server has.
 var widgets = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
 
-// A mainServer serves a namespace, a policy and its binding, and empty lists of everything else. Its
-// objects do not change.
+// A mainServer serves a namespace, a policy and its binding, and empty lists of everything else.
+// Its objects do not change.
 type mainServer struct {
 	kubeconfig string
 	// lacks reports whether clients lack a permission. It is nil if they may do everything.

@@ -13,18 +13,18 @@ import (
 	"celador.io/admission/validating"
 )
 
-// policies is the admission chain of all clusters. A request has the policies of its cluster in the
-// record of its context; policies applies these, and records there what they did. Requests without
-// a record are admitted.
-type policies struct{}
+// admissionChain is the admission chain of all clusters. A request has the policies of its cluster
+// in the results of its context; admissionChain applies these, and adds there what they did.
+// Requests without results are admitted.
+type admissionChain struct{}
 
 var (
-	_ admission.MutationInterface   = policies{}
-	_ admission.ValidationInterface = policies{}
+	_ admission.MutationInterface   = admissionChain{}
+	_ admission.ValidationInterface = admissionChain{}
 )
 
-// record holds the results of the policies for one request.
-type record struct {
+// results holds what the policies and webhooks did to one request.
+type results struct {
 	policies *policySet
 	// mutated is set when the request has reached the mutating policies, and validated when it has
 	// reached the validating policies.
@@ -45,35 +45,35 @@ type record struct {
 	mutatingWebhooks, validatingWebhooks []WebhookRecord
 }
 
-func newRecord(policies *policySet) *record {
-	return &record{policies: policies, mismatches: map[int]string{}}
+func newResults(policies *policySet) *results {
+	return &results{policies: policies, mismatches: map[int]string{}}
 }
 
-type recordKey struct{}
+type resultsKey struct{}
 
-func withRecord(ctx context.Context, r *record) context.Context {
-	return context.WithValue(ctx, recordKey{}, r)
+func withResults(ctx context.Context, r *results) context.Context {
+	return context.WithValue(ctx, resultsKey{}, r)
 }
 
-// recordFrom returns the record of the context, or nil.
-func recordFrom(ctx context.Context) *record {
-	r, _ := ctx.Value(recordKey{}).(*record)
+// resultsFrom returns the results of the context, or nil.
+func resultsFrom(ctx context.Context) *results {
+	r, _ := ctx.Value(resultsKey{}).(*results)
 	return r
 }
 
 // Handles implements admission.Interface.
-func (policies) Handles(admission.Operation) bool { return true }
+func (admissionChain) Handles(admission.Operation) bool { return true }
 
 // Admit implements admission.MutationInterface. It reinvokes policies as a server's admission chain
 // does.
-func (p policies) Admit(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
-	r := recordFrom(ctx)
+func (c admissionChain) Admit(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
+	r := resultsFrom(ctx)
 	if r == nil {
 		return nil
 	}
 	ctx, release := attach(ctx)
 	defer release()
-	if err := p.mutate(ctx, r, a, objects); err != nil {
+	if err := c.mutate(ctx, r, a, objects); err != nil {
 		return err
 	}
 	reinvocation := a.GetReinvocationContext()
@@ -81,11 +81,11 @@ func (p policies) Admit(ctx context.Context, a admission.Attributes, objects adm
 		return nil
 	}
 	reinvocation.SetIsReinvoke()
-	return p.mutate(ctx, r, a, objects)
+	return c.mutate(ctx, r, a, objects)
 }
 
 // mutate runs the admission plugins and then the mutating policies, once.
-func (p policies) mutate(ctx context.Context, r *record, a admission.Attributes, objects admission.ObjectInterfaces) error {
+func (admissionChain) mutate(ctx context.Context, r *results, a admission.Attributes, objects admission.ObjectInterfaces) error {
 	set := r.policies
 	for _, plugin := range set.plugins {
 		if !plugin.Handles(a.GetOperation()) {
@@ -122,8 +122,8 @@ func (p policies) mutate(ctx context.Context, r *record, a admission.Attributes,
 
 // Validate implements admission.ValidationInterface. The registry may call it twice for a deletion,
 // with the same result.
-func (p policies) Validate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
-	r := recordFrom(ctx)
+func (admissionChain) Validate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
+	r := resultsFrom(ctx)
 	if r == nil || r.policies.validating == nil {
 		return nil
 	}
@@ -145,7 +145,7 @@ func (p policies) Validate(ctx context.Context, a admission.Attributes, objects 
 }
 
 // validate evaluates the validating policies.
-func (r *record) validate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
+func (r *results) validate(ctx context.Context, a admission.Attributes, objects admission.ObjectInterfaces) error {
 	if r.policies.exemption(a.GetResource().GroupResource()) != "" {
 		return nil
 	}
