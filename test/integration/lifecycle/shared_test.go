@@ -23,6 +23,7 @@ const policiesPath = "/apis/admissionregistration.k8s.io/v1/"
 var allGates = "--feature-gates=" + strings.Join([]string{
 	"ValidatingAdmissionPolicySingleton=true", "ValidatingAdmissionPolicyValidationFailurePolicy=true", "ValidatingAdmissionPolicyFallbackBinding=true",
 	"AdmissionPolicyTypeEnforcement=true", "MutatingAdmissionPolicyInlineExpressions=true", "CustomResourceDefaultExpressions=true", "CustomResourceConversionRules=true",
+	"AdmissionPolicyLookups=true",
 }, ",")
 
 // An object is a manifest at a path of the API.

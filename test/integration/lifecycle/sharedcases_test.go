@@ -77,6 +77,18 @@ spec: {policyName: enforced, validationActions: [Deny]}`}},
 		probe:   box("enforced"), before: "does not fit", after: "",
 	},
 	{
+		field: "ValidatingAdmissionPolicySpec.Lookups",
+		objects: []object{{policiesPath + "validatingadmissionpolicies", `
+metadata: {name: looking}
+spec:
+  lookups: [{name: namespaces, apiVersion: v1, kind: Namespace}]` + onConfigMaps("looking") + `
+  validations: [{expression: "!lookups.namespaces.get('default').hasValue()", message: the namespace is there}]`}, {policiesPath + "validatingadmissionpolicybindings", `
+metadata: {name: looking}
+spec: {policyName: looking, validationActions: [Deny]}`}},
+		touched: policiesPath + "validatingadmissionpolicies/looking",
+		probe:   configMap("looking"), before: "the namespace is there", after: "undeclared reference to 'lookups'", refused: true,
+	},
+	{
 		field: "ValidatingAdmissionPolicyBindingSpec.BindingType",
 		objects: []object{{policiesPath + "validatingadmissionpolicies", `
 metadata: {name: fallback}
@@ -140,6 +152,21 @@ metadata: {name: checked}
 spec: {policyName: checked}`}},
 		touched: policiesPath + "mutatingadmissionpolicies/checked",
 		probe:   box("checked"), before: "does not fit", after: "",
+	},
+	{
+		field: "MutatingAdmissionPolicySpec.Lookups",
+		objects: []object{{policiesPath + "mutatingadmissionpolicies", `
+metadata: {name: looks}
+spec:
+  lookups: [{name: namespaces, apiVersion: v1, kind: Namespace}]
+  reinvocationPolicy: Never` + onConfigMaps("looks") + `
+  mutations:
+  - patchType: JSONPatch
+    jsonPatch: {expression: '[JSONPatch{op: "add", path: "/metadata/annotations", value: {"mutated": lookups.namespaces.get("default").hasValue() ? "yes" : "no"}}]'}`}, {policiesPath + "mutatingadmissionpolicybindings", `
+metadata: {name: looks}
+spec: {policyName: looks}`}},
+		touched: policiesPath + "mutatingadmissionpolicies/looks",
+		probe:   configMap("looks"), before: `"mutated":"yes"`, after: "undeclared reference to 'lookups'", refused: true,
 	},
 	{
 		field: "CustomResourceConversion.Converters",

@@ -21,11 +21,13 @@ func TestGatedFields(t *testing.T) {
 			"spec.policyType":                   policyspec.Singleton,
 			"spec.typeChecking":                 policyspec.TypeEnforcement,
 			"spec.validations[0].failurePolicy": policyspec.ValidationFailurePolicy,
+			"spec.lookups":                      policyspec.Lookups,
 		})
 	})
 	t.Run("mutating", func(t *testing.T) {
 		testGatedFields[v1.MutatingAdmissionPolicySpec](t, map[string]policyspec.Feature{
 			"spec.typeChecking":                     policyspec.TypeEnforcement,
+			"spec.lookups":                          policyspec.Lookups,
 			"spec.mutations[0].expression":          policyspec.InlineExpressions,
 			"spec.mutations[0].condition":           policyspec.InlineExpressions,
 			"spec.mutations[0].message":             policyspec.InlineExpressions,
@@ -68,7 +70,7 @@ func fullWith[S policyspec.Spec](paths ...string) *S {
 func testGatedFields[S policyspec.Spec](t *testing.T, features map[string]policyspec.Feature) {
 	every := policyspec.Features{
 		policyspec.Singleton: true, policyspec.ValidationFailurePolicy: true, policyspec.FallbackBinding: true,
-		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true,
+		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true, policyspec.Lookups: true,
 	}
 	set, fields := full[S]()
 	gated := map[string]bool{}
@@ -191,7 +193,7 @@ func (g gates) Enabled(f policyspec.Feature) bool { return g[f] }
 func TestFeatures(t *testing.T) {
 	all := policyspec.Features{
 		policyspec.Singleton: true, policyspec.ValidationFailurePolicy: true, policyspec.FallbackBinding: true,
-		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true,
+		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true, policyspec.Lookups: true,
 	}
 	if diff := cmp.Diff(all, policyspec.FeaturesOf(gates(all))); diff != "" {
 		t.Errorf("features differ (-want +got):\n%s", diff)

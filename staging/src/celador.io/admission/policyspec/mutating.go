@@ -19,6 +19,7 @@ func Mutating(spec *v1.MutatingAdmissionPolicySpec) *Anatomy {
 		ParamKind:        spec.ParamKind,
 		MatchConstraints: spec.MatchConstraints,
 		TypeChecking:     spec.TypeChecking,
+		Lookups:          spec.Lookups,
 		Mutates:          true,
 	}
 	p.addConditions(spec.MatchConditions)
@@ -38,5 +39,6 @@ func Mutating(spec *v1.MutatingAdmissionPolicySpec) *Anatomy {
 			}
 		}
 	}
+	p.addIndexes()
 	return p
 }

@@ -30,6 +30,9 @@ const (
 	MutationCondition
 	// Patch is the role of the expression that computes the patch of a mutation.
 	Patch
+	// Index is the role of spec.lookups[].index. Servers evaluate it for the objects that they
+	// cache, and not for requests.
+	Index
 )
 
 // NamespaceFields is the part of the request's namespace that expressions read as
@@ -53,7 +56,8 @@ var (
 
 // roles declares the properties of each role.
 var roles = [...]struct {
-	// declarations are in scope at compilation. Params depends on the policy, not on the role.
+	// declarations are in scope at compilation. Params and Lookups depend on the policy, not on the
+	// role.
 	declarations expression.Declarations
 	// noAuthorizer is set if evaluation does not provide 'authorizer', whatever declarations say.
 	// Kubernetes declares it to audit annotations, but an annotation that reads it fails.
@@ -93,6 +97,10 @@ var roles = [...]struct {
 	},
 	Patch: {
 		declarations: expression.Declarations{Authorizer: true, Patches: true},
+	},
+	Index: {
+		declarations: expression.Declarations{Item: true},
+		returns:      []*cel.Type{cel.StringType, cel.ListType(cel.StringType), cel.ListType(cel.DynType), cel.DynType},
 	},
 }
 

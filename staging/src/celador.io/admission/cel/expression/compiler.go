@@ -57,18 +57,21 @@ var Default = sync.OnceValue(func() *Compiler {
 // environment. It extends base with the variables of policies on first use; if that fails, Compile
 // returns an internal error.
 func NewCompiler(base *environment.EnvSet) *Compiler {
-	c := newCompiler(func() (*environment.EnvSet, error) { return base, nil })
+	c := newCompiler(func() (*environment.EnvSet, error) { return base, nil }, newLookupsType())
 	c.cache, c.functions = &programs.Cache[Program]{}, programs.NewFunctions(base)
 	return c
 }
 
-// newCompiler returns a compiler without cache and functions.
-func newCompiler(base func() (*environment.EnvSet, error)) *Compiler {
+// newCompiler returns a compiler without cache and functions. lookups is the type of 'lookups'.
+func newCompiler(base func() (*environment.EnvSet, error), lookups *apiservercel.DeclType) *Compiler {
 	c := &Compiler{base: base, envs: map[Declarations]func() (*environment.EnvSet, error){}}
-	for i := range 8 {
-		in := Declarations{Params: i&1 > 0, Authorizer: i&2 > 0, Patches: i&4 > 0}
-		c.envs[in] = sync.OnceValues(func() (*environment.EnvSet, error) { return declare(base, in) })
+	add := func(in Declarations) {
+		c.envs[in] = sync.OnceValues(func() (*environment.EnvSet, error) { return declare(base, in, lookups) })
 	}
+	for i := range 16 {
+		add(Declarations{Params: i&1 > 0, Authorizer: i&2 > 0, Patches: i&4 > 0, Lookups: i&8 > 0})
+	}
+	add(Declarations{Item: true})
 	c.bare = sync.OnceValue(func() *Compiler { return c.Compose().Compiler })
 	return c
 }
@@ -179,10 +182,13 @@ func mustReturn(types []*cel.Type, output *cel.Type) string {
 
 // declare extends an environment with the variables that expressions may read. The object,
 // oldObject and params have dynamic types, because one policy matches objects of several kinds.
-func declare(base func() (*environment.EnvSet, error), in Declarations) (*environment.EnvSet, error) {
+func declare(base func() (*environment.EnvSet, error), in Declarations, lookups *apiservercel.DeclType) (*environment.EnvSet, error) {
 	declared, err := base()
 	if err != nil {
 		return nil, err
+	}
+	if in.Item {
+		return declared.Extend(environment.VersionedOptions{IntroducedVersion: always, EnvOptions: []cel.EnvOption{cel.Variable(Item, cel.DynType)}})
 	}
 	variables := []cel.EnvOption{
 		cel.Variable(Object, cel.DynType),
@@ -197,6 +203,13 @@ func declare(base func() (*environment.EnvSet, error), in Declarations) (*enviro
 			cel.Variable(RequestResource, library.ResourceCheckType))
 	}
 	declared, err = declared.Extend(RequestDeclarations(), environment.VersionedOptions{IntroducedVersion: always, EnvOptions: variables})
+	if err == nil && in.Lookups {
+		declared, err = declared.Extend(LookupDeclarations(), environment.VersionedOptions{
+			IntroducedVersion: always,
+			EnvOptions:        []cel.EnvOption{cel.Variable(Lookups, lookups.CelType())},
+			DeclTypes:         []*apiservercel.DeclType{lookups},
+		})
+	}
 	if err != nil || !in.Patches {
 		return declared, err
 	}

@@ -32,7 +32,7 @@ type Tracer interface {
 // Values, costs and errors are those of other programs. Traced programs take a multiple of the
 // time, so they are not for servers.
 func (c *Compiler) Traced(tracer Tracer) *Compiler {
-	traced := newCompiler(c.base)
+	traced := newCompiler(c.base, newLookupsType())
 	traced.cache, traced.envs, traced.functions, traced.tracer = c.cache, c.envs, c.functions, tracer
 	return traced
 }

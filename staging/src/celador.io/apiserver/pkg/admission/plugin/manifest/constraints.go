@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"strings"
 
+	v1 "celador.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/admission/plugin/manifest"
 )
 
@@ -16,6 +18,15 @@ func (l *Loader[Policy, Binding]) checkPolicy(policy Policy) error {
 		return fmt.Errorf("%s %q: spec.paramKind is not supported for static manifests", l.Policies.Name, policy.GetName())
 	}
 	return nil
+}
+
+// ForbidLookups returns an error for the lookups of a policy in a file. Clients write the objects that
+// are looked up, so policies in files must not depend on them.
+func ForbidLookups(lookups []v1.Lookup) field.ErrorList {
+	if len(lookups) == 0 {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(field.NewPath("spec", "lookups"), "lookups are not supported for static manifests")}
 }
 
 func (l *Loader[Policy, Binding]) checkBinding(binding Binding) error {

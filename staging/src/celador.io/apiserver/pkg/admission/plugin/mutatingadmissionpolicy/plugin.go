@@ -80,7 +80,7 @@ func New(configFile io.Reader) (*Plugin, error) {
 			schemas := typeconverters.New(s.Client.Discovery().OpenAPIV3(), s.IsBuiltIn)
 			go schemas.Run(wait.ContextForChannel(s.Stop))
 			p.engine = mutating.NewEngine(mutating.Config{
-				Config:     engine.Config{Features: s.Features, Namespaces: s.Namespaces(), Params: s.Params(), Authorizer: s.Authorizer},
+				Config:     engine.Config{Features: s.Features, Namespaces: s.Namespaces(), Params: s.Params(), Lookups: s.Lookups(), Authorizer: s.Authorizer},
 				PluginName: PluginName, TypeConverters: schemas,
 			})
 			return p.engine

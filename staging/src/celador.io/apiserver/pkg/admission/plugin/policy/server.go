@@ -19,6 +19,7 @@ import (
 	"celador.io/admission/policyspec"
 
 	"celador.io/apiserver/pkg/admission/plugin/caches"
+	"celador.io/apiserver/pkg/admission/plugin/lookupsource"
 	"celador.io/apiserver/pkg/admission/plugin/paramsource"
 	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
 )
@@ -40,6 +41,7 @@ type Server struct {
 	informers kubeinformers.SharedInformerFactory
 	dynamic   dynamic.Interface
 	params    *paramsource.Source
+	lookups   *lookupsource.Source
 	id        string
 }
 
@@ -116,6 +118,14 @@ func (s *Server) Params() *paramsource.Source {
 		s.params = paramsource.New(singleRequests(s.Client.Discovery()), s.dynamic, s.config.Freshness.Limit, s.config.Installed, s.Stop)
 	}
 	return s.params
+}
+
+// Lookups returns the source of looked up objects. It must not be called at the same time as itself.
+func (s *Server) Lookups() *lookupsource.Source {
+	if s.lookups == nil {
+		s.lookups = lookupsource.New(singleRequests(s.Client.Discovery()), s.dynamic, s.config.StoredObjects, s.config.Installed, s.Stop)
+	}
+	return s.lookups
 }
 
 // Namespaces returns a getter of namespaces.

@@ -76,7 +76,7 @@ func New(configFile io.Reader) (*Plugin, error) {
 		Manifests:    newLoader,
 		NewEngine: func(s *policyplugin.Server) policyplugin.Engine[policy, binding, validating.Body] {
 			p.engine = validating.NewEngine(validating.Config{
-				Features: s.Features, Namespaces: s.Namespaces(), Params: s.Params(), Authorizer: s.Authorizer,
+				Features: s.Features, Namespaces: s.Namespaces(), Params: s.Params(), Lookups: s.Lookups(), Authorizer: s.Authorizer,
 			})
 			return p.engine
 		},
