@@ -30,11 +30,13 @@ type Compiler struct {
 	base func() (*environment.EnvSet, error)
 	envs map[Declarations]func() (*environment.EnvSet, error)
 	bare func() *Compiler
-	// cache and functions are shared with compositions. The scope of a composition is part of
-	// its cache keys.
+	// cache, functions and lookupFunctions are shared with compositions. The scope of a composition
+	// is part of its cache keys.
 	cache     *programs.Cache[Program]
 	functions programs.Functions
-	scope     programs.Digest
+	// lookupFunctions returns the functions with those of lookups.
+	lookupFunctions func() (programs.Functions, error)
+	scope           programs.Digest
 	// positions maps the names of the policy's variables in scope to their positions.
 	positions map[string]int
 	// composedBy is the compiler whose Compose method returned the composition of this compiler. It
@@ -59,6 +61,13 @@ var Default = sync.OnceValue(func() *Compiler {
 func NewCompiler(base *environment.EnvSet) *Compiler {
 	c := newCompiler(func() (*environment.EnvSet, error) { return base, nil }, newLookupsType())
 	c.cache, c.functions = &programs.Cache[Program]{}, programs.NewFunctions(base)
+	c.lookupFunctions = sync.OnceValues(func() (programs.Functions, error) {
+		extended, err := base.Extend(LookupDeclarations())
+		if err != nil {
+			return nil, err
+		}
+		return programs.NewFunctions(extended), nil
+	})
 	return c
 }
 
@@ -106,7 +115,7 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	if err != nil {
 		return nil, programs.Internal("unexpected error loading CEL environment: %v", err)
 	}
-	functions, err := c.functions.Of(origin)
+	functions, err := c.functionsFor(in, origin)
 	if err != nil {
 		return nil, programs.Internal("unexpected error loading CEL environment: %v", err)
 	}
@@ -152,6 +161,18 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 		program.paramFields = paramFields(ast.NativeRep().Expr())
 	}
 	return program, nil
+}
+
+// functionsFor returns the functions that expressions with the declarations may call.
+func (c *Compiler) functionsFor(in Declarations, origin environment.Type) (*programs.Builtins, error) {
+	functions := c.functions
+	if in.Lookups {
+		var err error
+		if functions, err = c.lookupFunctions(); err != nil {
+			return nil, err
+		}
+	}
+	return functions.Of(origin)
 }
 
 func (c *Compiler) env(in Declarations, origin environment.Type) (*cel.Env, error) {

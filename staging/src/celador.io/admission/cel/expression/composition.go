@@ -57,7 +57,7 @@ func (c *Compiler) newComposition() *Composition {
 	}
 	lookups := newLookupsType()
 	composed := newCompiler(func() (*environment.EnvSet, error) { return base, err }, lookups)
-	composed.cache, composed.functions, composed.scope, composed.tracer = c.cache, c.functions, noVariables, c.tracer
+	composed.cache, composed.functions, composed.lookupFunctions, composed.scope, composed.tracer = c.cache, c.functions, c.lookupFunctions, noVariables, c.tracer
 	composed.composedBy = c
 	composed.positions = map[string]int{}
 	return &Composition{Compiler: composed, fields: variables, lookups: lookups}

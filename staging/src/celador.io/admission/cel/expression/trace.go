@@ -33,7 +33,7 @@ type Tracer interface {
 // time, so they are not for servers.
 func (c *Compiler) Traced(tracer Tracer) *Compiler {
 	traced := newCompiler(c.base, newLookupsType())
-	traced.cache, traced.envs, traced.functions, traced.tracer = c.cache, c.envs, c.functions, tracer
+	traced.cache, traced.envs, traced.functions, traced.lookupFunctions, traced.tracer = c.cache, c.envs, c.functions, c.lookupFunctions, tracer
 	return traced
 }
 
