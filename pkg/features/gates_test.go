@@ -64,6 +64,7 @@ func TestAlphaGates(t *testing.T) {
 		features.ValidatingAdmissionPolicyFallbackBinding,
 		features.AdmissionPolicyTypeEnforcement,
 		features.MutatingAdmissionPolicyInlineExpressions,
+		features.AdmissionPolicyLookups,
 		customresources.CustomResourceConversionRules,
 		customresources.CustomResourceDefaultExpressions,
 	} {

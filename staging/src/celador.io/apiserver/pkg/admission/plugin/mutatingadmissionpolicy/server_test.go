@@ -67,6 +67,7 @@ func newServer(t *testing.T, enabled, alpha bool, objects ...runtime.Object) *se
 		upstreamfeatures.ManifestBasedAdmissionControlConfig: {Default: true, PreRelease: featuregate.Beta},
 		features.MutatingAdmissionPolicyInlineExpressions:    {Default: alpha, PreRelease: featuregate.Alpha},
 		features.AdmissionPolicyTypeEnforcement:              {Default: alpha, PreRelease: featuregate.Alpha},
+		features.AdmissionPolicyLookups:                      {Default: alpha, PreRelease: featuregate.Alpha},
 
 		features.ValidatingAdmissionPolicySingleton:               {PreRelease: featuregate.Alpha},
 		features.ValidatingAdmissionPolicyValidationFailurePolicy: {PreRelease: featuregate.Alpha},
