@@ -1,0 +1,266 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lookupsource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"celador.io/admission/lookups"
+
+	"celador.io/apiserver/pkg/admission/plugin/paramsource"
+)
+
+const (
+	// firstRetry is the time after which the discovery of a kind is repeated that failed, or that
+	// did not find it. It doubles up to retryInterval.
+	firstRetry, retryInterval = 50 * time.Millisecond, time.Second
+	// verifyInterval is the time between discoveries of a kind that is served.
+	verifyInterval = 10 * time.Second
+	// stateTimeout is how long requests wait for the objects of a kind.
+	stateTimeout = time.Second
+)
+
+var errNotListed = errors.New("the objects are not known yet")
+
+// A kind follows the objects of one kind until stop is called.
+type kind struct {
+	gvk    schema.GroupVersionKind
+	source *Source
+	stop   context.CancelFunc
+	// users is guarded by the lock of the source.
+	users int
+
+	lock sync.Mutex
+	// indexes are the open indexes with the number of their users, by text.
+	indexes map[string]*openIndex
+	// objects is nil while no resource serves the kind, as far as is known. err is the reason.
+	objects *lookups.Objects
+	err     error
+	// changed is closed, and replaced, when objects or err change, or when the objects are listed.
+	changed chan struct{}
+}
+
+type openIndex struct {
+	lookups.Index
+	users int
+}
+
+func newKind(gvk schema.GroupVersionKind, s *Source, stop context.CancelFunc) *kind {
+	return &kind{gvk: gvk, source: s, stop: stop, indexes: map[string]*openIndex{}, err: errNotListed, changed: make(chan struct{})}
+}
+
+func (k *kind) addIndex(index lookups.Index) {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	open, ok := k.indexes[index.Text()]
+	if !ok {
+		open = &openIndex{Index: index}
+		k.indexes[index.Text()] = open
+		if k.objects != nil {
+			k.objects.AddIndex(index)
+		}
+	}
+	open.users++
+}
+
+func (k *kind) removeIndex(text string) {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	open := k.indexes[text]
+	if open.users--; open.users > 0 {
+		return
+	}
+	delete(k.indexes, text)
+	if k.objects != nil {
+		k.objects.RemoveIndex(text)
+	}
+}
+
+// current returns the present state, or the reason why there is none.
+func (k *kind) current() (*lookups.State, error) {
+	state, _, err := k.read()
+	return state, err
+}
+
+// read returns the same as current, and a channel that is closed when that changes.
+func (k *kind) read() (*lookups.State, <-chan struct{}, error) {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	if k.objects == nil {
+		return nil, k.changed, k.err
+	}
+	if state := k.objects.State(); state != nil {
+		return state, nil, nil
+	}
+	return nil, k.changed, errNotListed
+}
+
+// State implements lookups.Handle. It waits for up to a second for objects that are not known yet.
+func (k *kind) State(ctx context.Context) (*lookups.State, error) {
+	state, changed, err := k.read()
+	if err == nil || paramsource.NotServed(err) {
+		return state, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, stateTimeout)
+	defer cancel()
+	for {
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, err
+		}
+		if state, changed, err = k.read(); err == nil || paramsource.NotServed(err) {
+			return state, err
+		}
+	}
+}
+
+// run adapts what is followed to the resource that serves the kind, until ctx ends.
+func (k *kind) run(ctx context.Context) {
+	if k.source.served != nil {
+		select {
+		case <-k.source.served:
+		case <-ctx.Done():
+			return
+		}
+	}
+	var following paramsource.Resource
+	cancel := func() {}
+	defer func() { cancel() }()
+	for retry := firstRetry; ; {
+		served, err := paramsource.Resolve(ctx, k.source.discovery, k.gvk)
+		switch {
+		case err == nil && served != following:
+			cancel()
+			following, cancel = served, k.follow(ctx, served)
+		case err != nil && (following == paramsource.Resource{} || paramsource.NotServed(err)):
+			cancel()
+			following = paramsource.Resource{}
+			k.publish(nil, err)
+		}
+		pause := verifyInterval
+		if err != nil {
+			pause, retry = retry, min(2*retry, retryInterval)
+		} else {
+			retry = firstRetry
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+// follow starts to watch the objects of a resource, until ctx ends or the caller calls stop.
+func (k *kind) follow(ctx context.Context, served paramsource.Resource) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	log := klog.FromContext(ctx).WithValues("resource", served.GroupVersionResource)
+	objects := lookups.NewObjects(served.Namespaced, log)
+	watched := k.source.stored(k.gvk)
+	if watched == nil {
+		watched = k.requests(served)
+	}
+	reflector := cache.NewReflectorWithOptions(watched, nil, &store{objects, func() { k.notify() }}, cache.ReflectorOptions{
+		Name: "lookups", TypeDescription: served.GroupVersionResource.String(),
+	})
+	k.publish(objects, nil)
+	go reflector.RunWithContext(klog.NewContext(ctx, log))
+	log.V(2).Info("Following looked up objects")
+	return cancel
+}
+
+// requests lists and watches a resource by requests.
+func (k *kind) requests(served paramsource.Resource) cache.ListerWatcher {
+	objects := k.source.client.Resource(served.GroupVersionResource)
+	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			return objects.List(ctx, options)
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return objects.Watch(ctx, options)
+		},
+	}, k.source.client)
+}
+
+// publish sets the objects, or the reason why there are none.
+func (k *kind) publish(objects *lookups.Objects, err error) {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	k.objects, k.err = objects, err
+	if objects != nil {
+		for _, open := range k.indexes {
+			objects.AddIndex(open.Index)
+		}
+	}
+	k.wake()
+}
+
+func (k *kind) notify() {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	k.wake()
+}
+
+// wake ends the waiting of requests. The caller holds the lock.
+func (k *kind) wake() {
+	close(k.changed)
+	k.changed = make(chan struct{})
+}
+
+// A store is the store of a reflector. It passes objects on, and calls listed after each list.
+type store struct {
+	objects *lookups.Objects
+	listed  func()
+}
+
+var _ cache.ReflectorStore = &store{}
+
+// Add implements cache.ReflectorStore.
+func (s *store) Add(object any) error { return s.Update(object) }
+
+// Update implements cache.ReflectorStore.
+func (s *store) Update(object any) error {
+	o, ok := object.(runtime.Object)
+	if !ok {
+		return fmt.Errorf("%T is no object", object)
+	}
+	return s.objects.Set(o)
+}
+
+// Delete implements cache.ReflectorStore.
+func (s *store) Delete(object any) error {
+	o, ok := object.(runtime.Object)
+	if !ok {
+		return fmt.Errorf("%T is no object", object)
+	}
+	return s.objects.Delete(o)
+}
+
+// Replace implements cache.ReflectorStore.
+func (s *store) Replace(list []any, _ string) error {
+	objects := make([]runtime.Object, len(list))
+	for i, object := range list {
+		var ok bool
+		if objects[i], ok = object.(runtime.Object); !ok {
+			return fmt.Errorf("%T is no object", object)
+		}
+	}
+	defer s.listed()
+	return s.objects.Replace(objects)
+}
+
+// Resync implements cache.ReflectorStore.
+func (s *store) Resync() error { return nil }
