@@ -326,6 +326,14 @@ func schema_celadorio_api_admissionregistration_v1_Lookup(ref common.ReferenceCa
 							Format:      "",
 						},
 					},
+					"consistency": {
+						SchemaProps: spec.SchemaProps{
+							Description: "consistency is Cached for the objects that the server has cached, or Latest for objects that are at least as new as those stored when the request reads the first of them. For Latest, the server waits until its cache is so new. If that takes more than 3 seconds, or if the kind is not built into the server, expressions that read the lookup return an error. Defaults to Cached.\n\nPossible enum values:\n - `\"Cached\"` finds the objects that the server has cached.\n - `\"Latest\"` finds objects that are at least as new as those stored when the request reads the first of them.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Cached", "Latest"},
+						},
+					},
 				},
 				Required: []string{"name", "apiVersion", "kind"},
 			},
@@ -799,7 +807,7 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicySpec(r
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "lookups declare objects of other kinds, which expressions read as 'lookups.<name>':\n\n- 'get(name)' and 'get(namespace, name)' return an optional of the object. The namespace defaults to that of the request.\n\n- 'list()' and 'list(labelSelector)' return the objects in the order of namespaces and names.\n\n- 'indexed(key)' returns the objects that the index has under the key.\n\nThe objects are those that the server has cached. All expressions of a policy that is evaluated for a request see the same objects. Whoever creates a policy or changes its lookups must be allowed to list and watch all objects of the kinds. At most 16. Alpha: requires the feature gate AdmissionPolicyLookups.",
+							Description: "lookups declare objects of other kinds, which expressions read as 'lookups.<name>':\n\n- 'get(name)' and 'get(namespace, name)' return an optional of the object. The namespace defaults to that of the request.\n\n- 'list()' and 'list(labelSelector)' return the objects in the order of namespaces and names.\n\n- 'indexed(key)' returns the objects that the index has under the key.\n\nAll expressions of a policy that is evaluated for a request see the same objects. Whoever creates a policy or changes its lookups must be allowed to list and watch all objects of the kinds. At most 16. Alpha: requires the feature gate AdmissionPolicyLookups.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -1850,7 +1858,7 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicySpec
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "lookups declare objects of other kinds, which expressions read as 'lookups.<name>':\n\n- 'get(name)' and 'get(namespace, name)' return an optional of the object. The namespace defaults to that of the request.\n\n- 'list()' and 'list(labelSelector)' return the objects in the order of namespaces and names.\n\n- 'indexed(key)' returns the objects that the index has under the key.\n\nThe objects are those that the server has cached. All expressions of a policy that is evaluated for a request see the same objects. Whoever creates a policy or changes its lookups must be allowed to list and watch all objects of the kinds. At most 16. Alpha: requires the feature gate AdmissionPolicyLookups.",
+							Description: "lookups declare objects of other kinds, which expressions read as 'lookups.<name>':\n\n- 'get(name)' and 'get(namespace, name)' return an optional of the object. The namespace defaults to that of the request.\n\n- 'list()' and 'list(labelSelector)' return the objects in the order of namespaces and names.\n\n- 'indexed(key)' returns the objects that the index has under the key.\n\nAll expressions of a policy that is evaluated for a request see the same objects. Whoever creates a policy or changes its lookups must be allowed to list and watch all objects of the kinds. At most 16. Alpha: requires the feature gate AdmissionPolicyLookups.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{

@@ -6,6 +6,7 @@ package storedobjects
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,10 +30,15 @@ const (
 
 // A stored is the storage of a resource.
 type stored struct {
-	storage              storage.Interface
+	storage storage.Interface
+	// cluster names the etcd cluster.
+	cluster              string
 	prefix               string
 	keyFunc              func(runtime.Object) (string, error)
 	newFunc, newListFunc func() runtime.Object
+	// lastChange is the resource version of the last change of an object that the watch cache
+	// received. It is set before the watch cache has the change.
+	lastChange atomic.Uint64
 }
 
 // A listerWatcher implements cache.ListerWatcherWithContext for one version of a kind.

@@ -6,6 +6,7 @@
 package storedobjects
 
 import (
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -49,27 +50,36 @@ func (c collector) GetRESTOptions(resource schema.GroupResource, example runtime
 	decorate := options.Decorator
 	options.Decorator = func(config *storagebackend.ConfigForResource, prefix string, keyFunc func(runtime.Object) (string, error), newFunc, newListFunc func() runtime.Object,
 		getAttrs storage.AttrFunc, trigger storage.IndexerFuncs, indexers *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {
-		opened, destroy, err := decorate(config, prefix, keyFunc, newFunc, newListFunc, getAttrs, trigger, indexers)
-		if err == nil {
-			c.storages.add(&stored{opened, prefix, keyFunc, newFunc, newListFunc})
+		s := &stored{cluster: strings.Join(config.Transport.ServerList, ","), prefix: prefix, keyFunc: keyFunc, newFunc: newFunc, newListFunc: newListFunc}
+		opened, destroy, err := decorate(config, prefix, keyFunc, newFunc, newListFunc, s.observe(getAttrs), trigger, indexers)
+		if err != nil {
+			return nil, nil, err
 		}
-		return opened, destroy, err
+		s.storage = opened
+		remove := c.storages.add(s)
+		return opened, func() {
+			remove()
+			destroy()
+		}, nil
 	}
 	return options, nil
 }
 
-// add adds a storage, unless it has no watch cache, the scheme does not have its type, or there is
-// one for the kind.
-func (s *Storages) add(opened *stored) {
-	if _, cached := opened.storage.(*cacher.CacheDelegator); !cached {
-		return
-	}
-	kinds, _, err := s.scheme.ObjectKinds(opened.newFunc())
-	if err != nil {
-		return
+// add adds a storage, unless it has no watch cache or the scheme does not have its type. It replaces
+// the one that was opened before for the kind: a server opens some twice, and destroys the first. The
+// caller calls remove when the storage is destroyed.
+func (s *Storages) add(opened *stored) (remove func()) {
+	var kinds []schema.GroupVersionKind
+	if _, cached := opened.storage.(*cacher.CacheDelegator); cached {
+		kinds, _, _ = s.scheme.ObjectKinds(opened.newFunc()) // none for a type that the scheme lacks
 	}
 	for _, kind := range kinds {
-		s.byKind.LoadOrStore(kind.GroupKind(), opened)
+		s.byKind.Store(kind.GroupKind(), opened)
+	}
+	return func() {
+		for _, kind := range kinds {
+			s.byKind.CompareAndDelete(kind.GroupKind(), opened)
+		}
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 	etcdtesting "k8s.io/apiserver/pkg/storage/etcd3/testing"
 	etcdfeature "k8s.io/apiserver/pkg/storage/feature"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	"k8s.io/kubernetes/pkg/apis/networking"
@@ -41,12 +42,23 @@ func (g getter) GetRESTOptions(schema.GroupResource, runtime.Object) (generic.RE
 	return g.RESTOptions, nil
 }
 
-// open opens a storage of Ingresses with or without a watch cache.
-func open(t *testing.T, decorator generic.StorageDecorator) (*ingressstore.REST, *storedobjects.Storages) {
+// etcd returns the configuration of storages in an etcd of the test.
+func etcd(t *testing.T) *storagebackend.Config {
 	t.Helper()
 	_, config := etcdtesting.NewUnsecuredEtcd3TestClientServer(t)
 	config.Codec = legacyscheme.Codecs.LegacyCodec(networkingv1.SchemeGroupVersion)
 	config.EventsHistoryWindow = 2 * time.Minute
+	return config
+}
+
+// open opens a storage of Ingresses, in an etcd of its own, with or without a watch cache.
+func open(t *testing.T, decorator generic.StorageDecorator) (*ingressstore.REST, *storedobjects.Storages) {
+	t.Helper()
+	return openAt(t, etcd(t), decorator)
+}
+
+func openAt(t *testing.T, config *storagebackend.Config, decorator generic.StorageDecorator) (*ingressstore.REST, *storedobjects.Storages) {
+	t.Helper()
 	storages := storedobjects.New(legacyscheme.Scheme)
 	options := generic.RESTOptions{StorageConfig: config.ForResource(schema.GroupResource{Group: "networking.k8s.io", Resource: "ingresses"}), ResourcePrefix: "ingresses", Decorator: decorator}
 	store, _, err := ingressstore.NewREST(storages.Collect(getter{options}))
@@ -62,6 +74,17 @@ func inNamespace(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(request.WithRequestInfo(request.WithNamespace(t.Context(), "blue"), info), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// ready waits until it is known what etcd supports. Before, lists of the most recent version come
+// from etcd.
+func ready(t *testing.T, ctx context.Context) {
+	t.Helper()
+	if err := wait.PollUntilContextCancel(ctx, 10*time.Millisecond, true, func(context.Context) (bool, error) {
+		return etcdfeature.DefaultFeatureSupportChecker.Supports(storage.RequestWatchProgress), nil
+	}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func create(t *testing.T, ctx context.Context, store *ingressstore.REST, name, host string) {
@@ -87,12 +110,7 @@ func cached(t *testing.T, ctx context.Context, store *ingressstore.REST, name st
 func TestObjectsShareMemory(t *testing.T) {
 	store, storages := open(t, registry.StorageWithCacher())
 	ctx := inNamespace(t)
-	// Before it is known what etcd supports, lists of the most recent version come from etcd.
-	if err := wait.PollUntilContextCancel(ctx, 10*time.Millisecond, true, func(context.Context) (bool, error) {
-		return etcdfeature.DefaultFeatureSupportChecker.Supports(storage.RequestWatchProgress), nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	ready(t, ctx)
 	create(t, ctx, store, "first", "first.example")
 	lw := storages.ListerWatcher(ingresses).(cache.ListerWatcherWithContext)
 
@@ -172,6 +190,11 @@ func TestKindsThatAreNotStored(t *testing.T) {
 		if lw := storages.ListerWatcher(kind); lw != nil {
 			t.Errorf("%v has %v", kind, lw)
 		}
+	}
+	closed, destroyed := open(t, registry.StorageWithCacher())
+	closed.Destroy()
+	if lw := destroyed.ListerWatcher(ingresses); lw != nil {
+		t.Errorf("a destroyed storage has %v", lw)
 	}
 	_, uncached := open(t, generic.UndecoratedStorage)
 	if lw := uncached.ListerWatcher(ingresses); lw != nil {

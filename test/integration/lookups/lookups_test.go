@@ -283,6 +283,7 @@ func TestInvalidLookups(t *testing.T) {
 		"{name: a, apiVersion: v1, kind: Secret, index: '3'}":                       "spec.lookups[0].index: Invalid value",
 		"{name: a, apiVersion: v1, kind: Secret, index: ' '}":                       "spec.lookups[0].index: Invalid value",
 		"{name: b, apiVersion: v1, kind: Secret}":                                   "spec.validations[0].expression: Invalid value: \"lookups.a.list().size() == 0\": compilation failed: ERROR: <input>:1:8: undefined field 'a'",
+		"{name: a, apiVersion: v1, kind: Secret, consistency: Newest}":              `spec.lookups[0].consistency: Unsupported value: "Newest": supported values: "Cached", "Latest"`,
 		strings.Repeat("{name: a, apiVersion: v1, kind: Secret}, ", 2):              `spec.lookups[1].name: Duplicate value: "a"`,
 		"{name: a, apiVersion: v1, kind: Secret, scope: Cluster, index: item.type}": "",
 	} {
@@ -293,6 +294,35 @@ func TestInvalidLookups(t *testing.T) {
 		_, err := admin.Policies.AdmissionregistrationV1().ValidatingAdmissionPolicies().Create(t.Context(), policy, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if want == "" && err != nil || want != "" && (!apierrors.IsInvalid(err) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: got %v, want %q", lookup, err, want)
+		}
+	}
+}
+
+// A latest lookup finds what was stored a moment ago, and nothing that was deleted.
+func TestLatest(t *testing.T) {
+	namespace := admin.Namespace(t, nil)
+	validate(t, configMaps(namespace)+`
+lookups: [{name: secrets, apiVersion: v1, kind: Secret, consistency: Latest, index: item.metadata.labels.key}]
+validations:
+- {expression: lookups.secrets.get('key').hasValue() == (lookups.secrets.indexed('key').size() > 0), message: the index differs}
+- {expression: lookups.secrets.get('key').hasValue(), message: the key is missing}`)
+	try := func(ctx context.Context) error {
+		_, err := tryConfigMap(ctx, namespace)
+		return err
+	}
+	const missing = "the key is missing"
+	await(t, missing, try)
+	secrets := admin.Core.CoreV1().Secrets(namespace)
+	for range 100 {
+		testserver.Must(secrets.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "key", Labels: map[string]string{"key": "key"}}}, metav1.CreateOptions{}))(t)
+		if err := try(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := secrets.Delete(t.Context(), "key", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := try(t.Context()); err == nil || !strings.Contains(err.Error(), missing) {
+			t.Fatalf("got error %v, want %q", err, missing)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func policy() *admissionregistration.ValidatingAdmissionPolicy {
 
 func lookups() []v1.Lookup {
 	return []v1.Lookup{
-		{Name: "ingresses", APIVersion: "networking.k8s.io/v1", Kind: "Ingress", Scope: new(v1.ClusterLookupScope), Index: new("item.metadata.name")},
+		{Name: "ingresses", APIVersion: "networking.k8s.io/v1", Kind: "Ingress", Scope: new(v1.ClusterLookupScope), Index: new("item.metadata.name"), Consistency: new(v1.LatestLookupConsistency)},
 		{Name: "services", APIVersion: "v1", Kind: "Service"},
 	}
 }
@@ -227,7 +227,7 @@ func TestKubernetesReadsOwnFields(t *testing.T) {
 
 func TestApplyConfigurations(t *testing.T) {
 	lookups := []*applyv1.LookupApplyConfiguration{
-		applyv1.Lookup().WithName("ingresses").WithAPIVersion("networking.k8s.io/v1").WithKind("Ingress").WithScope(v1.ClusterLookupScope).WithIndex("item.metadata.name"),
+		applyv1.Lookup().WithName("ingresses").WithAPIVersion("networking.k8s.io/v1").WithKind("Ingress").WithScope(v1.ClusterLookupScope).WithIndex("item.metadata.name").WithConsistency(v1.LatestLookupConsistency),
 		applyv1.Lookup().WithName("services").WithAPIVersion("v1").WithKind("Service"),
 	}
 	policySpec := applyv1.ValidatingAdmissionPolicySpec().WithPolicyType(v1.SingletonPolicy).WithTypeChecking(v1.EnforcedTypeChecking).WithFailurePolicy(v1.Fail).WithValidations(

@@ -31,6 +31,21 @@ type Handle interface {
 	Close()
 }
 
+// A LatestHandle is a Handle whose State can return objects that are older than the stored ones. The
+// states of other handles are always the latest.
+type LatestHandle interface {
+	Handle
+	// Latest returns objects that are at least as new as those that were stored when Latest was
+	// first called with the revisions. It returns an error if it cannot find out whether the
+	// objects are so new, or not soon enough.
+	Latest(ctx context.Context, revisions Revisions) (*State, error)
+}
+
+// Revisions holds the revisions of which Latest returns objects, by the name of the etcd cluster.
+// All lookups of a request share one, so that each revision is read once. Not safe for concurrent
+// use.
+type Revisions map[string]uint64
+
 // An Index computes the keys by which objects are found. Implementations are safe for concurrent
 // use.
 type Index interface {

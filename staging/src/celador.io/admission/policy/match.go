@@ -38,7 +38,7 @@ type Matches[Body any] struct {
 	own    matching.Target
 	others []*matching.Target
 	// lookupStates is nil until a policy with lookups matches.
-	lookupStates activation.LookupStates
+	lookupStates *activation.LookupStates
 	// match is the current Match. It is reused, because thousands of policies may match.
 	match Match[Body]
 }
@@ -179,7 +179,7 @@ func (m *Match[Body]) Lookups() *activation.Lookups {
 	}
 	matches := m.matches
 	if matches.lookupStates == nil {
-		matches.lookupStates = activation.LookupStates{}
+		matches.lookupStates = activation.NewLookupStates()
 	}
 	return &activation.Lookups{
 		Context: matches.ctx, Namespace: matches.request.GetNamespace(), States: matches.lookupStates,

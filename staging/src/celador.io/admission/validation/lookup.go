@@ -33,6 +33,7 @@ func checkLookups(path *field.Path, lookups, stored []v1.Lookup, expressions exp
 				checkAPIVersion(path.Child("apiVersion"), lookup.APIVersion),
 				checkKind(path.Child("kind"), lookup.Kind),
 				optional(path.Child("scope"), lookup.Scope, oneOf(v1.ClusterLookupScope, v1.NamespaceLookupScope).check),
+				optional(path.Child("consistency"), lookup.Consistency, oneOf(v1.CachedLookupConsistency, v1.LatestLookupConsistency).check),
 				indexErrors,
 			)
 		})...)

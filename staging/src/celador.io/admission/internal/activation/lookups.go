@@ -32,14 +32,28 @@ type LookupDefinition struct {
 
 // LookupStates holds the states that the expressions of one request have read, so that all policies
 // see the same objects. Not safe for concurrent use.
-type LookupStates map[schema.GroupVersionKind]*lookups.State
+type LookupStates struct {
+	states    map[readKind]*lookups.State
+	revisions lookups.Revisions
+}
+
+// A readKind is a kind as lookups of one consistency read it.
+type readKind struct {
+	schema.GroupVersionKind
+	latest bool
+}
+
+// NewLookupStates returns LookupStates for one request.
+func NewLookupStates() *LookupStates {
+	return &LookupStates{map[readKind]*lookups.State{}, lookups.Revisions{}}
+}
 
 // Lookups is the value of 'lookups' for one policy and one request. Not safe for concurrent use.
 type Lookups struct {
 	Context context.Context
 	// Namespace is the namespace of the request, or empty.
 	Namespace string
-	States    LookupStates
+	States    *LookupStates
 	// Definitions are the lookups of the policy, and Handles their handles. Handles is empty if
 	// nothing can be looked up.
 	Definitions []LookupDefinition
@@ -78,15 +92,11 @@ type lookup struct {
 // scope restricts the lookup, or "" for all objects.
 func (l *lookup) state() (state *lookups.State, namespace string, err error) {
 	kind := l.definition.Kind
-	state = l.States[kind]
+	state = l.States.states[readKind{kind, l.latest()}]
 	if state == nil {
-		if len(l.Handles) == 0 {
-			return nil, "", l.failed(errors.New("this host reads no other objects"))
+		if state, err = l.read(); err != nil {
+			return nil, "", err
 		}
-		if state, err = l.Handles[l.position].State(l.Context); err != nil {
-			return nil, "", l.failed(err)
-		}
-		l.States[kind] = state
 	}
 	scope := l.definition.Scope
 	switch {
@@ -99,6 +109,30 @@ func (l *lookup) state() (state *lookups.State, namespace string, err error) {
 	default:
 		return state, l.Namespace, nil
 	}
+}
+
+// latest reports whether the consistency of the lookup is Latest.
+func (l *lookup) latest() bool {
+	consistency := l.definition.Consistency
+	return consistency != nil && *consistency == v1.LatestLookupConsistency
+}
+
+// read returns the present state, which the lookups of the request read from now on.
+func (l *lookup) read() (state *lookups.State, err error) {
+	if len(l.Handles) == 0 {
+		return nil, l.failed(errors.New("this host reads no other objects"))
+	}
+	handle := l.Handles[l.position]
+	if versioned, ok := handle.(lookups.LatestHandle); ok && l.latest() {
+		state, err = versioned.Latest(l.Context, l.States.revisions)
+	} else {
+		state, err = handle.State(l.Context)
+	}
+	if err != nil {
+		return nil, l.failed(err)
+	}
+	l.States.states[readKind{l.definition.Kind, l.latest()}] = state
+	return state, nil
 }
 
 func (l *lookup) failed(err error) error {
@@ -165,10 +199,9 @@ func (l *lookup) Indexed(key string) (traits.Lister, error) {
 	found, ok := state.Indexed(l.definition.Index.Text(), namespace, key)
 	if !ok {
 		// Another policy has read the kind in this request before the index was added.
-		if state, err = l.Handles[l.position].State(l.Context); err != nil {
-			return nil, l.failed(err)
+		if state, err = l.read(); err != nil {
+			return nil, err
 		}
-		l.States[l.definition.Kind] = state
 		if found, ok = state.Indexed(l.definition.Index.Text(), namespace, key); !ok {
 			return nil, l.failed(errors.New("the index is not known yet"))
 		}

@@ -257,6 +257,13 @@ func (m *Lookup) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
+	if m.Consistency != nil {
+		i -= len(*m.Consistency)
+		copy(dAtA[i:], *m.Consistency)
+		i = encodeVarintGenerated(dAtA, i, uint64(len(*m.Consistency)))
+		i--
+		dAtA[i] = 0x32
+	}
 	if m.Index != nil {
 		i -= len(*m.Index)
 		copy(dAtA[i:], *m.Index)
@@ -1971,6 +1978,10 @@ func (m *Lookup) Size() (n int) {
 		l = len(*m.Index)
 		n += 1 + l + sovGenerated(uint64(l))
 	}
+	if m.Consistency != nil {
+		l = len(*m.Consistency)
+		n += 1 + l + sovGenerated(uint64(l))
+	}
 	return n
 }
 
@@ -2656,6 +2667,7 @@ func (this *Lookup) String() string {
 		`Kind:` + fmt.Sprintf("%v", this.Kind) + `,`,
 		`Scope:` + valueToStringGenerated(this.Scope) + `,`,
 		`Index:` + valueToStringGenerated(this.Index) + `,`,
+		`Consistency:` + valueToStringGenerated(this.Consistency) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -3775,6 +3787,39 @@ func (m *Lookup) Unmarshal(dAtA []byte) error {
 			}
 			s := string(dAtA[iNdEx:postIndex])
 			m.Index = &s
+			iNdEx = postIndex
+		case 6:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Consistency", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			s := LookupConsistency(dAtA[iNdEx:postIndex])
+			m.Consistency = &s
 			iNdEx = postIndex
 		default:
 			iNdEx = preIndex

@@ -33,7 +33,27 @@ type Lookup struct {
 	// not found by any key. For example: item.spec.rules.map(r, r.?host.orValue(''))
 	// +optional
 	Index *string `json:"index,omitempty" protobuf:"bytes,5,opt,name=index"`
+
+	// consistency is Cached for the objects that the server has cached, or Latest for
+	// objects that are at least as new as those stored when the request reads the
+	// first of them. For Latest, the server waits until its cache is so new. If that
+	// takes more than 3 seconds, or if the kind is not built into the server,
+	// expressions that read the lookup return an error. Defaults to Cached.
+	// +optional
+	Consistency *LookupConsistency `json:"consistency,omitempty" protobuf:"bytes,6,opt,name=consistency,casttype=LookupConsistency"`
 }
+
+// LookupConsistency defines how recent the objects are that a lookup finds.
+// +enum
+type LookupConsistency string
+
+const (
+	// CachedLookupConsistency finds the objects that the server has cached.
+	CachedLookupConsistency LookupConsistency = "Cached"
+	// LatestLookupConsistency finds objects that are at least as new as those stored
+	// when the request reads the first of them.
+	LatestLookupConsistency LookupConsistency = "Latest"
+)
 
 // LookupScope defines the namespaces whose objects a lookup finds.
 // +enum

@@ -141,8 +141,8 @@ type ValidatingAdmissionPolicySpec struct {
 	//
 	// - 'indexed(key)' returns the objects that the index has under the key.
 	//
-	// The objects are those that the server has cached. All expressions of a policy
-	// that is evaluated for a request see the same objects. Whoever creates a policy
+	// All expressions of a policy that is evaluated for a request see the same
+	// objects. Whoever creates a policy
 	// or changes its lookups must be allowed to list and watch all objects of the
 	// kinds. At most 16. Alpha: requires the feature gate AdmissionPolicyLookups.
 	// +listType=map

@@ -106,6 +106,11 @@ func (in *Lookup) DeepCopyInto(out *Lookup) {
 		*out = new(string)
 		**out = **in
 	}
+	if in.Consistency != nil {
+		in, out := &in.Consistency, &out.Consistency
+		*out = new(LookupConsistency)
+		**out = **in
+	}
 	return
 }
 

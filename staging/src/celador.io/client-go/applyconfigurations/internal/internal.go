@@ -73,6 +73,9 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: ""
+    - name: consistency
+      type:
+        scalar: string
     - name: index
       type:
         scalar: string

@@ -35,6 +35,12 @@ type LookupApplyConfiguration struct {
 	// and nothing else. An object for which it returns an error, or other keys, is
 	// not found by any key. For example: item.spec.rules.map(r, r.?host.orValue(”))
 	Index *string `json:"index,omitempty"`
+	// consistency is Cached for the objects that the server has cached, or Latest for
+	// objects that are at least as new as those stored when the request reads the
+	// first of them. For Latest, the server waits until its cache is so new. If that
+	// takes more than 3 seconds, or if the kind is not built into the server,
+	// expressions that read the lookup return an error. Defaults to Cached.
+	Consistency *admissionregistrationv1.LookupConsistency `json:"consistency,omitempty"`
 }
 
 // LookupApplyConfiguration constructs a declarative configuration of the Lookup type for use with
@@ -80,5 +86,13 @@ func (b *LookupApplyConfiguration) WithScope(value admissionregistrationv1.Looku
 // If called multiple times, the Index field is set to the value of the last call.
 func (b *LookupApplyConfiguration) WithIndex(value string) *LookupApplyConfiguration {
 	b.Index = &value
+	return b
+}
+
+// WithConsistency sets the Consistency field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Consistency field is set to the value of the last call.
+func (b *LookupApplyConfiguration) WithConsistency(value admissionregistrationv1.LookupConsistency) *LookupApplyConfiguration {
+	b.Consistency = &value
 	return b
 }

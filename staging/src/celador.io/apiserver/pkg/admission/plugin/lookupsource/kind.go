@@ -7,7 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,8 +30,9 @@ const (
 	firstRetry, retryInterval = 50 * time.Millisecond, time.Second
 	// verifyInterval is the time between discoveries of a kind that is served.
 	verifyInterval = 10 * time.Second
-	// stateTimeout is how long requests wait for the objects of a kind.
-	stateTimeout = time.Second
+	// stateTimeout is how long requests wait for the objects of a kind, and latestTimeout how long
+	// they wait for the latest objects, as long as a watch cache waits for a revision.
+	stateTimeout, latestTimeout = time.Second, 3 * time.Second
 )
 
 var errNotListed = errors.New("the objects are not known yet")
@@ -45,10 +48,10 @@ type kind struct {
 	lock sync.Mutex
 	// indexes are the open indexes with the number of their users, by text.
 	indexes map[string]*openIndex
-	// objects is nil while no resource serves the kind, as far as is known. err is the reason.
-	objects *lookups.Objects
-	err     error
-	// changed is closed, and replaced, when objects or err change, or when the objects are listed.
+	// followed is nil while no resource serves the kind, as far as is known. err is the reason.
+	followed *store
+	err      error
+	// changed is closed, and replaced, when followed or err change, or the version of followed.
 	changed chan struct{}
 }
 
@@ -68,8 +71,8 @@ func (k *kind) addIndex(index lookups.Index) {
 	if !ok {
 		open = &openIndex{Index: index}
 		k.indexes[index.Text()] = open
-		if k.objects != nil {
-			k.objects.AddIndex(index)
+		if k.followed != nil {
+			k.followed.objects.AddIndex(index)
 		}
 	}
 	open.users++
@@ -83,8 +86,8 @@ func (k *kind) removeIndex(text string) {
 		return
 	}
 	delete(k.indexes, text)
-	if k.objects != nil {
-		k.objects.RemoveIndex(text)
+	if k.followed != nil {
+		k.followed.objects.RemoveIndex(text)
 	}
 }
 
@@ -98,10 +101,10 @@ func (k *kind) current() (*lookups.State, error) {
 func (k *kind) read() (*lookups.State, <-chan struct{}, error) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
-	if k.objects == nil {
+	if k.followed == nil {
 		return nil, k.changed, k.err
 	}
-	if state := k.objects.State(); state != nil {
+	if state := k.followed.objects.State(); state != nil {
 		return state, nil, nil
 	}
 	return nil, k.changed, errNotListed
@@ -173,10 +176,12 @@ func (k *kind) follow(ctx context.Context, served paramsource.Resource) (stop fu
 	if watched == nil {
 		watched = k.requests(served)
 	}
-	reflector := cache.NewReflectorWithOptions(watched, nil, &store{objects, func() { k.notify() }}, cache.ReflectorOptions{
+	followed := &store{objects: objects, changed: k.notify}
+	followed.storage, _ = watched.(Storage)
+	reflector := cache.NewReflectorWithOptions(watched, nil, followed, cache.ReflectorOptions{
 		Name: "lookups", TypeDescription: served.GroupVersionResource.String(),
 	})
-	k.publish(objects, nil)
+	k.publish(followed, nil)
 	go reflector.RunWithContext(klog.NewContext(ctx, log))
 	log.V(2).Info("Following looked up objects")
 	return cancel
@@ -195,14 +200,14 @@ func (k *kind) requests(served paramsource.Resource) cache.ListerWatcher {
 	}, k.source.client)
 }
 
-// publish sets the objects, or the reason why there are none.
-func (k *kind) publish(objects *lookups.Objects, err error) {
+// publish sets the store of the objects, or the reason why there is none.
+func (k *kind) publish(followed *store, err error) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
-	k.objects, k.err = objects, err
-	if objects != nil {
+	k.followed, k.err = followed, err
+	if followed != nil {
 		for _, open := range k.indexes {
-			objects.AddIndex(open.Index)
+			followed.objects.AddIndex(open.Index)
 		}
 	}
 	k.wake()
@@ -220,13 +225,31 @@ func (k *kind) wake() {
 	k.changed = make(chan struct{})
 }
 
-// A store is the store of a reflector. It passes objects on, and calls listed after each list.
+// A store is the store of a reflector.
 type store struct {
 	objects *lookups.Objects
-	listed  func()
+	// storage is nil if the objects are read by requests.
+	storage Storage
+	// version is a resource version of which objects has everything.
+	version atomic.Uint64
+	// changed is called after version has changed.
+	changed func()
 }
 
-var _ cache.ReflectorStore = &store{}
+var (
+	_ cache.ReflectorStore         = &store{}
+	_ cache.ResourceVersionUpdater = &store{}
+)
+
+// UpdateResourceVersion implements cache.ResourceVersionUpdater. Reflectors call it after they have
+// passed on an event, and with the versions of bookmarks.
+func (s *store) UpdateResourceVersion(version string) {
+	// Versions that are no numbers are those of other servers, which Latest does not read.
+	if parsed, err := strconv.ParseUint(version, 10, 64); err == nil {
+		s.version.Store(parsed)
+	}
+	s.changed()
+}
 
 // Add implements cache.ReflectorStore.
 func (s *store) Add(object any) error { return s.Update(object) }
@@ -250,7 +273,7 @@ func (s *store) Delete(object any) error {
 }
 
 // Replace implements cache.ReflectorStore.
-func (s *store) Replace(list []any, _ string) error {
+func (s *store) Replace(list []any, version string) error {
 	objects := make([]runtime.Object, len(list))
 	for i, object := range list {
 		var ok bool
@@ -258,8 +281,11 @@ func (s *store) Replace(list []any, _ string) error {
 			return fmt.Errorf("%T is no object", object)
 		}
 	}
-	defer s.listed()
-	return s.objects.Replace(objects)
+	if err := s.objects.Replace(objects); err != nil {
+		return err
+	}
+	s.UpdateResourceVersion(version)
+	return nil
 }
 
 // Resync implements cache.ReflectorStore.
