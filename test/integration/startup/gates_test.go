@@ -163,7 +163,8 @@ var (
 		"case=default,special=true": byFallback,
 		"case=typed":                "ValidatingAdmissionPolicy 'typed' with binding 'typed' denied request: other data is needed",
 		"case=looking": "ValidatingAdmissionPolicy 'looking' with binding 'looking' denied request: compilation error: compilation failed: " +
-			"ERROR: <input>:1:2: undeclared reference to 'lookups' (in container '')\n | !lookups.namespaces.get('default').hasValue()\n | .^",
+			"ERROR: <input>:1:2: undeclared reference to 'lookups' (in container '')\n | !lookups.namespaces.get('default').hasValue()\n | .^\n" +
+			"ERROR: <input>:1:24: undeclared reference to 'get' (in container '')\n | !lookups.namespaces.get('default').hasValue()\n | .......................^",
 	}
 )
 
