@@ -8,6 +8,7 @@ import (
 
 	apiextensionsapiserver "k8s.io/apiextensions-apiserver/pkg/apiserver"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/apiserver/pkg/util/webhook"
 	aggregatorapiserver "k8s.io/kube-aggregator/pkg/apiserver"
 	aggregatorscheme "k8s.io/kube-aggregator/pkg/apiserver/scheme"
@@ -19,12 +20,14 @@ import (
 
 	"celador.io/admission/typecheck"
 	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
+	"celador.io/apiserver/pkg/features"
 	serveroptions "celador.io/apiserver/pkg/server/options"
 	"celador.io/client-go/informers"
 
 	"celador.io/celador/pkg/generated/openapi"
 	"celador.io/celador/pkg/kubeapiserver/builtintypes"
 	"celador.io/celador/pkg/registry/admissionregistration/localclient"
+	"celador.io/celador/pkg/registry/storedobjects"
 )
 
 // Config is the configuration of the three servers of the chain. Callers may change it until
@@ -98,6 +101,10 @@ func NewConfig(opts CompletedOptions) (*Config, error) {
 		return nil, err
 	}
 
+	builtIn := storedobjects.New(legacyscheme.Scheme)
+	if utilfeature.DefaultFeatureGate.Enabled(features.AdmissionPolicyLookups) {
+		generic.RESTOptionsGetter = builtIn.Collect(generic.RESTOptionsGetter)
+	}
 	stores := &localclient.RegistryStores{}
 	client, err := newPolicyClient(generic.LoopbackClientConfig, stores)
 	if err != nil {
@@ -109,6 +116,7 @@ func NewConfig(opts CompletedOptions) (*Config, error) {
 		Client: client, Informers: policies, Installed: paths.done,
 		Freshness: policyinit.FreshnessBound{Limit: opts.MaxPolicyStaleness, Check: stores.Fresh},
 		BuiltIn:   builtintypes.Scheme().IsVersionRegistered, TypeChecks: builtintypes.TypeChecks,
+		StoredObjects: builtIn.ListerWatcher,
 	})
 	restorePlugins := useOwnPlugins(opts.CompletedOptions, plugins)
 	kube, services, initializers, err := app.CreateKubeAPIServerConfig(opts.CompletedOptions, generic, kubeInformers, storage)

@@ -66,6 +66,7 @@ func TestAlphaGates(t *testing.T) {
 		features.MutatingAdmissionPolicyFallbackBinding,
 		features.AdmissionPolicyTypeEnforcement,
 		features.MutatingAdmissionPolicyInlineExpressions,
+		features.AdmissionPolicyLookups,
 		customresources.CustomResourceConversionRules,
 		customresources.CustomResourceDefaultExpressions,
 	} {

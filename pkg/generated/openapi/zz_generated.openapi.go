@@ -27,6 +27,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ExpressionWarning{}.OpenAPIModelName():                              schema_celadorio_api_admissionregistration_v1_ExpressionWarning(ref),
 		v1.JSONMergePatch{}.OpenAPIModelName():                                 schema_celadorio_api_admissionregistration_v1_JSONMergePatch(ref),
 		v1.JSONPatch{}.OpenAPIModelName():                                      schema_celadorio_api_admissionregistration_v1_JSONPatch(ref),
+		v1.Lookup{}.OpenAPIModelName():                                         schema_celadorio_api_admissionregistration_v1_Lookup(ref),
 		v1.MatchCondition{}.OpenAPIModelName():                                 schema_celadorio_api_admissionregistration_v1_MatchCondition(ref),
 		v1.MatchResources{}.OpenAPIModelName():                                 schema_celadorio_api_admissionregistration_v1_MatchResources(ref),
 		v1.MutatingAdmissionPolicy{}.OpenAPIModelName():                        schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicy(ref),
@@ -273,6 +274,72 @@ func schema_celadorio_api_admissionregistration_v1_JSONPatch(ref common.Referenc
 							Format:      "",
 						},
 					},
+				},
+			},
+		},
+	}
+}
+
+func schema_celadorio_api_admissionregistration_v1_Lookup(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Lookup declares objects that a policy reads in addition to those of the request.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is a CEL identifier, unique within the policy. Expressions read the objects as 'lookups.<name>'. Required.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "apiVersion is the group and version of the objects, such as \"networking.k8s.io/v1\", or only the version for the core group. Required.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "kind is the name of the kind of the objects, such as \"Ingress\". If the server does not serve the kind, expressions that read the lookup return an error. Required.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"scope": {
+						SchemaProps: spec.SchemaProps{
+							Description: "scope is Namespace for the objects in the namespace of the request, or Cluster for those of all namespaces. It must not be Namespace for a cluster-scoped kind. Defaults to Namespace for namespaced kinds, and to Cluster for others.\n\nPossible enum values:\n - `\"Cluster\"` finds the objects of all namespaces, or of a cluster-scoped kind.\n - `\"Namespace\"` finds the objects in the namespace of the request.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Cluster", "Namespace"},
+						},
+					},
+					"index": {
+						SchemaProps: spec.SchemaProps{
+							Description: "index is a CEL expression that computes the keys by which 'lookups.<name>.indexed(key)' finds an object: a string or a list of strings, of at most 1000 strings of at most 1024 bytes. It reads the object as 'item', and nothing else. An object for which it returns an error, or other keys, is not found by any key. For example: item.spec.rules.map(r, r.?host.orValue(''))",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"consistency": {
+						SchemaProps: spec.SchemaProps{
+							Description: "consistency is Cached for the objects that the server has cached, or Latest for objects that are at least as new as those stored when the request reads the first of them. For Latest, the server waits until its cache is so new. If that takes more than 3 seconds, or if the kind is not built into the server, expressions that read the lookup return an error. Defaults to Cached.\n\nPossible enum values:\n - `\"Cached\"` finds the objects that the server has cached.\n - `\"Latest\"` finds objects that are at least as new as those stored when the request reads the first of them.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Cached", "Latest"},
+						},
+					},
+				},
+				Required: []string{"name", "apiVersion", "kind"},
+			},
+			VendorExtensible: spec.VendorExtensible{
+				Extensions: spec.Extensions{
+					"x-kubernetes-map-type": "atomic",
 				},
 			},
 		},
@@ -730,11 +797,32 @@ func schema_celadorio_api_admissionregistration_v1_MutatingAdmissionPolicySpec(r
 							Enum:        []interface{}{"Singleton"},
 						},
 					},
+					"lookups": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "lookups declare objects of other kinds, which expressions read as 'lookups.<name>':\n\n- 'get(name)' and 'get(namespace, name)' return an optional of the object. The namespace defaults to that of the request.\n\n- 'list()' and 'list(labelSelector)' return the objects in the order of namespaces and names.\n\n- 'indexed(key)' returns the objects that the index has under the key.\n\nAll expressions of a policy that is evaluated for a request see the same objects. Whoever creates a policy or changes its lookups must be allowed to list and watch all objects of the kinds. At most 16. Alpha: requires the feature gate AdmissionPolicyLookups.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.Lookup{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 			},
 		},
 		Dependencies: []string{
-			v1.MatchCondition{}.OpenAPIModelName(), v1.MatchResources{}.OpenAPIModelName(), v1.Mutation{}.OpenAPIModelName(), v1.ParamKind{}.OpenAPIModelName(), v1.Variable{}.OpenAPIModelName()},
+			v1.Lookup{}.OpenAPIModelName(), v1.MatchCondition{}.OpenAPIModelName(), v1.MatchResources{}.OpenAPIModelName(), v1.Mutation{}.OpenAPIModelName(), v1.ParamKind{}.OpenAPIModelName(), v1.Variable{}.OpenAPIModelName()},
 	}
 }
 
@@ -1760,11 +1848,32 @@ func schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicySpec
 							Enum:        []interface{}{"Enforced", "Informational"},
 						},
 					},
+					"lookups": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "lookups declare objects of other kinds, which expressions read as 'lookups.<name>':\n\n- 'get(name)' and 'get(namespace, name)' return an optional of the object. The namespace defaults to that of the request.\n\n- 'list()' and 'list(labelSelector)' return the objects in the order of namespaces and names.\n\n- 'indexed(key)' returns the objects that the index has under the key.\n\nAll expressions of a policy that is evaluated for a request see the same objects. Whoever creates a policy or changes its lookups must be allowed to list and watch all objects of the kinds. At most 16. Alpha: requires the feature gate AdmissionPolicyLookups.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.Lookup{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 			},
 		},
 		Dependencies: []string{
-			v1.AuditAnnotation{}.OpenAPIModelName(), v1.MatchCondition{}.OpenAPIModelName(), v1.MatchResources{}.OpenAPIModelName(), v1.ParamKind{}.OpenAPIModelName(), v1.Validation{}.OpenAPIModelName(), v1.Variable{}.OpenAPIModelName()},
+			v1.AuditAnnotation{}.OpenAPIModelName(), v1.Lookup{}.OpenAPIModelName(), v1.MatchCondition{}.OpenAPIModelName(), v1.MatchResources{}.OpenAPIModelName(), v1.ParamKind{}.OpenAPIModelName(), v1.Validation{}.OpenAPIModelName(), v1.Variable{}.OpenAPIModelName()},
 	}
 }
 

@@ -77,6 +77,18 @@ spec: {policyName: enforced, validationActions: [Deny]}`}},
 		probe:   box("enforced"), before: "does not fit", after: "",
 	},
 	{
+		field: "ValidatingAdmissionPolicySpec.Lookups",
+		objects: []object{{policiesPath + "validatingadmissionpolicies", `
+metadata: {name: looking}
+spec:
+  lookups: [{name: namespaces, apiVersion: v1, kind: Namespace}]` + onConfigMaps("looking") + `
+  validations: [{expression: "!lookups.namespaces.get('default').hasValue()", message: the namespace is there}]`}, {policiesPath + "validatingadmissionpolicybindings", `
+metadata: {name: looking}
+spec: {policyName: looking, validationActions: [Deny]}`}},
+		touched: policiesPath + "validatingadmissionpolicies/looking",
+		probe:   configMap("looking"), before: "the namespace is there", after: "undeclared reference to 'lookups'", refused: true,
+	},
+	{
 		field: "ValidatingAdmissionPolicyBindingSpec.BindingType",
 		objects: []object{{policiesPath + "validatingadmissionpolicies", `
 metadata: {name: fallback}
@@ -171,6 +183,21 @@ metadata: {name: mutating-fallback}
 spec: {policyName: mutating-fallback, bindingType: Fallback}`}},
 		touched: policiesPath + "mutatingadmissionpolicybindings/mutating-fallback",
 		probe:   configMap("mutating-fallback"), before: `"mutated":"once"`, after: `"mutated":"twice"`,
+	},
+	{
+		field: "MutatingAdmissionPolicySpec.Lookups",
+		objects: []object{{policiesPath + "mutatingadmissionpolicies", `
+metadata: {name: looks}
+spec:
+  lookups: [{name: namespaces, apiVersion: v1, kind: Namespace}]
+  reinvocationPolicy: Never` + onConfigMaps("looks") + `
+  mutations:
+  - patchType: JSONPatch
+    jsonPatch: {expression: '[JSONPatch{op: "add", path: "/metadata/annotations", value: {"mutated": lookups.namespaces.get("default").hasValue() ? "yes" : "no"}}]'}`}, {policiesPath + "mutatingadmissionpolicybindings", `
+metadata: {name: looks}
+spec: {policyName: looks}`}},
+		touched: policiesPath + "mutatingadmissionpolicies/looks",
+		probe:   configMap("looks"), before: `"mutated":"yes"`, after: "undeclared reference to 'lookups'", refused: true,
 	},
 	{
 		field: "CustomResourceConversion.Converters",

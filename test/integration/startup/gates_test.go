@@ -27,7 +27,7 @@ import (
 
 const (
 	alphaGates = "--feature-gates=ValidatingAdmissionPolicySingleton=true,ValidatingAdmissionPolicyValidationFailurePolicy=true," +
-		"ValidatingAdmissionPolicyFallbackBinding=true,AdmissionPolicyTypeEnforcement=true," +
+		"ValidatingAdmissionPolicyFallbackBinding=true,AdmissionPolicyTypeEnforcement=true,AdmissionPolicyLookups=true," +
 		"MutatingAdmissionPolicySingleton=true,MutatingAdmissionPolicyFallbackBinding=true"
 	allVersions = "--runtime-config=" + group + "/v1beta1=true," + group + "/v1alpha1=true"
 )
@@ -97,6 +97,19 @@ kind: ValidatingAdmissionPolicyBinding
 metadata: {name: typed}
 spec: {policyName: typed, validationActions: [Deny]}
 `, `
+kind: ValidatingAdmissionPolicy
+metadata: {name: looking}
+spec:
+  lookups: [{name: namespaces, apiVersion: v1, kind: Namespace}]
+  matchConstraints:
+    objectSelector: {matchLabels: {case: looking}}
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
+  validations: [{expression: "!lookups.namespaces.get('default').hasValue()", message: the namespace is there}]
+`, `
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: looking}
+spec: {policyName: looking, validationActions: [Deny]}
+`, `
 kind: MutatingAdmissionPolicy
 metadata: {name: typed}
 spec:
@@ -140,6 +153,7 @@ var (
 		"case=default":              byFallback,
 		"case=default,special=true": "",
 		"case=typed":                byTypes,
+		"case=looking":              "ValidatingAdmissionPolicy 'looking' with binding 'looking' denied request: the namespace is there",
 	}
 	enforcedOff = requests{
 		"case=singleton": "",
@@ -148,6 +162,9 @@ var (
 		"case=default":              byFallback,
 		"case=default,special=true": byFallback,
 		"case=typed":                "ValidatingAdmissionPolicy 'typed' with binding 'typed' denied request: other data is needed",
+		"case=looking": "ValidatingAdmissionPolicy 'looking' with binding 'looking' denied request: compilation error: compilation failed: " +
+			"ERROR: <input>:1:2: undeclared reference to 'lookups' (in container '')\n | !lookups.namespaces.get('default').hasValue()\n | .^\n" +
+			"ERROR: <input>:1:24: undeclared reference to 'get' (in container '')\n | !lookups.namespaces.get('default').hasValue()\n | .......................^",
 	}
 )
 
@@ -265,7 +282,7 @@ func (s gateServer) touch(t *testing.T) {
 func fields(obj *unstructured.Unstructured) map[string]any {
 	set := map[string]any{}
 	spec := obj.Object["spec"].(map[string]any)
-	for _, name := range []string{"policyType", "bindingType", "typeChecking"} {
+	for _, name := range []string{"policyType", "bindingType", "typeChecking", "lookups"} {
 		if value, ok := spec[name]; ok {
 			set[name] = value
 		}

@@ -138,19 +138,21 @@ func kinds() []descriptor {
 }
 
 // access lets users get all config maps or the config map "readable", and list the config maps in
-// namespace "readable". It resolves config maps and secrets.
+// namespace "readable". They may list and watch all services. It resolves config maps, secrets and
+// services.
 var access = paramaccess.Checker{
 	Authorizer: authorizer.AuthorizerFunc(func(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 		got := a.GetVerb() == "get" && (a.GetName() == "readable" || a.GetName() == "*")
 		listed := a.GetVerb() == "list" && a.GetNamespace() == "readable"
-		if a.GetResource() == "configmaps" && (got || listed) {
+		services := a.GetResource() == "services" && a.GetNamespace() == "" && (a.GetVerb() == "list" || a.GetVerb() == "watch")
+		if a.GetResource() == "configmaps" && (got || listed) || services {
 			return authorizer.DecisionAllow, "", nil
 		}
 		return authorizer.DecisionDeny, "", nil
 	}),
 	Resolver: resolver.ResourceResolverFunc(func(gvk schema.GroupVersionKind) (schema.GroupVersionResource, error) {
 		switch gvk.Kind {
-		case "ConfigMap", "Secret":
+		case "ConfigMap", "Secret", "Service":
 			return gvk.GroupVersion().WithResource(strings.ToLower(gvk.Kind) + "s"), nil
 		}
 		return schema.GroupVersionResource{}, errors.New("unknown kind")

@@ -91,6 +91,8 @@ func TestMutatingGatesAreIndependent(t *testing.T) {
 		"other gate on: create":                {on: inlineExpressions, sent: demo(enforced, inline), want: demo(inline), wantGeneration: 1},
 		"other gate off: create":               {on: types, sent: demo(enforced, mutations(conditional)), want: demo(enforced, mutations(plain)), wantGeneration: 1},
 		"off: stored field of the other gate":  {stored: demo(inline), sent: demo(inline, enforced), want: demo(inline), wantGeneration: 7},
+		"lookups off: create":                  {on: types, sent: demo(enforced, lookup("services", "Service")), want: demo(enforced), wantGeneration: 1},
+		"lookups on: create":                   {on: features.AdmissionPolicyLookups, sent: demo(enforced, lookup("services", "Service")), want: demo(lookup("services", "Service")), wantGeneration: 1},
 		"off: field of the other gate, stored": {stored: demo(enforced), sent: demo(enforced, mutations(conditional)), want: demo(enforced, mutations(plain)), wantGeneration: 8},
 	} {
 		t.Run(name, func(t *testing.T) { tc.run(t, policyKinds[1].strategy) })

@@ -112,14 +112,15 @@ type policyFields struct {
 	variables        *[]v1.Variable
 	failurePolicy    **v1.FailurePolicyType
 	typeChecking     **v1.TypeCheckingMode
+	lookups          *[]v1.Lookup
 }
 
 func fieldsOf(obj policy.Object) policyFields {
 	if p, ok := obj.(*admissionregistration.ValidatingAdmissionPolicy); ok {
-		return policyFields{&p.Spec.ParamKind, p.Spec.MatchConstraints, &p.Spec.MatchConditions, &p.Spec.Variables, &p.Spec.FailurePolicy, &p.Spec.TypeChecking}
+		return policyFields{&p.Spec.ParamKind, p.Spec.MatchConstraints, &p.Spec.MatchConditions, &p.Spec.Variables, &p.Spec.FailurePolicy, &p.Spec.TypeChecking, &p.Spec.Lookups}
 	}
 	p := obj.(*admissionregistration.MutatingAdmissionPolicy)
-	return policyFields{&p.Spec.ParamKind, p.Spec.MatchConstraints, &p.Spec.MatchConditions, &p.Spec.Variables, &p.Spec.FailurePolicy, &p.Spec.TypeChecking}
+	return policyFields{&p.Spec.ParamKind, p.Spec.MatchConstraints, &p.Spec.MatchConditions, &p.Spec.Variables, &p.Spec.FailurePolicy, &p.Spec.TypeChecking, &p.Spec.Lookups}
 }
 
 // Changes of both kinds of policies.
@@ -130,6 +131,14 @@ func params(kind string) change {
 
 func typeChecking(mode v1.TypeCheckingMode) change {
 	return func(obj policy.Object) { *fieldsOf(obj).typeChecking = new(mode) }
+}
+
+// lookup adds a lookup of all objects of a kind.
+func lookup(name, kind string) change {
+	return func(obj policy.Object) {
+		lookups := fieldsOf(obj).lookups
+		*lookups = append(*lookups, v1.Lookup{Name: name, APIVersion: "v1", Kind: kind})
+	}
 }
 
 func resources(names ...string) change {

@@ -59,6 +59,9 @@ func TestFieldsOfValidatingGates(t *testing.T) {
 		"failurePolicy, on: create":              {on: overrides, sent: demo(failurePolicies(ignore, nil)), want: demo(failurePolicies(ignore, nil)), wantGeneration: 1},
 		"failurePolicy, on: update":              {on: overrides, stored: demo(failurePolicies(nil)), sent: demo(failurePolicies(ignore)), want: demo(failurePolicies(ignore)), wantGeneration: 8},
 		"failurePolicy, on again: stored, kept":  {on: overrides, stored: demo(failurePolicies(ignore)), sent: demo(failurePolicies(ignore), label), want: demo(failurePolicies(ignore), label), wantGeneration: 7},
+		"lookups, off: create":                   {sent: demo(lookup("services", "Service")), want: demo(), wantGeneration: 1},
+		"lookups, off: stored, kept":             {stored: demo(lookup("services", "Service")), sent: demo(lookup("services", "Service"), expression("true")), want: demo(lookup("services", "Service"), expression("true")), wantGeneration: 8},
+		"lookups, on: create":                    {on: features.AdmissionPolicyLookups, sent: demo(lookup("services", "Service")), want: demo(lookup("services", "Service")), wantGeneration: 1},
 		"typeChecking, other gate on: create":    {on: singletons, sent: demo(enforced), want: demo(), wantGeneration: 1},
 	} {
 		t.Run(name, func(t *testing.T) { tc.run(t, policyKinds[0].strategy) })

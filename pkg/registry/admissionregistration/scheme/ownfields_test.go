@@ -42,8 +42,16 @@ func policy() *admissionregistration.ValidatingAdmissionPolicy {
 			TypeChecking:  new(v1.EnforcedTypeChecking),
 			FailurePolicy: new(v1.Fail),
 			Validations:   []v1.Validation{{Expression: "true", FailurePolicy: new(v1.Ignore)}, {Expression: "false"}},
+			Lookups:       lookups(),
 		},
 		Status: v1.ValidatingAdmissionPolicyStatus{ObservedGeneration: 2, ObservedCustomResources: observed()},
+	}
+}
+
+func lookups() []v1.Lookup {
+	return []v1.Lookup{
+		{Name: "ingresses", APIVersion: "networking.k8s.io/v1", Kind: "Ingress", Scope: new(v1.ClusterLookupScope), Index: new("item.metadata.name"), Consistency: new(v1.LatestLookupConsistency)},
+		{Name: "services", APIVersion: "v1", Kind: "Service"},
 	}
 }
 
@@ -74,6 +82,7 @@ func mutatingPolicy() *admissionregistration.MutatingAdmissionPolicy {
 		Spec: v1.MutatingAdmissionPolicySpec{
 			PolicyType:         new(v1.SingletonPolicy),
 			TypeChecking:       new(v1.EnforcedTypeChecking),
+			Lookups:            lookups(),
 			FailurePolicy:      new(v1.Fail),
 			ReinvocationPolicy: v1.IfNeededReinvocationPolicy,
 			Mutations: []v1.Mutation{
@@ -217,8 +226,13 @@ func TestKubernetesReadsOwnFields(t *testing.T) {
 }
 
 func TestApplyConfigurations(t *testing.T) {
+	lookups := []*applyv1.LookupApplyConfiguration{
+		applyv1.Lookup().WithName("ingresses").WithAPIVersion("networking.k8s.io/v1").WithKind("Ingress").WithScope(v1.ClusterLookupScope).WithIndex("item.metadata.name").WithConsistency(v1.LatestLookupConsistency),
+		applyv1.Lookup().WithName("services").WithAPIVersion("v1").WithKind("Service"),
+	}
 	policySpec := applyv1.ValidatingAdmissionPolicySpec().WithPolicyType(v1.SingletonPolicy).WithTypeChecking(v1.EnforcedTypeChecking).WithFailurePolicy(v1.Fail).WithValidations(
-		applyv1.Validation().WithExpression("true").WithFailurePolicy(v1.Ignore), applyv1.Validation().WithExpression("false"))
+		applyv1.Validation().WithExpression("true").WithFailurePolicy(v1.Ignore), applyv1.Validation().WithExpression("false")).
+		WithLookups(lookups...)
 	resources := []*applyv1.ObservedCustomResourceApplyConfiguration{
 		applyv1.ObservedCustomResource().WithGroup("rules.example.com").WithVersion("v1").WithKind("Limit").WithGeneration(3).WithUID("c0ffee"),
 		applyv1.ObservedCustomResource().WithGroup("rules.example.com").WithVersion("v1").WithKind("Quota").WithGeneration(0),
@@ -232,7 +246,8 @@ func TestApplyConfigurations(t *testing.T) {
 		applyv1.Mutation().WithExpression("null").WithCondition("true").WithMessage("too many").WithReason(metav1.StatusReasonForbidden).WithReinvocationPolicy(v1.NeverReinvocationPolicy),
 		applyv1.Mutation().WithPatchType(v1.PatchTypeJSONMergePatch).WithJSONMergePatch(applyv1.JSONMergePatch().WithExpression("{}")),
 		applyv1.Mutation().WithPatchType(v1.PatchTypeStrategicMergePatch).WithStrategicMergePatch(applyv1.StrategicMergePatch().WithExpression("Object{}")),
-		applyv1.Mutation().WithPatchType(v1.PatchTypeJSONPatch).WithJSONPatch(applyv1.JSONPatch().WithExpression("[JSONPatch{}]")).WithCondition(""))
+		applyv1.Mutation().WithPatchType(v1.PatchTypeJSONPatch).WithJSONPatch(applyv1.JSONPatch().WithExpression("[JSONPatch{}]")).WithCondition("")).
+		WithLookups(lookups...)
 	bindingSpec := applyv1.ValidatingAdmissionPolicyBindingSpec().WithPolicyName("demo").WithBindingType(v1.FallbackBinding)
 	mutatingBindingSpec := applyv1.MutatingAdmissionPolicyBindingSpec().WithPolicyName("demo").WithBindingType(v1.FallbackBinding)
 	for name, tc := range map[string]struct {

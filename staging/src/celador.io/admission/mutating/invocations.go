@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 
+	"celador.io/admission/internal/activation"
 	"celador.io/admission/matching"
 	"celador.io/admission/policy"
 )
@@ -21,6 +22,8 @@ type invocation struct {
 	binding *policy.Binding
 	target  *matching.Target
 	param   *unstructured.Unstructured
+	// lookups is nil if the policy has none.
+	lookups *activation.Lookups
 
 	// evaluated is set if a mutation was due or a match condition failed.
 	evaluated bool
@@ -77,8 +80,11 @@ func (r *applier) collectBinding(match *policy.Match[Body], b *policy.BindingMat
 		r.misconfigured(match.Policy, b.Name(), err.Error())
 		return
 	}
+	lookups := match.Lookups()
 	for _, param := range params {
-		r.invocations = append(r.invocations, invocation{Policy: match.Policy, CompiledSpec: match.Compiled(), binding: b.Binding, target: match.Target, param: param})
+		r.invocations = append(r.invocations, invocation{
+			Policy: match.Policy, CompiledSpec: match.Compiled(), binding: b.Binding, target: match.Target, param: param, lookups: lookups,
+		})
 	}
 }
 

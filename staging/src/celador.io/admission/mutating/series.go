@@ -35,7 +35,7 @@ func (r *applier) subject(i *invocation, values *objectValues) activation.Subjec
 	if !r.params.Of(i.param) {
 		r.params = activation.NewParamValue(i.param, activation.Typed)
 	}
-	return activation.Subject{Input: input, Namespace: r.namespace, Params: r.params}
+	return activation.Subject{Input: input, Namespace: r.namespace, Params: r.params, Lookups: i.lookups}
 }
 
 // series returns a series for one expression of a mutation. Each expression has its own cost

@@ -32,16 +32,20 @@ type Compilation struct {
 func compile(compiler *expression.Compiler, anatomy *policyspec.Anatomy) *Compilation {
 	c := &Compilation{anatomy: anatomy, compiled: make([]expression.Compiled, len(anatomy.Expressions))}
 	reader := compiler.Bare()
-	if anatomy.Has(policyspec.Variable) {
+	if anatomy.Has(policyspec.Variable) || len(anatomy.Lookups) > 0 {
 		composition := compiler.Compose()
 		defer compiler.Release(composition)
 		reader = composition.Compiler
+		composition.DeclareLookups(anatomy.LookupNames()...)
 		c.each(true, func(e *policyspec.Expression) (*expression.Program, *apiservercel.Error) {
 			return composition.Declare(e.Name, e.Source, anatomy.Declarations(e), environment.StoredExpressions)
 		})
 		expression.Link(c.variables)
 	}
 	c.each(false, func(e *policyspec.Expression) (*expression.Program, *apiservercel.Error) {
+		if e.Role == policyspec.Index {
+			return compiler.Compile(e.Source, anatomy.Declarations(e), environment.StoredExpressions, e.Returns()...)
+		}
 		return reader.Compile(e.Source, anatomy.Declarations(e), environment.StoredExpressions, e.Returns()...)
 	})
 	return c
@@ -69,12 +73,13 @@ func (c *Compilation) each(variables bool, compile func(*policyspec.Expression) 
 	}
 }
 
-// programs returns the programs of the expressions that compile, without those of messages, for
-// CompiledSpec.programs.
+// programs returns the programs of the expressions that compile, without those of messages and
+// indexes, for CompiledSpec.programs.
 func (c *Compilation) programs() []*expression.Program {
 	result := make([]*expression.Program, 0, len(c.compiled))
 	for i := range c.compiled {
-		if p := c.compiled[i].Program; p != nil && c.anatomy.Expressions[i].Role != policyspec.Message {
+		role := c.anatomy.Expressions[i].Role
+		if p := c.compiled[i].Program; p != nil && role != policyspec.Message && role != policyspec.Index {
 			result = append(result, p)
 		}
 	}

@@ -35,7 +35,7 @@ func countingStore() (s *store, compiled func() []string) {
 			return p.Spec.Validations[0].Message
 		})
 	}
-	return policy.NewStore(counting, nil, false), func() []string {
+	return policy.NewStore(counting, nil, nil, false), func() []string {
 		lock.Lock()
 		defer lock.Unlock()
 		return slices.Clone(names)

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"celador.io/admission/cel/expression"
+	"celador.io/admission/lookups"
 	"celador.io/admission/matching"
 	"celador.io/admission/params"
 	"celador.io/admission/policyspec"
@@ -28,6 +29,9 @@ type Config struct {
 	// Params gives access to param objects. Without it, policies with a paramKind fail the requests
 	// that they match.
 	Params params.Source
+	// Lookups gives access to the objects that policies look up. Without it, expressions that read a
+	// lookup fail.
+	Lookups lookups.Source
 	// Authorizer answers expressions that read 'authorizer'. Without it, such expressions fail.
 	Authorizer authorizer.UnconditionalAuthorizer
 }
@@ -47,15 +51,15 @@ type Engine[PolicyObject, BindingObject Object, Body any] struct {
 
 // NewStore returns an empty store. Objects that are put into it must not be changed afterwards.
 func (e *Engine[PolicyObject, BindingObject, Body]) NewStore() *Store[PolicyObject, BindingObject, Body] {
-	return NewStore(e.Descriptor, e.Params, e.Features[policyspec.TypeEnforcement])
+	return NewStore(e.Descriptor, e.Params, e.Lookups, e.Features[policyspec.TypeEnforcement])
 }
 
 // NewSnapshot returns a snapshot of the given policies and bindings, which must not be changed
 // afterwards. It returns the error of Store.Set. Policies with a paramKind fail the requests that
-// they match, because such a snapshot cannot read params. Enforced policies decide without a
-// verdict.
+// they match, and so do expressions that read lookups, because such a snapshot reads neither params
+// nor other objects. Enforced policies decide without a verdict.
 func (e *Engine[PolicyObject, BindingObject, Body]) NewSnapshot(objects ...runtime.Object) (*Snapshot[Body], error) {
-	s := NewStore(e.Descriptor, nil, false)
+	s := NewStore(e.Descriptor, nil, nil, false)
 	if err := s.Set(objects...); err != nil {
 		return nil, err
 	}

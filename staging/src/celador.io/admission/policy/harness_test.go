@@ -47,7 +47,7 @@ var descriptor = policy.Descriptor[*v1.ValidatingAdmissionPolicy, *v1.Validating
 
 // newStore returns a store with the given policies and bindings.
 func newStore(enforceTypes bool, source params.Source, objects ...any) *store {
-	s := policy.NewStore(descriptor, source, enforceTypes)
+	s := policy.NewStore(descriptor, source, nil, enforceTypes)
 	for _, object := range objects {
 		if err := s.Set(object.(runtime.Object)); err != nil {
 			panic(err)

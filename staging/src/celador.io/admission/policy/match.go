@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/klog/v2"
 
+	"celador.io/admission/internal/activation"
 	"celador.io/admission/matching"
 	"celador.io/admission/params"
 )
@@ -36,6 +37,8 @@ type Matches[Body any] struct {
 	// the targets of policies whose rules name an equivalent resource.
 	own    matching.Target
 	others []*matching.Target
+	// lookupStates is nil until a policy with lookups matches.
+	lookupStates *activation.LookupStates
 	// match is the current Match. It is reused, because thousands of policies may match.
 	match Match[Body]
 }
@@ -166,6 +169,22 @@ func (m *Matches[Body]) target(of matching.Target) *matching.Target {
 	}
 	m.others = append(m.others, &of)
 	return &of
+}
+
+// Lookups returns the value of 'lookups' for the policy, or nil if it has no lookups. The value
+// remains valid for the request, and all policies of the request see the same objects.
+func (m *Match[Body]) Lookups() *activation.Lookups {
+	if len(m.lookups) == 0 {
+		return nil
+	}
+	matches := m.matches
+	if matches.lookupStates == nil {
+		matches.lookupStates = activation.NewLookupStates()
+	}
+	return &activation.Lookups{
+		Context: matches.ctx, Namespace: matches.request.GetNamespace(), States: matches.lookupStates,
+		Definitions: m.lookups, Handles: m.bound.handles,
+	}
 }
 
 // Bindings is an iterator over the bindings through which the policy applies to the request.

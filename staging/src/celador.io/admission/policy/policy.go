@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"celador.io/admission/cel/expression"
+	"celador.io/admission/internal/activation"
 	"celador.io/admission/matching"
 	"celador.io/admission/policyspec"
 )
@@ -32,6 +33,7 @@ type Policy[Body any] struct {
 	// ParamKind is nil if the policy takes no params.
 	ParamKind *ParamKind
 
+	lookups     []activation.LookupDefinition
 	constraints *v1.MatchResources
 	// criteria holds the compiled constraints. The store sets it. Policies whose constraints are at
 	// the same address share it.
@@ -85,6 +87,19 @@ func New[Body any](compiler *expression.Compiler, object metav1.Object, anatomy 
 			return result
 		}
 		result.ParamKind = &ParamKind{kind, version.WithKind(kind.Kind)}
+	}
+	for i := range anatomy.Lookups {
+		lookup := &anatomy.Lookups[i]
+		version, err := schema.ParseGroupVersion(lookup.APIVersion)
+		if err != nil {
+			result.invalid = fmt.Errorf("failed to parse the apiVersion of lookup '%s': %w", lookup.Name, err)
+			return result
+		}
+		definition := activation.LookupDefinition{Lookup: lookup, Kind: version.WithKind(lookup.Kind)}
+		if lookup.Index != nil {
+			definition.Index = activation.NewIndex(compiler, *lookup.Index)
+		}
+		result.lookups = append(result.lookups, definition)
 	}
 	result.expressions.compile = func() *CompiledSpec[Body] {
 		c := compile(compiler, anatomy)

@@ -8,6 +8,7 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 
+	"celador.io/admission/lookups"
 	"celador.io/admission/matching"
 	"celador.io/admission/params"
 )
@@ -44,7 +45,7 @@ func (s *Snapshot[Body]) FailClosedParams(r *matching.Request) iter.Seq[params.H
 	}
 }
 
-// boundPolicy is a policy with its bindings and access to its params. Immutable.
+// boundPolicy is a policy with its bindings, and access to its params and lookups. Immutable.
 type boundPolicy[Body any] struct {
 	*Policy[Body]
 	*bindings
@@ -53,6 +54,8 @@ type boundPolicy[Body any] struct {
 	only *Binding
 	// params is nil without a paramKind.
 	params params.Handle
+	// handles has one handle for each lookup, or none if the store has no source of lookups.
+	handles []lookups.Handle
 }
 
 // inEffect reports whether the policy applies at all: it is a singleton, or it has a binding. p may

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"celador.io/admission/cel/intern"
+	"celador.io/admission/lookups"
 	"celador.io/admission/matching"
 	"celador.io/admission/params"
 	"celador.io/admission/policyspec"
@@ -37,6 +38,7 @@ type Descriptor[PolicyObject, BindingObject Object, Body any] struct {
 type Store[PolicyObject, BindingObject Object, Body any] struct {
 	descriptor Descriptor[PolicyObject, BindingObject, Body]
 	params     params.Source
+	lookups    lookups.Source
 	criteria   intern.Pool[weak.Pointer[v1.MatchResources], matching.Criteria]
 	binder     bindingCompiler
 	snapshot   atomic.Pointer[Snapshot[Body]]
@@ -56,12 +58,14 @@ type Store[PolicyObject, BindingObject Object, Body any] struct {
 }
 
 // NewStore returns an empty store. It opens a handle in source for the paramKind of each policy in
-// effect, and closes it when the policy no longer needs it. Without a source, policies with a
-// paramKind fail the requests that they match. Verdicts are ignored unless enforceTypes is set.
-func NewStore[PolicyObject, BindingObject Object, Body any](descriptor Descriptor[PolicyObject, BindingObject, Body], source params.Source, enforceTypes bool) *Store[PolicyObject, BindingObject, Body] {
+// effect, and one in lookups for each of its lookups, and closes them when the policy no longer
+// needs them. Without a source, policies with a paramKind fail the requests that they match; without
+// lookups, expressions that read a lookup fail. Verdicts are ignored unless enforceTypes is set.
+func NewStore[PolicyObject, BindingObject Object, Body any](descriptor Descriptor[PolicyObject, BindingObject, Body], source params.Source, lookups lookups.Source, enforceTypes bool) *Store[PolicyObject, BindingObject, Body] {
 	s := &Store[PolicyObject, BindingObject, Body]{
 		descriptor: descriptor,
 		params:     source,
+		lookups:    lookups,
 		policies:   map[string]*Policy[Body]{},
 		bindings:   map[string]*Binding{},
 		byPolicy:   map[string]*bindings{},
@@ -239,7 +243,7 @@ func (s *Store[PolicyObject, BindingObject, Body]) publish(names ...string) {
 		return
 	}
 	policies, index := slices.Clone(s.Snapshot().policies), s.Snapshot().index
-	var unused []params.Handle
+	var unused []closer
 	for _, name := range names {
 		var old *boundPolicy[Body]
 		at, found := slices.BinarySearchFunc(policies, name, func(p *boundPolicy[Body], name string) int { return strings.Compare(p.Name, name) })
@@ -254,9 +258,7 @@ func (s *Store[PolicyObject, BindingObject, Body]) publish(names ...string) {
 		if !sameCriteria(old, current) {
 			index = nil
 		}
-		if handle := s.open(current, old); handle != nil {
-			unused = append(unused, handle)
-		}
+		unused = append(unused, s.open(current, old)...)
 	}
 	if index == nil {
 		index = newIndex(policies)
@@ -267,19 +269,34 @@ func (s *Store[PolicyObject, BindingObject, Body]) publish(names ...string) {
 	}
 }
 
-// open sets current.params, the handle that keeps the params of the policy watched. It takes over
-// the handle of old, the state that current replaces, if both have the same paramKind. Otherwise it
-// opens one, and returns the handle of old, which the caller closes. Either state may be nil.
-func (s *Store[PolicyObject, BindingObject, Body]) open(current, old *boundPolicy[Body]) (unused params.Handle) {
-	if old != nil {
-		unused = old.params
-	}
+// A closer is the handle of a paramKind or of a lookup.
+type closer interface{ Close() }
+
+// open sets the handles that keep the params and the looked up objects of a policy watched. It takes
+// over the handle of params of old, the state that current replaces, if both have the same
+// paramKind. It returns the handles of old that current does not take over, which the caller closes.
+// Either state may be nil.
+func (s *Store[PolicyObject, BindingObject, Body]) open(current, old *boundPolicy[Body]) (unused []closer) {
 	switch {
 	case current == nil || current.ParamKind == nil || s.params == nil:
-	case unused != nil && old.ParamKind.GroupVersionKind == current.ParamKind.GroupVersionKind:
-		current.params, unused = unused, nil
+	case old != nil && old.params != nil && old.ParamKind.GroupVersionKind == current.ParamKind.GroupVersionKind:
+		current.params = old.params
 	default:
 		current.params = s.params.Open(current.ParamKind.GroupVersionKind)
+	}
+	if current != nil && s.lookups != nil {
+		for i := range current.lookups {
+			current.handles = append(current.handles, s.lookups.Open(current.lookups[i].Kind, current.lookups[i].Index))
+		}
+	}
+	if old == nil {
+		return nil
+	}
+	if old.params != nil && (current == nil || current.params != old.params) {
+		unused = append(unused, old.params)
+	}
+	for _, handle := range old.handles {
+		unused = append(unused, handle)
 	}
 	return unused
 }

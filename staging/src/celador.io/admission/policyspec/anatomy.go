@@ -28,6 +28,7 @@ type Anatomy struct {
 	ParamKind        *v1.ParamKind
 	MatchConstraints *v1.MatchResources
 	TypeChecking     *v1.TypeCheckingMode
+	Lookups          []v1.Lookup
 	// Singleton is set if the policy applies without a binding.
 	Singleton bool
 	// Mutates is set for mutating policies, whose expressions are compiled in another way: API
@@ -35,8 +36,8 @@ type Anatomy struct {
 	// values of a list or map, and the alternatives of a conditional, may have different types, as
 	// patches need.
 	Mutates bool
-	// Expressions lists the expressions of the policy: match conditions, variables, and then
-	// the validations or mutations, in the order of the spec.
+	// Expressions lists the expressions of the policy: match conditions, variables, then the
+	// validations or mutations, in the order of the spec, and at last the indexes of lookups.
 	//
 	// API validation compiles match conditions without the policy's variables, because
 	// Kubernetes does. The engines compile match conditions with them, also as Kubernetes does,
@@ -51,8 +52,8 @@ type Expression struct {
 	Path *field.Path
 	// Source is the expression as written.
 	Source string
-	// Index is the position of the match condition, variable, validation, audit annotation or
-	// mutation in its list.
+	// Index is the position of the match condition, variable, validation, audit annotation,
+	// mutation or lookup in its list.
 	Index int
 	// Name is the name of a variable or of a match condition, and empty otherwise.
 	Name string
@@ -83,7 +84,12 @@ func (e *Expression) CheckType(output *cel.Type) error {
 // Declarations returns the optional variables and types that the expression e of p is compiled
 // with.
 func (p *Anatomy) Declarations(e *Expression) expression.Declarations {
-	return e.Role.Declarations(p.ParamKind != nil)
+	if e.Role == Index {
+		return roles[Index].declarations
+	}
+	in := e.Role.Declarations(p.ParamKind != nil)
+	in.Lookups = len(p.Lookups) > 0
+	return in
 }
 
 // Enforced reports whether type errors keep the policy from deciding.
@@ -99,17 +105,18 @@ func (p *Anatomy) Has(role Role) bool {
 // check.
 func (p *Anatomy) SameTypes(other *Anatomy) bool {
 	same := equality.Semantic.DeepEqual
-	return same(p.TypeChecking, other.TypeChecking) && same(p.ParamKind, other.ParamKind) && same(p.MatchConstraints, other.MatchConstraints) &&
+	return same(p.TypeChecking, other.TypeChecking) && same(p.ParamKind, other.ParamKind) && same(p.MatchConstraints, other.MatchConstraints) && same(p.Lookups, other.Lookups) &&
 		slices.EqualFunc(p.Expressions, other.Expressions, func(a, b Expression) bool {
 			return a.Role == b.Role && a.Index == b.Index && a.Source == b.Source && a.PatchType == b.PatchType &&
 				(a.Role != Variable || a.Name == b.Name)
 		})
 }
 
-// SameConditions reports whether both policies have the same match conditions and the same
-// paramKind.
+// SameConditions reports whether both policies have the same match conditions, paramKind and
+// lookups.
 func (p *Anatomy) SameConditions(other *Anatomy) bool {
-	return equality.Semantic.DeepEqual(p.ParamKind, other.ParamKind) && slices.EqualFunc(p.conditions(), other.conditions(), func(a, b Expression) bool {
+	same := equality.Semantic.DeepEqual
+	return same(p.ParamKind, other.ParamKind) && same(p.Lookups, other.Lookups) && slices.EqualFunc(p.conditions(), other.conditions(), func(a, b Expression) bool {
 		return a.Name == b.Name && a.Source == b.Source
 	})
 }
@@ -140,6 +147,23 @@ func (p *Anatomy) addVariables(variables []v1.Variable) {
 		p.Expressions = append(p.Expressions, Expression{
 			Role: Variable, Path: specPath.Child("variables").Index(i).Child("expression"), Source: v.Expression, Index: i, Name: v.Name,
 		})
+	}
+}
+
+// LookupNames returns the names of the policy's lookups.
+func (p *Anatomy) LookupNames() []string {
+	names := make([]string, len(p.Lookups))
+	for i := range p.Lookups {
+		names[i] = p.Lookups[i].Name
+	}
+	return names
+}
+
+func (p *Anatomy) addIndexes() {
+	for i := range p.Lookups {
+		if index := p.Lookups[i].Index; index != nil {
+			p.Expressions = append(p.Expressions, Expression{Role: Index, Path: specPath.Child("lookups").Index(i).Child("index"), Source: *index, Index: i})
+		}
 	}
 }
 

@@ -35,6 +35,10 @@ const (
 	InlineExpressions Feature = "MutatingAdmissionPolicyInlineExpressions"
 )
 
+// Lookups lets policies read other objects than those of the request, as spec.lookups declares
+// (alpha). Neither KEP plans it.
+const Lookups Feature = "AdmissionPolicyLookups"
+
 // Features is the set of enabled features. Nil means that none is enabled. A field that needs a
 // disabled feature is ignored.
 type Features map[Feature]bool
@@ -42,7 +46,7 @@ type Features map[Feature]bool
 // FeaturesOf returns the features that are enabled in gates.
 func FeaturesOf(gates interface{ Enabled(Feature) bool }) Features {
 	features := Features{}
-	for _, f := range []Feature{Singleton, ValidationFailurePolicy, FallbackBinding, MutatingSingleton, MutatingFallbackBinding, TypeEnforcement, InlineExpressions} {
+	for _, f := range []Feature{Singleton, ValidationFailurePolicy, FallbackBinding, MutatingSingleton, MutatingFallbackBinding, TypeEnforcement, InlineExpressions, Lookups} {
 		features[f] = gates.Enabled(f)
 	}
 	return features

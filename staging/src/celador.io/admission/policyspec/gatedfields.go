@@ -30,6 +30,10 @@ func gated[T any](feature Feature, path *field.Path, value **T) gatedField {
 	return gatedField{feature, path, *value != nil, func() { *value = nil }}
 }
 
+func gatedList[T any](feature Feature, path *field.Path, list *[]T) gatedField {
+	return gatedField{feature, path, len(*list) > 0, func() { *list = nil }}
+}
+
 // gatedFields returns the fields of a spec that need a feature, set or not. spec is a pointer to
 // one of the types of Spec.
 func gatedFields(spec any) []gatedField {
@@ -38,7 +42,8 @@ func gatedFields(spec any) []gatedField {
 	case *v1.ValidatingAdmissionPolicySpec:
 		fields = append(fields,
 			gated(Singleton, specPath.Child("policyType"), &spec.PolicyType),
-			gated(TypeEnforcement, specPath.Child("typeChecking"), &spec.TypeChecking))
+			gated(TypeEnforcement, specPath.Child("typeChecking"), &spec.TypeChecking),
+			gatedList(Lookups, specPath.Child("lookups"), &spec.Lookups))
 		for i := range spec.Validations {
 			path := specPath.Child("validations").Index(i)
 			fields = append(fields, gated(ValidationFailurePolicy, path.Child("failurePolicy"), &spec.Validations[i].FailurePolicy))
@@ -46,7 +51,8 @@ func gatedFields(spec any) []gatedField {
 	case *v1.MutatingAdmissionPolicySpec:
 		fields = append(fields,
 			gated(MutatingSingleton, specPath.Child("policyType"), &spec.PolicyType),
-			gated(TypeEnforcement, specPath.Child("typeChecking"), &spec.TypeChecking))
+			gated(TypeEnforcement, specPath.Child("typeChecking"), &spec.TypeChecking),
+			gatedList(Lookups, specPath.Child("lookups"), &spec.Lookups))
 		for i := range spec.Mutations {
 			m, path := &spec.Mutations[i], specPath.Child("mutations").Index(i)
 			fields = append(fields,

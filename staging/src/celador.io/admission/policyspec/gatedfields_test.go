@@ -21,12 +21,14 @@ func TestGatedFields(t *testing.T) {
 			"spec.policyType":                   policyspec.Singleton,
 			"spec.typeChecking":                 policyspec.TypeEnforcement,
 			"spec.validations[0].failurePolicy": policyspec.ValidationFailurePolicy,
+			"spec.lookups":                      policyspec.Lookups,
 		})
 	})
 	t.Run("mutating", func(t *testing.T) {
 		testGatedFields[v1.MutatingAdmissionPolicySpec](t, map[string]policyspec.Feature{
 			"spec.policyType":                       policyspec.MutatingSingleton,
 			"spec.typeChecking":                     policyspec.TypeEnforcement,
+			"spec.lookups":                          policyspec.Lookups,
 			"spec.mutations[0].expression":          policyspec.InlineExpressions,
 			"spec.mutations[0].condition":           policyspec.InlineExpressions,
 			"spec.mutations[0].message":             policyspec.InlineExpressions,
@@ -72,7 +74,7 @@ func testGatedFields[S policyspec.Spec](t *testing.T, features map[string]policy
 	every := policyspec.Features{
 		policyspec.Singleton: true, policyspec.ValidationFailurePolicy: true, policyspec.FallbackBinding: true,
 		policyspec.MutatingSingleton: true, policyspec.MutatingFallbackBinding: true,
-		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true,
+		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true, policyspec.Lookups: true,
 	}
 	set, fields := full[S]()
 	gated := map[string]bool{}
@@ -196,7 +198,7 @@ func TestFeatures(t *testing.T) {
 	all := policyspec.Features{
 		policyspec.Singleton: true, policyspec.ValidationFailurePolicy: true, policyspec.FallbackBinding: true,
 		policyspec.MutatingSingleton: true, policyspec.MutatingFallbackBinding: true,
-		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true,
+		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true, policyspec.Lookups: true,
 	}
 	if diff := cmp.Diff(all, policyspec.FeaturesOf(gates(all))); diff != "" {
 		t.Errorf("features differ (-want +got):\n%s", diff)

@@ -19,6 +19,7 @@ func Mutating(spec *v1.MutatingAdmissionPolicySpec) *Anatomy {
 		ParamKind:        spec.ParamKind,
 		MatchConstraints: spec.MatchConstraints,
 		TypeChecking:     spec.TypeChecking,
+		Lookups:          spec.Lookups,
 		Singleton:        IsSingleton(spec.PolicyType),
 		Mutates:          true,
 	}
@@ -39,5 +40,6 @@ func Mutating(spec *v1.MutatingAdmissionPolicySpec) *Anatomy {
 			}
 		}
 	}
+	p.addIndexes()
 	return p
 }

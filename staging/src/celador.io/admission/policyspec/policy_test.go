@@ -35,7 +35,7 @@ func celFields(fields []apiField) map[string]string {
 		if kind.Kind() == reflect.Pointer {
 			kind = kind.Elem()
 		}
-		if kind.Kind() == reflect.String && (strings.HasSuffix(f.name, "Expression") || f.name == "Condition") {
+		if kind.Kind() == reflect.String && (strings.HasSuffix(f.name, "Expression") || f.name == "Condition" || f.name == "Index") {
 			result[f.path] = f.path
 		}
 	}

@@ -30,6 +30,9 @@ const (
 	MutationCondition
 	// Patch is the role of the expression that computes the patch of a mutation.
 	Patch
+	// Index is the role of spec.lookups[].index. Servers evaluate it for the objects that they
+	// cache, and not for requests.
+	Index
 )
 
 // NamespaceFields is the part of the request's namespace that expressions read as
@@ -54,7 +57,7 @@ var (
 // roles declares the properties of each role.
 var roles = [...]struct {
 	// declarations are the optional variables and types that expressions of the role are compiled
-	// with. Params is not set in them, because it depends on the policy.
+	// with. Params and Lookups are not set in them, because they depend on the policy.
 	declarations expression.Declarations
 	// noAuthorizer is set if evaluation does not provide 'authorizer', whatever declarations say.
 	// Kubernetes declares it to audit annotations, but an annotation that reads it fails.
@@ -95,6 +98,10 @@ var roles = [...]struct {
 	},
 	Patch: {
 		declarations: expression.Declarations{Authorizer: true, Patches: true},
+	},
+	Index: {
+		declarations: expression.Declarations{Item: true},
+		returns:      []*cel.Type{cel.StringType, cel.ListType(cel.StringType), cel.ListType(cel.DynType), cel.DynType},
 	},
 }
 

@@ -18,6 +18,7 @@ func Validating(spec *v1.ValidatingAdmissionPolicySpec) *Anatomy {
 		ParamKind:        spec.ParamKind,
 		MatchConstraints: spec.MatchConstraints,
 		TypeChecking:     spec.TypeChecking,
+		Lookups:          spec.Lookups,
 		Singleton:        IsSingleton(spec.PolicyType),
 	}
 	p.addConditions(spec.MatchConditions)
@@ -34,5 +35,6 @@ func Validating(spec *v1.ValidatingAdmissionPolicySpec) *Anatomy {
 			Role: AuditAnnotation, Path: specPath.Child("auditAnnotations").Index(i).Child("valueExpression"), Source: a.ValueExpression, Index: i,
 		})
 	}
+	p.addIndexes()
 	return p
 }

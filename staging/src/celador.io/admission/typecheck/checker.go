@@ -28,6 +28,8 @@ type Checker struct {
 	// types so large that cel-go would check them for hours.
 	sizes *typesize.Overloads
 	types Types
+	// lookups holds the types of the lookups of the policy that is checked, by name.
+	lookups map[string]resolvedType
 	// maxCost limits the cost of checking a policy.
 	maxCost int
 }
@@ -87,6 +89,11 @@ func (c *Checker) CheckMutating(policy *v1.MutatingAdmissionPolicy) *Result {
 
 func (c *Checker) check(policy *policyspec.Anatomy) *Result {
 	result := &Result{}
+	if len(policy.Lookups) > 0 {
+		looking := *c
+		looking.lookups = c.findLookups(policy.Lookups, result)
+		c = &looking
+	}
 	expressions := c.expressionsOf(policy)
 	params := c.findParams(policy.ParamKind, result)
 	var checked []checkedType

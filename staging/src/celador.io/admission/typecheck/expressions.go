@@ -25,7 +25,8 @@ type fieldExpression struct {
 }
 
 // expressionsOf returns the expressions of a policy in the order of its anatomy, in which a
-// variable comes before the expressions that read it.
+// variable comes before the expressions that read it. The indexes of lookups, which come last in
+// the anatomy, are left out: they do not depend on the object of a request.
 func (c *Checker) expressionsOf(policy *policyspec.Anatomy) []fieldExpression {
 	var matchConditions []int
 	// mutationConditions maps the position of a mutation to the position of its condition in
@@ -39,8 +40,12 @@ func (c *Checker) expressionsOf(policy *policyspec.Anatomy) []fieldExpression {
 			mutationConditions[e.Index] = i
 		}
 	}
-	expressions := make([]fieldExpression, len(policy.Expressions))
-	for i := range policy.Expressions {
+	count := len(policy.Expressions)
+	for count > 0 && policy.Expressions[count-1].Role == policyspec.Index {
+		count--
+	}
+	expressions := make([]fieldExpression, count)
+	for i := range expressions {
 		e := &policy.Expressions[i]
 		parse := sync.OnceValues(func() (syntax, error) { return c.parse(e.Source) })
 		expressions[i] = fieldExpression{e, parse, matchConditions, policy.Mutates}

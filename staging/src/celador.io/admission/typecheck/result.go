@@ -5,6 +5,7 @@ package typecheck
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -121,7 +122,8 @@ func (r *Result) coversAll(targets []target) bool {
 		found.Insert(t.resource.Resource)
 	}
 	return !slices.ContainsFunc(r.Unchecked, func(u Unchecked) bool {
-		return u.Field != paramKindField && (u.Reason != UnknownResource || !found.Has(u.Resource.Resource))
+		ofObject := u.Field != paramKindField && !strings.HasPrefix(u.Field, lookupsField.String())
+		return ofObject && (u.Reason != UnknownResource || !found.Has(u.Resource.Resource))
 	})
 }
 

@@ -44,6 +44,13 @@ func (c *Checker) newScope(object resolvedType, params *resolvedType) *scope {
 		cel.Variable(expression.OldObject, objectType),
 		cel.Variable(expression.Variables, cel.ObjectType(variablesType)),
 	}
+	if len(c.lookups) > 0 {
+		for name, objects := range c.lookups {
+			table.lookups[name] = expression.LookupType(table.root(objects))
+		}
+		s.options = append(append(s.options, expression.LookupDeclarations().EnvOptions...),
+			cel.Variable(expression.Lookups, cel.ObjectType(expression.LookupsTypeName)))
+	}
 	if params != nil {
 		s.options = append(s.options, cel.Variable(expression.Params, table.root(*params)))
 	}

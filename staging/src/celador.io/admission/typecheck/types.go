@@ -35,8 +35,11 @@ type Types interface {
 // paramKindField is the field path of the paramKind.
 const paramKindField = "spec.paramKind"
 
-// constraintsField is the field path of the match constraints.
-var constraintsField = field.NewPath("spec", "matchConstraints")
+// constraintsField and lookupsField are the field paths of the match constraints and of the lookups.
+var (
+	constraintsField = field.NewPath("spec", "matchConstraints")
+	lookupsField     = field.NewPath("spec", "lookups")
+)
 
 // resolvedType is a kind and its schema. Without a schema, values of the type are dynamic.
 type resolvedType struct {
@@ -58,23 +61,45 @@ func (c *Checker) findParams(declared *v1.ParamKind, result *Result) *resolvedTy
 	if declared == nil {
 		return nil
 	}
-	var found resolvedType
-	version, err := schema.ParseGroupVersion(declared.APIVersion)
-	kind := version.WithKind(declared.Kind)
+	found, err := c.findNamed(declared.APIVersion, declared.Kind)
+	if err != nil {
+		result.omit(Unchecked{Field: paramKindField, Kind: found.kind, Reason: reasonOf(err), Err: err})
+		return &resolvedType{}
+	}
+	result.Params = found.kind
+	return &found
+}
+
+// findLookups returns the types of the objects of lookups, by the names of the lookups. A type that
+// cannot be resolved is dynamic, and the result lists it as unchecked.
+func (c *Checker) findLookups(lookups []v1.Lookup, result *Result) map[string]resolvedType {
+	found := make(map[string]resolvedType, len(lookups))
+	for i := range lookups {
+		resolved, err := c.findNamed(lookups[i].APIVersion, lookups[i].Kind)
+		if err != nil {
+			result.omit(Unchecked{Field: lookupsField.Index(i).String(), Kind: resolved.kind, Reason: reasonOf(err), Err: err})
+			resolved.schema = nil
+		}
+		found[lookups[i].Name] = resolved
+	}
+	return found
+}
+
+// findNamed returns the type that a policy names by apiVersion and kind. With an error, it returns
+// the kind if apiVersion can be parsed.
+func (c *Checker) findNamed(apiVersion, name string) (found resolvedType, err error) {
+	version, err := schema.ParseGroupVersion(apiVersion)
+	kind := version.WithKind(name)
 	if err != nil {
 		kind = schema.GroupVersionKind{}
-		err = fmt.Errorf("%w: %w", err, &meta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: declared.Kind}})
+		err = fmt.Errorf("%w: %w", err, &meta.NoKindMatchError{GroupKind: schema.GroupKind{Kind: name}})
 	} else if found, err = c.resolve(kind); errors.Is(err, resolver.ErrSchemaNotFound) {
 		if _, notServed := c.types.RESTMapping(kind.GroupKind(), kind.Version); notServed != nil {
 			err = notServed
 		}
 	}
-	if err != nil {
-		result.omit(Unchecked{Field: paramKindField, Kind: kind, Reason: reasonOf(err), Err: err})
-		return &resolvedType{}
-	}
-	result.Params = kind
-	return &found
+	found.kind = kind
+	return found, err
 }
 
 // wildcardKind stands for the types behind "*".

@@ -13,6 +13,8 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/openapi"
 	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"celador.io/admission/cel/expression"
 )
 
 // variablesType is the name of the type of 'variables'.
@@ -35,6 +37,8 @@ type typeTable struct {
 	objects map[string]object
 	// variables holds the types of the policy's variables, by name.
 	variables map[string]*cel.Type
+	// lookups holds the types of the policy's lookups, by name.
+	lookups map[string]*cel.Type
 }
 
 // object is an object type.
@@ -48,7 +52,7 @@ type object struct {
 }
 
 func newTypeTable(others types.Provider) *typeTable {
-	return &typeTable{Provider: others, objects: map[string]object{}, variables: map[string]*cel.Type{}}
+	return &typeTable{Provider: others, objects: map[string]object{}, variables: map[string]*cel.Type{}, lookups: map[string]*cel.Type{}}
 }
 
 // root returns the CEL type of a resource.
@@ -128,7 +132,7 @@ func additionalOf(s *spec.Schema) *spec.Schema {
 
 // FindStructType implements types.Provider.
 func (t *typeTable) FindStructType(name string) (*types.Type, bool) {
-	if _, ok := t.objects[name]; ok || name == variablesType {
+	if _, ok := t.objects[name]; ok || name == variablesType || name == expression.LookupsTypeName {
 		return types.NewTypeTypeWithParam(types.NewObjectType(name)), true
 	}
 	return t.Provider.FindStructType(name)
@@ -139,6 +143,10 @@ func (t *typeTable) FindStructFieldType(name, field string) (*types.FieldType, b
 	if name == variablesType {
 		variable, ok := t.variables[field]
 		return &types.FieldType{Type: variable}, ok
+	}
+	if name == expression.LookupsTypeName {
+		lookup, ok := t.lookups[field]
+		return &types.FieldType{Type: lookup}, ok
 	}
 	if o, ok := t.objects[name]; ok {
 		found := t.fieldOf(name, o, field)

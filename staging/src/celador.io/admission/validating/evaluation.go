@@ -86,6 +86,8 @@ type policyEvaluation struct {
 	target *matching.Target
 	// input is nil until the policy is evaluated.
 	input *activation.Input
+	// lookups is nil if the policy has none.
+	lookups *activation.Lookups
 	// evaluated is set once evaluation.found is a result of this policy.
 	evaluated   bool
 	annotations annotations
@@ -98,7 +100,7 @@ func (e *evaluation) evaluate(snapshot *Snapshot) error {
 			e.misconfigured(match.Policy, "", match.Err)
 			continue
 		}
-		p := policyEvaluation{compiledPolicy: compiledPolicy{Policy: match.Policy}, target: match.Target}
+		p := policyEvaluation{compiledPolicy: compiledPolicy{Policy: match.Policy}, target: match.Target, lookups: match.Lookups()}
 		for b := range match.Bindings {
 			if err := e.apply(&p, b); err != nil {
 				return err
@@ -156,7 +158,7 @@ func (e *evaluation) resultFor(p *policyEvaluation, param *unstructured.Unstruct
 	if p.CompiledSpec == nil {
 		p.CompiledSpec = p.Policy.Compiled()
 	}
-	subject := activation.Subject{Input: p.input, Namespace: &e.namespace}
+	subject := activation.Subject{Input: p.input, Namespace: &e.namespace, Lookups: p.lookups}
 	e.param = activation.ParamValue{}
 	if param != nil {
 		e.param = *activation.NewParamValue(param, activation.Unstructured)

@@ -42,6 +42,7 @@ var texts = map[policyspec.Role]struct {
 	policyspec.AuditAnnotation:   {trims: true, missing: "valueExpression is not specified", maxBytes: maxValueExpression},
 	policyspec.MutationCondition: {trims: true, quotesTrimmed: true},
 	policyspec.Patch:             {trims: true, quotesTrimmed: true},
+	policyspec.Index:             {optional: true},
 }
 
 // expressionErrors holds the errors of a policy's expressions by field. All expressions are
@@ -76,11 +77,16 @@ func (e expressionErrors) rest(policy *policyspec.Anatomy) field.ErrorList {
 func checkExpressions(policy, stored *policyspec.Anatomy) expressionErrors {
 	plain := expression.Default()
 	composed := plain
-	var composition *expression.Composition // nil if the policy has no variables to declare
-	if policy.Mutates || policy.Has(policyspec.Variable) {
+	conditions := plain
+	var composition *expression.Composition // nil if the policy has nothing to declare
+	if policy.Mutates || policy.Has(policyspec.Variable) || len(policy.Lookups) > 0 {
 		composition = plain.Compose()
 		defer plain.Release(composition)
 		composed = composition.Compiler
+	}
+	if len(policy.Lookups) > 0 {
+		composition.DeclareLookups(policy.LookupNames()...)
+		conditions = composed
 	}
 
 	known := stored.Sources()
@@ -100,7 +106,9 @@ func checkExpressions(policy, stored *policyspec.Anatomy) expressionErrors {
 			var err *apiservercel.Error
 			switch e.Role {
 			case policyspec.MatchCondition:
-				program, err = plain.Compile(source, policy.Declarations(e), origin, e.Returns()...)
+				program, err = conditions.Compile(source, policy.Declarations(e), origin, e.Returns()...)
+			case policyspec.Index:
+				_, err = plain.Compile(source, policy.Declarations(e), origin, e.Returns()...)
 			case policyspec.Variable:
 				_, err = composition.Declare(e.Name, source, policy.Declarations(e), origin)
 			default:

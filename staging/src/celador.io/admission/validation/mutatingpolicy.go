@@ -47,6 +47,7 @@ func checkMutatingPolicy(policy, old *v1.MutatingAdmissionPolicy, features polic
 		optional(constraints, spec.MatchConstraints, checkMutableOperations),
 		checkMatchConditions(path.Child("matchConditions"), spec.MatchConditions, expressions),
 		checkVariables(path.Child("variables"), spec.Variables, expressions),
+		checkLookups(path.Child("lookups"), spec.Lookups, stored.Lookups, expressions),
 		when(len(spec.Mutations) == 0, field.Required(mutations, "mutations must contain at least one item")),
 		checkMutations(mutations, spec.Mutations, stored.Mutations, policyspec.PatchTypes(policyspec.InUse(stored, features)), expressions),
 		knownReinvocation.required(path.Child("reinvocationPolicy"), unlessEmpty(&spec.ReinvocationPolicy)),

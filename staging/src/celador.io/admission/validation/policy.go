@@ -53,6 +53,7 @@ func checkPolicy(policy, old *v1.ValidatingAdmissionPolicy) field.ErrorList {
 		required(path.Child("matchConstraints"), spec.MatchConstraints, checkMatchConstraints),
 		checkMatchConditions(path.Child("matchConditions"), spec.MatchConditions, expressions),
 		checkVariables(path.Child("variables"), spec.Variables, expressions),
+		checkLookups(path.Child("lookups"), spec.Lookups, stored.Lookups, expressions),
 	)
 
 	validations, annotations := path.Child("validations"), path.Child("auditAnnotations")

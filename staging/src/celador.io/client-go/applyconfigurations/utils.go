@@ -35,6 +35,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &admissionregistrationv1.JSONMergePatchApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("JSONPatch"):
 		return &admissionregistrationv1.JSONPatchApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Lookup"):
+		return &admissionregistrationv1.LookupApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("MatchCondition"):
 		return &admissionregistrationv1.MatchConditionApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("MatchResources"):

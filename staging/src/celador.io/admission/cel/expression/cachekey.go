@@ -21,6 +21,8 @@ func newCacheKey(scope programs.Digest, source string, in Declarations, origin e
 	d.Flag(in.Params)
 	d.Flag(in.Authorizer)
 	d.Flag(in.Patches)
+	d.Flag(in.Lookups)
+	d.Flag(in.Item)
 	d.Text(string(origin))
 	for _, t := range returns {
 		d.Type(t)

@@ -30,11 +30,13 @@ type Compiler struct {
 	base func() (*environment.EnvSet, error)
 	envs map[Declarations]func() (*environment.EnvSet, error)
 	bare func() *Compiler
-	// cache and functions are shared with compositions. The scope of a composition is part of
-	// its cache keys.
+	// cache, functions and lookupFunctions are shared with compositions. The scope of a composition
+	// is part of its cache keys.
 	cache     *programs.Cache[Program]
 	functions programs.BaseFunctions
-	scope     programs.Digest
+	// lookupFunctions returns the functions with those of lookups.
+	lookupFunctions func() (programs.BaseFunctions, error)
+	scope           programs.Digest
 	// positions maps the names of the policy's variables in scope to their positions, by which
 	// programs read them from a Series.
 	positions map[string]int
@@ -58,18 +60,29 @@ var Default = sync.OnceValue(func() *Compiler {
 // environment. It extends base with the variables of policies on first use; if that fails, Compile
 // returns an internal error.
 func NewCompiler(base *environment.EnvSet) *Compiler {
-	c := newCompiler(func() (*environment.EnvSet, error) { return base, nil })
+	c := newCompiler(func() (*environment.EnvSet, error) { return base, nil }, newLookupsType())
 	c.cache, c.functions = &programs.Cache[Program]{}, programs.NewBaseFunctions(base)
+	c.lookupFunctions = sync.OnceValues(func() (programs.BaseFunctions, error) {
+		extended, err := base.Extend(LookupDeclarations())
+		if err != nil {
+			return nil, err
+		}
+		return programs.NewBaseFunctions(extended), nil
+	})
 	return c
 }
 
-// newCompiler returns a compiler whose cache and functions the caller must set.
-func newCompiler(base func() (*environment.EnvSet, error)) *Compiler {
+// newCompiler returns a compiler whose cache and functions the caller must set. lookups is the type
+// of 'lookups'.
+func newCompiler(base func() (*environment.EnvSet, error), lookups *apiservercel.DeclType) *Compiler {
 	c := &Compiler{base: base, envs: map[Declarations]func() (*environment.EnvSet, error){}}
-	for i := range 8 {
-		in := Declarations{Params: i&1 > 0, Authorizer: i&2 > 0, Patches: i&4 > 0}
-		c.envs[in] = sync.OnceValues(func() (*environment.EnvSet, error) { return declare(base, in) })
+	add := func(in Declarations) {
+		c.envs[in] = sync.OnceValues(func() (*environment.EnvSet, error) { return declare(base, in, lookups) })
 	}
+	for i := range 16 {
+		add(Declarations{Params: i&1 > 0, Authorizer: i&2 > 0, Patches: i&4 > 0, Lookups: i&8 > 0})
+	}
+	add(Declarations{Item: true})
 	c.bare = sync.OnceValue(func() *Compiler { return c.Compose().Compiler })
 	return c
 }
@@ -106,7 +119,7 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	if err != nil {
 		return nil, programs.InternalError("unexpected error loading CEL environment: %v", err)
 	}
-	functions, err := c.functions.Of(origin)
+	functions, err := c.functionsFor(in, origin)
 	if err != nil {
 		return nil, programs.InternalError("unexpected error loading CEL environment: %v", err)
 	}
@@ -163,6 +176,18 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	return program, nil
 }
 
+// functionsFor returns the functions that expressions with the declarations may call.
+func (c *Compiler) functionsFor(in Declarations, origin environment.Type) (*programs.Builtins, error) {
+	functions := c.functions
+	if in.Lookups {
+		var err error
+		if functions, err = c.lookupFunctions(); err != nil {
+			return nil, err
+		}
+	}
+	return functions.Of(origin)
+}
+
 func (c *Compiler) env(in Declarations, origin environment.Type) (*cel.Env, error) {
 	set, err := c.envs[in]()
 	if err != nil {
@@ -197,10 +222,13 @@ func mustReturn(types []*cel.Type, output *cel.Type) string {
 
 // declare extends an environment with the variables that expressions may read. The object,
 // oldObject and params have dynamic types, because one policy matches objects of several kinds.
-func declare(base func() (*environment.EnvSet, error), in Declarations) (*environment.EnvSet, error) {
+func declare(base func() (*environment.EnvSet, error), in Declarations, lookups *apiservercel.DeclType) (*environment.EnvSet, error) {
 	declared, err := base()
 	if err != nil {
 		return nil, err
+	}
+	if in.Item {
+		return declared.Extend(environment.VersionedOptions{IntroducedVersion: always, EnvOptions: []cel.EnvOption{cel.Variable(Item, cel.DynType)}})
 	}
 	variables := []cel.EnvOption{
 		cel.Variable(Object, cel.DynType),
@@ -215,6 +243,13 @@ func declare(base func() (*environment.EnvSet, error), in Declarations) (*enviro
 			cel.Variable(RequestResource, library.ResourceCheckType))
 	}
 	declared, err = declared.Extend(RequestDeclarations(), environment.VersionedOptions{IntroducedVersion: always, EnvOptions: variables})
+	if err == nil && in.Lookups {
+		declared, err = declared.Extend(LookupDeclarations(), environment.VersionedOptions{
+			IntroducedVersion: always,
+			EnvOptions:        []cel.EnvOption{cel.Variable(Lookups, lookups.CelType())},
+			DeclTypes:         []*apiservercel.DeclType{lookups},
+		})
+	}
 	if err != nil || !in.Patches {
 		return declared, err
 	}

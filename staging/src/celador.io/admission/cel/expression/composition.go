@@ -15,6 +15,8 @@ import (
 type Composition struct {
 	*Compiler
 	fields *apiservercel.DeclType
+	// lookups is the type of 'lookups'.
+	lookups *apiservercel.DeclType
 	// declared is the number of calls of Declare. types assigns types to the variables that
 	// compile.
 	declared int
@@ -36,6 +38,7 @@ func (c *Compiler) Compose() *Composition {
 func (c *Compiler) Release(composition *Composition) {
 	// Clearing the maps instead would keep the memory of the largest policy.
 	composition.fields.Fields, composition.positions = map[string]*apiservercel.DeclField{}, map[string]int{}
+	composition.lookups.Fields = map[string]*apiservercel.DeclField{}
 	composition.declared, composition.types, composition.scope = 0, VariableTypes{}, noVariables
 	c.compositions.Put(composition)
 }
@@ -52,11 +55,12 @@ func (c *Compiler) newComposition() *Composition {
 			DeclTypes:         []*apiservercel.DeclType{variables},
 		})
 	}
-	composed := newCompiler(func() (*environment.EnvSet, error) { return base, err })
-	composed.cache, composed.functions, composed.scope, composed.tracer = c.cache, c.functions, noVariables, c.tracer
+	lookups := newLookupsType()
+	composed := newCompiler(func() (*environment.EnvSet, error) { return base, err }, lookups)
+	composed.cache, composed.functions, composed.lookupFunctions, composed.scope, composed.tracer = c.cache, c.functions, c.lookupFunctions, noVariables, c.tracer
 	composed.composedBy = c
 	composed.positions = map[string]int{}
-	return &Composition{Compiler: composed, fields: variables}
+	return &Composition{Compiler: composed, fields: variables, lookups: lookups}
 }
 
 // Declare compiles a variable and declares it for all later expressions of the policy. A variable
@@ -74,6 +78,15 @@ func (c *Composition) Declare(name, source string, in Declarations, origin envir
 	c.declared++
 	c.scope = extended(c.scope, name, declared.CelType())
 	return program, err
+}
+
+// DeclareLookups declares the names of the policy's lookups, for all later expressions that are
+// compiled with Declarations.Lookups. Their objects have dynamic type.
+func (c *Composition) DeclareLookups(names ...string) {
+	for _, name := range names {
+		c.lookups.Fields[name] = apiservercel.NewDeclField(name, dynamicLookup, true, nil, nil)
+		c.scope = extended(c.scope, Lookups+"."+name, dynamicLookup.CelType())
+	}
 }
 
 var scalars = map[*cel.Type]*apiservercel.DeclType{

@@ -155,7 +155,7 @@ var lastNumber atomic.Uint32
 func perRequest(checked *ast.AST) bool {
 	for _, reference := range checked.ReferenceMap() {
 		switch reference.Name {
-		case NamespaceObject, Params, Authorizer, RequestResource:
+		case NamespaceObject, Params, Authorizer, RequestResource, Lookups:
 			return false
 		}
 	}

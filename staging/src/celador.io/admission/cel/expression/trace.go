@@ -33,8 +33,8 @@ type Tracer interface {
 // Values, costs and errors are the same as without a tracer. Traced programs take a multiple of the
 // time, so they are not for servers.
 func (c *Compiler) Traced(tracer Tracer) *Compiler {
-	traced := newCompiler(c.base)
-	traced.cache, traced.envs, traced.functions, traced.tracer = c.cache, c.envs, c.functions, tracer
+	traced := newCompiler(c.base, newLookupsType())
+	traced.cache, traced.envs, traced.functions, traced.lookupFunctions, traced.tracer = c.cache, c.envs, c.functions, c.lookupFunctions, tracer
 	return traced
 }
 

@@ -13,10 +13,12 @@ const (
 	Authorizer      = "authorizer"
 	RequestResource = "authorizer.requestResource"
 	Variables       = "variables"
+	Lookups         = "lookups"
+	Item            = "item"
 )
 
 // Declarations selects the optional variables that an expression may read. Object, OldObject,
-// Request and NamespaceObject are always declared.
+// Request and NamespaceObject are declared unless Item is set.
 type Declarations struct {
 	// Params declares 'params', for policies with a paramKind.
 	Params bool
@@ -25,4 +27,8 @@ type Declarations struct {
 	// Patches declares the types of mutations, JSONPatch and Object with the types of its fields,
 	// and the function jsonpatch.escapeKey.
 	Patches bool
+	// Lookups declares 'lookups' with the lookups of Composition.DeclareLookups.
+	Lookups bool
+	// Item declares 'item', and no other variable. No other field is set with it.
+	Item bool
 }

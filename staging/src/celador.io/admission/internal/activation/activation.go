@@ -20,6 +20,8 @@ type Subject struct {
 	Namespace *Namespace
 	// Params is nil if 'params' is null or not declared.
 	Params *ParamValue
+	// Lookups is nil if 'lookups' is not declared.
+	Lookups *Lookups
 }
 
 // activation resolves names such as 'object' and 'request' to the values of a subject, for one
@@ -38,6 +40,8 @@ func (a *activation) ResolveName(name string) (any, bool) {
 		return a.oldObject, true
 	case expression.Params:
 		return a.Params.value(), true
+	case expression.Lookups:
+		return a.Lookups.value(), a.Lookups != nil
 	case expression.Request:
 		if a.role == policyspec.MatchCondition {
 			return a.conditionRequestValue(), true

@@ -129,6 +129,26 @@ type ValidatingAdmissionPolicySpec struct {
 	// AdmissionPolicyTypeEnforcement.
 	// +optional
 	TypeChecking *TypeCheckingMode `json:"typeChecking,omitempty" protobuf:"bytes,1001,opt,name=typeChecking,casttype=TypeCheckingMode"`
+
+	// lookups declare objects of other kinds, which expressions read as
+	// 'lookups.<name>':
+	//
+	// - 'get(name)' and 'get(namespace, name)' return an optional of the object. The
+	// namespace defaults to that of the request.
+	//
+	// - 'list()' and 'list(labelSelector)' return the objects in the order of
+	// namespaces and names.
+	//
+	// - 'indexed(key)' returns the objects that the index has under the key.
+	//
+	// All expressions of a policy that is evaluated for a request see the same
+	// objects. Whoever creates a policy
+	// or changes its lookups must be allowed to list and watch all objects of the
+	// kinds. At most 16. Alpha: requires the feature gate AdmissionPolicyLookups.
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Lookups []Lookup `json:"lookups,omitempty" protobuf:"bytes,1002,rep,name=lookups"`
 }
 
 // PolicyType defines how a policy is applied.

@@ -34,6 +34,11 @@ func (in JSONPatch) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Lookup) OpenAPIModelName() string {
+	return "io.k8s.api.admissionregistration.v1.Lookup"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in MatchCondition) OpenAPIModelName() string {
 	return "io.k8s.api.admissionregistration.v1.MatchCondition"
 }

@@ -40,6 +40,10 @@ const (
 	MutatingAdmissionPolicyInlineExpressions         = policyspec.InlineExpressions
 )
 
+// AdmissionPolicyLookups (alpha, off by default) lets policies read other objects than those of the
+// request, as package policyspec describes. It works like the gates above.
+const AdmissionPolicyLookups = policyspec.Lookups
+
 // notShipped are the stages of gates that Kubernetes does not have.
 var notShipped = featuregate.VersionedSpecs{{Version: version.MajorMinor(1, 37), Default: false, PreRelease: featuregate.Alpha}}
 
@@ -62,6 +66,7 @@ var gates = map[featuregate.Feature]featuregate.VersionedSpecs{
 	MutatingAdmissionPolicyFallbackBinding:           notShipped,
 	AdmissionPolicyTypeEnforcement:                   notShipped,
 	MutatingAdmissionPolicyInlineExpressions:         notShipped,
+	AdmissionPolicyLookups:                           notShipped,
 }
 
 func init() {

@@ -66,6 +66,31 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: expression
       type:
         scalar: string
+- name: io.k8s.api.admissionregistration.v1.Lookup
+  map:
+    fields:
+    - name: apiVersion
+      type:
+        scalar: string
+      default: ""
+    - name: consistency
+      type:
+        scalar: string
+    - name: index
+      type:
+        scalar: string
+    - name: kind
+      type:
+        scalar: string
+      default: ""
+    - name: name
+      type:
+        scalar: string
+      default: ""
+    - name: scope
+      type:
+        scalar: string
+    elementRelationship: atomic
 - name: io.k8s.api.admissionregistration.v1.MatchCondition
   map:
     fields:
@@ -161,6 +186,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: failurePolicy
       type:
         scalar: string
+    - name: lookups
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.admissionregistration.v1.Lookup
+          elementRelationship: associative
+          keys:
+          - name
     - name: matchConditions
       type:
         list:
@@ -428,6 +461,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: failurePolicy
       type:
         scalar: string
+    - name: lookups
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.admissionregistration.v1.Lookup
+          elementRelationship: associative
+          keys:
+          - name
     - name: matchConditions
       type:
         list:

@@ -133,6 +133,9 @@ func checkOf[T any, P interface {
 		enabled := policyspec.FeaturesOf(utilfeature.DefaultFeatureGate)
 		errs := policyspec.Disabled(spec(obj), policyspec.InUse(spec(stored), enabled))
 		policyspec.DropDisabled(spec(obj), spec(stored), enabled)
+		if obj.GetDeletionTimestamp() == nil {
+			errs = append(errs, unsupported(spec(obj))...)
+		}
 		errs = append(errs, validate(validator, obj, stored, creates)...)
 		if len(errs) == 0 {
 			errs = validator.Check(ctx, obj, stored)
@@ -145,6 +148,25 @@ func checkOf[T any, P interface {
 		}
 		return validator.UpdateWarnings(ctx, obj), nil
 	}
+}
+
+// unsupported returns an error for each field of a spec that only an API server can support.
+func unsupported(spec any) field.ErrorList {
+	var lookups []v1.Lookup
+	switch spec := spec.(type) {
+	case *v1.ValidatingAdmissionPolicySpec:
+		lookups = spec.Lookups
+	case *v1.MutatingAdmissionPolicySpec:
+		lookups = spec.Lookups
+	}
+	var errs field.ErrorList
+	for i := range lookups {
+		if c := lookups[i].Consistency; c != nil && *c == v1.LatestLookupConsistency {
+			errs = append(errs, field.Forbidden(field.NewPath("spec", "lookups").Index(i).Child("consistency"),
+				"the polyfill reads objects by requests, and cannot wait for the latest: remove consistency Latest"))
+		}
+	}
+	return errs
 }
 
 func validate[P metav1.Object](validator policyvalidation.Validator[P], obj, stored P, creates bool) field.ErrorList {

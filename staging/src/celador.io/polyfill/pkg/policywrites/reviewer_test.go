@@ -198,6 +198,19 @@ func TestReview(t *testing.T) {
 		"enforced policy for a type that is not known": {
 			on: features.AdmissionPolicyTypeEnforcement, resource: validatingPolicies, object: strings.ReplaceAll(enforced("object.spec.replcias < 3"), "[apps]", "[example.com]"),
 		},
+		"lookups": {on: features.AdmissionPolicyLookups, resource: validatingPolicies, object: looking("ConfigMap", "Cached")},
+		"unreadable lookups": {
+			on: features.AdmissionPolicyLookups, resource: validatingPolicies, object: looking("Secret", "Cached"), wantKind: "ValidatingAdmissionPolicy",
+			wantErr: `spec.lookups[0]: Forbidden: user "alice" must have "list" permission on secrets in all namespaces, because messages of the policy may show what it looks up`,
+		},
+		"latest lookups": {
+			on: features.AdmissionPolicyLookups, resource: validatingPolicies, object: looking("ConfigMap", "Latest"), wantKind: "ValidatingAdmissionPolicy",
+			wantErr: "spec.lookups[0].consistency: Forbidden: the polyfill reads objects by requests, and cannot wait for the latest: remove consistency Latest",
+		},
+		"disabled lookups": {
+			resource: validatingPolicies, object: looking("ConfigMap", "Cached"), wantKind: "ValidatingAdmissionPolicy",
+			wantErr: "spec.lookups: Forbidden: requires the AdmissionPolicyLookups feature gate to be enabled",
+		},
 		"update of an unbound policy": {resource: validatingPolicies, object: valid, old: valid, wantWarns: []string{noBinding}},
 		"update of a bound policy":    {resource: mutatingPolicies, object: mutating, old: mutating},
 		"being deleted": {
@@ -234,6 +247,11 @@ func TestReview(t *testing.T) {
 // enforced returns a validating policy whose type errors are refused.
 func enforced(expression string) string {
 	return strings.Replace(strings.Replace(valid, "failurePolicy", "typeChecking: Enforced, failurePolicy", 1), "true", expression, 1)
+}
+
+// looking returns a validating policy with a lookup.
+func looking(kind, consistency string) string {
+	return strings.Replace(valid, "failurePolicy", "lookups: [{name: objects, apiVersion: v1, kind: "+kind+", consistency: "+consistency+"}], failurePolicy", 1)
 }
 
 func request(t *testing.T, write *admissionv1.AdmissionRequest) *review.Request {

@@ -53,6 +53,42 @@ func (c Checker) ValidateKind(ctx context.Context, kind *v1.ParamKind) field.Err
 	return nil
 }
 
+// ValidateLookups returns an error for each of a policy's lookups unless the user may list and watch
+// all objects of the kind in all namespaces, because the policy may be evaluated for a request in
+// any namespace.
+func (c Checker) ValidateLookups(ctx context.Context, lookups []v1.Lookup) field.ErrorList {
+	var errs field.ErrorList
+	for i := range lookups {
+		if err := c.checkLookup(ctx, v1.ParamKind{APIVersion: lookups[i].APIVersion, Kind: lookups[i].Kind}); err != nil {
+			errs = append(errs, field.Forbidden(field.NewPath("spec", "lookups").Index(i), err.Error()))
+		}
+	}
+	return errs
+}
+
+func (c Checker) checkLookup(ctx context.Context, kind v1.ParamKind) error {
+	who, ok := request.UserFrom(ctx)
+	if !ok {
+		return errors.New("cannot identify user to authorize read access to objects of lookups")
+	}
+	if slices.Contains(who.GetGroups(), user.SystemPrivilegedGroup) {
+		return nil
+	}
+	resource, unknown := c.resource(kind)
+	for _, verb := range []string{"list", "watch"} {
+		allowed, err := c.allowed(ctx, who, verb, resource, "", "")
+		switch {
+		case err != nil:
+			return fmt.Errorf("failed to authorize request: %w", err)
+		case !allowed && unknown != nil:
+			return fmt.Errorf("no resource of kind %s in %s is served, and user %q must then have %q permission for all resources of the API version", kind.Kind, kind.APIVersion, who.GetName(), verb)
+		case !allowed:
+			return fmt.Errorf("user %q must have %q permission on %s in all namespaces, because messages of the policy may show what it looks up", who.GetName(), verb, resource.GroupResource())
+		}
+	}
+	return nil
+}
+
 func (c Checker) checkKind(ctx context.Context, kind v1.ParamKind) error {
 	who, ok := request.UserFrom(ctx)
 	if !ok {

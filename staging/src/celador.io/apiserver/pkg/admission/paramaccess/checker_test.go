@@ -221,3 +221,48 @@ func expect(t *testing.T, got field.ErrorList, at, want string) {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 }
+
+func TestValidateLookups(t *testing.T) {
+	all := func(verb string) authorizer.Attributes {
+		return read(verb, "rules.example.com", "v1", "replicalimits", "", "")[0]
+	}
+	for name, tc := range map[string]struct {
+		who       user.Info
+		kind      string
+		decision  authorizer.Decision
+		err       error
+		wantAsked []authorizer.Attributes
+		want      string
+	}{
+		"may list and watch": {who: alice, kind: limits.Kind, decision: authorizer.DecisionAllow, wantAsked: []authorizer.Attributes{all("list"), all("watch")}},
+		"may not list": {
+			who: alice, kind: limits.Kind, decision: authorizer.DecisionNoOpinion, wantAsked: []authorizer.Attributes{all("list")},
+			want: `user "alice" must have "list" permission on replicalimits.rules.example.com in all namespaces, because messages of the policy may show what it looks up`,
+		},
+		"unknown kind": {
+			who: alice, kind: "Unknown", decision: authorizer.DecisionDeny, wantAsked: read("list", "rules.example.com", "v1", "*", "", ""),
+			want: `no resource of kind Unknown in rules.example.com/v1 is served, and user "alice" must then have "list" permission for all resources of the API version`,
+		},
+		"authorizer fails": {
+			who: alice, kind: limits.Kind, err: errors.New("no answer"), wantAsked: []authorizer.Attributes{all("list")},
+			want: "failed to authorize request: no answer",
+		},
+		"administrator": {who: &user.DefaultInfo{Name: "root", Groups: []string{user.SystemPrivilegedGroup}}, kind: "Unknown", decision: authorizer.DecisionDeny},
+		"no user":       {kind: limits.Kind, decision: authorizer.DecisionAllow, want: "cannot identify user to authorize read access to objects of lookups"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &server{decision: tc.decision, err: tc.err}
+			got := s.checker().ValidateLookups(requestBy(tc.who), []v1.Lookup{{Name: "l", APIVersion: limits.APIVersion, Kind: tc.kind}})
+			var want field.ErrorList
+			if tc.want != "" {
+				want = field.ErrorList{field.Forbidden(field.NewPath("spec", "lookups").Index(0), tc.want)}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("errors (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.wantAsked, s.asked); diff != "" {
+				t.Errorf("asked (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

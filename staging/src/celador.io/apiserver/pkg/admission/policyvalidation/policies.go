@@ -74,9 +74,9 @@ type TypeWarnings[Policy metav1.Object] func(ctx context.Context, policy Policy)
 type BoundPolicyNames func(ctx context.Context, version string) (sets.Set[string], error)
 
 // Validator returns the Validator of the policies. The user must be allowed by params to read all
-// objects of a new paramKind. types, which may be nil, is called only while feature gate
-// AdmissionPolicyTypeEnforcement is on. warnings may be nil, too. The Validator warns about an
-// updated policy that, according to bound, no binding binds.
+// objects of a new paramKind, and of the lookups of a policy whose spec changes. types, which may be
+// nil, is called only while feature gate AdmissionPolicyTypeEnforcement is on. warnings may be nil,
+// too. The Validator warns about an updated policy that, according to bound, no binding binds.
 func (k PolicyDescriptor[Policy, Spec]) Validator(params paramaccess.Checker, types TypeCheck[Policy], warnings TypeWarnings[Policy], bound BoundPolicyNames) Validator[Policy] {
 	return Validator[Policy]{
 		validate: k.validate, validateUpdate: k.validateUpdate,
@@ -84,6 +84,10 @@ func (k PolicyDescriptor[Policy, Spec]) Validator(params paramaccess.Checker, ty
 			var errs field.ErrorList
 			if paramKind := k.paramKind(policy); !equality.Semantic.DeepEqual(paramKind, k.paramKind(stored)) {
 				errs = params.ValidateKind(ctx, paramKind)
+			}
+			// Every expression may show what another expression looks up, so each change counts.
+			if !equality.Semantic.DeepEqual(k.spec(policy), k.spec(stored)) {
+				errs = append(errs, params.ValidateLookups(ctx, k.anatomy(k.spec(policy)).Lookups)...)
 			}
 			return append(errs, k.typeErrors(types, policy, stored)...)
 		},

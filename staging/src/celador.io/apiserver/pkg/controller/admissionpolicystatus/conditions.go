@@ -95,8 +95,8 @@ func (r *report) uncheckedFor(reasons ...typecheck.Reason) string {
 	return typecheck.Truncate(strings.Join(slices.Compact(lines), "\n"), maxMessage)
 }
 
-// notFound returns an error for the paramKind and for each resource of a rule that the server
-// does not serve.
+// notFound returns an error for the paramKind, each kind of a lookup and each resource of a rule
+// that the server does not serve.
 //
 // A rule stands for all combinations of its groups, versions and resources, and most of the
 // combinations often do not exist. A resource counts as not found only if it exists in none of
@@ -107,8 +107,11 @@ func (r *report) notFound(p *policy) []error {
 	for _, u := range r.unchecked {
 		switch u.Reason {
 		case typecheck.UnknownKind:
-			errs = append(errs, fmt.Errorf("%s: no custom resource definition or API server serves kind %s of %s",
-				u.Field, p.paramKind.Kind, p.paramKind.APIVersion))
+			kind, version := u.Kind.Kind, u.Kind.GroupVersion().String()
+			if p.paramKind != nil && u.Kind.Empty() { // its apiVersion cannot be parsed
+				kind, version = p.paramKind.Kind, p.paramKind.APIVersion
+			}
+			errs = append(errs, fmt.Errorf("%s: no custom resource definition or API server serves kind %s of %s", u.Field, kind, version))
 		case typecheck.UnknownResource:
 			key := ruleResource{u.Field, u.Resource.Resource}
 			if unserved[key] == nil {

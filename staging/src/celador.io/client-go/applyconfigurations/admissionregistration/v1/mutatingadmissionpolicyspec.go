@@ -71,6 +71,22 @@ type MutatingAdmissionPolicySpecApplyConfiguration struct {
 	// and bindings must not refer to it. Alpha: requires the feature gate
 	// MutatingAdmissionPolicySingleton.
 	PolicyType *admissionregistrationv1.PolicyType `json:"policyType,omitempty"`
+	// lookups declare objects of other kinds, which expressions read as
+	// 'lookups.<name>':
+	//
+	// - 'get(name)' and 'get(namespace, name)' return an optional of the object. The
+	// namespace defaults to that of the request.
+	//
+	// - 'list()' and 'list(labelSelector)' return the objects in the order of
+	// namespaces and names.
+	//
+	// - 'indexed(key)' returns the objects that the index has under the key.
+	//
+	// All expressions of a policy that is evaluated for a request see the same
+	// objects. Whoever creates a policy
+	// or changes its lookups must be allowed to list and watch all objects of the
+	// kinds. At most 16. Alpha: requires the feature gate AdmissionPolicyLookups.
+	Lookups []LookupApplyConfiguration `json:"lookups,omitempty"`
 }
 
 // MutatingAdmissionPolicySpecApplyConfiguration constructs a declarative configuration of the MutatingAdmissionPolicySpec type for use with
@@ -163,5 +179,18 @@ func (b *MutatingAdmissionPolicySpecApplyConfiguration) WithTypeChecking(value a
 // If called multiple times, the PolicyType field is set to the value of the last call.
 func (b *MutatingAdmissionPolicySpecApplyConfiguration) WithPolicyType(value admissionregistrationv1.PolicyType) *MutatingAdmissionPolicySpecApplyConfiguration {
 	b.PolicyType = &value
+	return b
+}
+
+// WithLookups adds the given value to the Lookups field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Lookups field.
+func (b *MutatingAdmissionPolicySpecApplyConfiguration) WithLookups(values ...*LookupApplyConfiguration) *MutatingAdmissionPolicySpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithLookups")
+		}
+		b.Lookups = append(b.Lookups, *values[i])
+	}
 	return b
 }

@@ -67,6 +67,22 @@ type ValidatingAdmissionPolicySpecApplyConfiguration struct {
 	// such fields. Defaults to Informational. Alpha: requires the feature gate
 	// AdmissionPolicyTypeEnforcement.
 	TypeChecking *admissionregistrationv1.TypeCheckingMode `json:"typeChecking,omitempty"`
+	// lookups declare objects of other kinds, which expressions read as
+	// 'lookups.<name>':
+	//
+	// - 'get(name)' and 'get(namespace, name)' return an optional of the object. The
+	// namespace defaults to that of the request.
+	//
+	// - 'list()' and 'list(labelSelector)' return the objects in the order of
+	// namespaces and names.
+	//
+	// - 'indexed(key)' returns the objects that the index has under the key.
+	//
+	// All expressions of a policy that is evaluated for a request see the same
+	// objects. Whoever creates a policy
+	// or changes its lookups must be allowed to list and watch all objects of the
+	// kinds. At most 16. Alpha: requires the feature gate AdmissionPolicyLookups.
+	Lookups []LookupApplyConfiguration `json:"lookups,omitempty"`
 }
 
 // ValidatingAdmissionPolicySpecApplyConfiguration constructs a declarative configuration of the ValidatingAdmissionPolicySpec type for use with
@@ -164,5 +180,18 @@ func (b *ValidatingAdmissionPolicySpecApplyConfiguration) WithPolicyType(value a
 // If called multiple times, the TypeChecking field is set to the value of the last call.
 func (b *ValidatingAdmissionPolicySpecApplyConfiguration) WithTypeChecking(value admissionregistrationv1.TypeCheckingMode) *ValidatingAdmissionPolicySpecApplyConfiguration {
 	b.TypeChecking = &value
+	return b
+}
+
+// WithLookups adds the given value to the Lookups field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Lookups field.
+func (b *ValidatingAdmissionPolicySpecApplyConfiguration) WithLookups(values ...*LookupApplyConfiguration) *ValidatingAdmissionPolicySpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithLookups")
+		}
+		b.Lookups = append(b.Lookups, *values[i])
+	}
 	return b
 }

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/admission/plugin/manifest"
+
+	v1 "celador.io/api/admissionregistration/v1"
 )
 
 func (l *Loader[Policy, Binding]) checkPolicy(policy Policy) error {
@@ -15,6 +18,15 @@ func (l *Loader[Policy, Binding]) checkPolicy(policy Policy) error {
 		return fmt.Errorf("%s %q: spec.paramKind is not supported for static manifests", l.Policies.Name, policy.GetName())
 	}
 	return nil
+}
+
+// ForbidLookups returns an error if a policy of a file has lookups. Clients write the objects that
+// are looked up, and policies in files must not depend on clients.
+func ForbidLookups(lookups []v1.Lookup) field.ErrorList {
+	if len(lookups) == 0 {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(field.NewPath("spec", "lookups"), "lookups are not supported for static manifests")}
 }
 
 func (l *Loader[Policy, Binding]) checkBinding(binding Binding) error {

@@ -32,6 +32,7 @@ func newLoader(features policyspec.Features, types *typechecks.Validator) *manif
 				// rejected by Disabled, with the name of the field.
 				errs := validation.ValidateMutatingAdmissionPolicy(p, policyspec.Features{policyspec.InlineExpressions: true})
 				errs = append(errs, policyspec.Disabled(&p.Spec, features)...)
+				errs = append(errs, manifest.ForbidLookups(p.Spec.Lookups)...)
 				if len(errs) > 0 {
 					return errs
 				}

@@ -80,7 +80,7 @@ func New(configFile io.Reader) (*Plugin, error) {
 			schemas := typeconverters.New(d.OpenAPI(), d.IsBuiltIn)
 			go schemas.Run(wait.ContextForChannel(d.Stop))
 			p.engine = mutating.NewEngine(mutating.Config{
-				Config:     engine.Config{Features: d.Features, Namespaces: d.Namespaces(), Params: d.Params(), Authorizer: d.Authorizer},
+				Config:     engine.Config{Features: d.Features, Namespaces: d.Namespaces(), Params: d.Params(), Lookups: d.Lookups(), Authorizer: d.Authorizer},
 				PluginName: PluginName, TypeConverters: schemas,
 			})
 			return p.engine

@@ -212,6 +212,7 @@ func TestManifests(t *testing.T) {
 		"wrong expression":    {strings.Replace(static, "JSONPatch{op", "JSONPath{op", 1), false, "spec.mutations[0].jsonPatch.expression: Invalid value"},
 		"wrong name":          {strings.Replace(static, "p.static.k8s.io", "p", 1), false, `"p" in file "DIR/m.yaml" must have a name ending with ".static.k8s.io"`},
 		"params":              {strings.Replace(static, "spec:", "spec:\n  paramKind: {apiVersion: v1, kind: ConfigMap}", 1), false, "spec.paramKind is not supported for static manifests"},
+		"lookups":             {strings.Replace(static, "spec:", "spec:\n  lookups: [{name: a, apiVersion: v1, kind: Secret}]", 1), true, "spec.lookups: Forbidden: lookups are not supported for static manifests"},
 		"binding to nothing":  {staticBinding, false, `binding "p.static.k8s.io" references policy "p.static.k8s.io" which does not exist in the manifest directory`},
 		"validating policies": {strings.Replace(static, "MutatingAdmissionPolicy", "ValidatingAdmissionPolicy", 1), false, "error loading DIR/m.yaml: "},
 	} {

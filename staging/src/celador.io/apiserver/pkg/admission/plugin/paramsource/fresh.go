@@ -71,7 +71,7 @@ func (k *kind) checkFresh(ctx context.Context) error {
 // watched finds out whether an informer has seen everything that is stored, and whether the server
 // forbids it to list and watch. Safe for concurrent use.
 type watched struct {
-	resource resource
+	resource Resource
 	client   dynamic.Interface
 	// open identifies the watch by the address that it holds. It is nil while there is no watch.
 	open atomic.Pointer[byte]
@@ -130,7 +130,7 @@ func (w *watched) checkFresh(ctx context.Context) error {
 	}
 	objects := w.client.Resource(w.resource.GroupVersionResource)
 	list := objects.List
-	if w.resource.namespaced {
+	if w.resource.Namespaced {
 		list = objects.Namespace(metav1.NamespaceDefault).List
 	}
 	current, err := list(ctx, metav1.ListOptions{FieldSelector: noObject})

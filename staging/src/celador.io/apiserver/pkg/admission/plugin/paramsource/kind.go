@@ -149,7 +149,7 @@ func (k *kind) run(ctx context.Context) {
 		case r.running && k.current.Load().forbidden() != nil:
 		case r.running:
 			pause, retry = verifyInterval, firstRetry
-		case !notServed(err):
+		case !NotServed(err):
 			pause, retry = retry, min(2*retry, retryInterval)
 		}
 		select {
@@ -169,7 +169,7 @@ func (k *kind) synced() error {
 		return k.failed.Load().err
 	case s == nil:
 		return errors.New("not looked for yet")
-	case s.err != nil && notServed(s.err):
+	case s.err != nil && NotServed(s.err):
 		return nil
 	}
 	lister, err := s.read()
@@ -218,7 +218,7 @@ type reconciler struct {
 
 	// running is set while an informer for resource runs, which cancel stops.
 	running  bool
-	resource resource
+	resource Resource
 	cancel   context.CancelFunc
 	// lastError is the text of the last discovery's error, or empty if it had none.
 	lastError string
@@ -230,18 +230,18 @@ type reconciler struct {
 // the discovery. A forbidden informer is replaced, because the delay before it tries again grows to
 // a minute.
 func (r *reconciler) reconcile(ctx context.Context) error {
-	served, err := resolve(ctx, r.discovery, r.gvk)
+	served, err := Resolve(ctx, r.discovery, r.gvk)
 	if err == nil && (!r.running || served != r.resource || r.current.Load().refused()) {
 		err = r.startInformer(ctx, served)
 	}
 	// While discovery itself fails, the kind may still be served, so the informer keeps running.
-	if err != nil && (!r.running || notServed(err)) {
+	if err != nil && (!r.running || NotServed(err)) {
 		r.cancel()
 		r.running = false
 		s := &state{err: err}
 		r.failed.Store(s)
 		// The first discovery may fail because the server is starting.
-		if notServed(err) || time.Since(r.started) >= discoveryTimeout {
+		if NotServed(err) || time.Since(r.started) >= discoveryTimeout {
 			r.publish(s)
 		}
 	}
@@ -249,7 +249,7 @@ func (r *reconciler) reconcile(ctx context.Context) error {
 	return err
 }
 
-func (r *reconciler) startInformer(ctx context.Context, served resource) error {
+func (r *reconciler) startInformer(ctx context.Context, served Resource) error {
 	ctx, cancel := context.WithCancel(ctx)
 	open := &watched{resource: served, client: r.client}
 	if err := r.current.Load().forbidden(); err != nil {
@@ -271,7 +271,7 @@ func (r *reconciler) startInformer(ctx context.Context, served resource) error {
 	r.publish(&state{lister: lister, watched: open})
 	r.cancel()
 	r.running, r.resource, r.cancel = true, served, cancel
-	r.logger.V(2).Info("Following params", "resource", served.GroupVersionResource, "namespaced", served.namespaced)
+	r.logger.V(2).Info("Following params", "resource", served.GroupVersionResource, "namespaced", served.Namespaced)
 	return nil
 }
 
@@ -287,6 +287,7 @@ func (r *reconciler) logChange(err error) {
 	r.lastError = current
 }
 
-func notServed(err error) bool {
+// NotServed reports whether an error of Resolve means that the server does not serve the kind.
+func NotServed(err error) bool {
 	return meta.IsNoMatchError(err) || apierrors.IsNotFound(err)
 }

@@ -24,7 +24,7 @@ const getTimeout = time.Second
 
 // A lister implements params.Lister.
 type lister struct {
-	resource
+	Resource
 	gvk     schema.GroupVersionKind
 	client  dynamic.NamespaceableResourceInterface
 	objects cache.Indexer
@@ -34,9 +34,9 @@ type lister struct {
 }
 
 // newLister returns a lister of the objects of an informer, which the caller starts afterwards.
-func newLister(client dynamic.Interface, r resource, gvk schema.GroupVersionKind, informer cache.SharedIndexInformer) (params.Lister, error) {
+func newLister(client dynamic.Interface, r Resource, gvk schema.GroupVersionKind, informer cache.SharedIndexInformer) (params.Lister, error) {
 	l := &lister{
-		resource: r,
+		Resource: r,
 		gvk:      gvk,
 		client:   client.Resource(r.GroupVersionResource),
 		objects:  informer.GetIndexer(),
@@ -48,7 +48,7 @@ func newLister(client dynamic.Interface, r resource, gvk schema.GroupVersionKind
 }
 
 // Namespaced implements params.Lister.
-func (l *lister) Namespaced() bool { return l.namespaced }
+func (l *lister) Namespaced() bool { return l.Resource.Namespaced }
 
 // Synced implements params.Lister.
 func (l *lister) Synced() <-chan struct{} { return l.synced }
@@ -95,7 +95,7 @@ func (l *lister) list(namespace string, selector labels.Selector) ([]*unstructur
 }
 
 func (l *lister) objectsIn(namespace string) ([]any, error) {
-	if l.namespaced {
+	if l.Resource.Namespaced {
 		return l.objects.ByIndex(cache.NamespaceIndex, namespace)
 	}
 	return l.objects.List(), nil

@@ -12,24 +12,24 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// A resource is the resource that serves a kind.
-type resource struct {
+// A Resource is the resource that serves a kind.
+type Resource struct {
 	schema.GroupVersionResource
-	namespaced bool
+	Namespaced bool
 }
 
-// resolve returns the resource that serves a kind. If no resource does, the error satisfies
-// notServed; any other error is a failure of discovery.
-func resolve(ctx context.Context, discovery Discovery, gvk schema.GroupVersionKind) (resource, error) {
+// Resolve returns the resource that serves a kind. If no resource does, the error satisfies
+// NotServed; any other error is a failure of discovery.
+func Resolve(ctx context.Context, discovery Discovery, gvk schema.GroupVersionKind) (Resource, error) {
 	gv := gvk.GroupVersion()
 	list, err := discovery.ServerResourcesForGroupVersionWithContext(ctx, gv.String())
 	if err != nil {
-		return resource{}, fmt.Errorf("resources of %v: %w", gv, err)
+		return Resource{}, fmt.Errorf("resources of %v: %w", gv, err)
 	}
 	for _, r := range list.APIResources {
 		if subresource := strings.Contains(r.Name, "/"); r.Kind == gvk.Kind && !subresource {
-			return resource{gv.WithResource(r.Name), r.Namespaced}, nil
+			return Resource{gv.WithResource(r.Name), r.Namespaced}, nil
 		}
 	}
-	return resource{}, &meta.NoKindMatchError{GroupKind: gvk.GroupKind(), SearchedVersions: []string{gvk.Version}}
+	return Resource{}, &meta.NoKindMatchError{GroupKind: gvk.GroupKind(), SearchedVersions: []string{gvk.Version}}
 }

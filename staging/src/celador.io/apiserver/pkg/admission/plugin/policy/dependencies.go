@@ -20,6 +20,7 @@ import (
 	"celador.io/admission/policyspec"
 
 	"celador.io/apiserver/pkg/admission/plugin/caches"
+	"celador.io/apiserver/pkg/admission/plugin/lookupsource"
 	"celador.io/apiserver/pkg/admission/plugin/paramsource"
 	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
 )
@@ -42,6 +43,7 @@ type Dependencies struct {
 	informers kubeinformers.SharedInformerFactory
 	dynamic   dynamic.Interface
 	params    *paramsource.Source
+	lookups   *lookupsource.Source
 	id        string
 }
 
@@ -120,6 +122,14 @@ func (d *Dependencies) Params() *paramsource.Source {
 		d.params = paramsource.New(singleRequests(d.Client.Discovery()), d.dynamic, d.config.Freshness.Limit, d.config.Installed, d.Stop)
 	}
 	return d.params
+}
+
+// Lookups returns the source of looked up objects. It must not be called at the same time as itself.
+func (d *Dependencies) Lookups() *lookupsource.Source {
+	if d.lookups == nil {
+		d.lookups = lookupsource.New(singleRequests(d.Client.Discovery()), d.dynamic, d.config.StoredObjects, d.config.Installed, d.Stop)
+	}
+	return d.lookups
 }
 
 // OpenAPI returns a client of the server that publishes the schemas of objects.

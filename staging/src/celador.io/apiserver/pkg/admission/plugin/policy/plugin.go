@@ -154,7 +154,7 @@ func (p *Plugin[Policy, Binding, Body]) ParamsSynced() error {
 	if err := p.PoliciesSynced(); err != nil || p.store == nil {
 		return err
 	}
-	return p.Params().Synced()
+	return errors.Join(p.Params().Synced(), p.Lookups().Synced())
 }
 
 // CompileAll compiles the policies in effect that are not compiled yet, until ctx ends. A plugin

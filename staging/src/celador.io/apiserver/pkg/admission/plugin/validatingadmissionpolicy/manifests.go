@@ -29,6 +29,7 @@ func newLoader(features policyspec.Features, types *typechecks.Validator) *manif
 			Items: manifest.Items(func(list *v1.ValidatingAdmissionPolicyList) []v1.ValidatingAdmissionPolicy { return list.Items }),
 			Validate: func(p policy) field.ErrorList {
 				errs := append(validation.ValidateValidatingAdmissionPolicy(p), policyspec.Disabled(&p.Spec, features)...)
+				errs = append(errs, manifest.ForbidLookups(p.Spec.Lookups)...)
 				if len(errs) > 0 {
 					return errs
 				}

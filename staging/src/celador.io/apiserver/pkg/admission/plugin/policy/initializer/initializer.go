@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/client-go/openapi"
+	"k8s.io/client-go/tools/cache"
 
 	"celador.io/admission/policy"
 	"celador.io/admission/typecheck"
@@ -30,8 +31,8 @@ type PolicyPlugin interface {
 	// PoliciesSynced returns nil if the plugin knows all policies and bindings that existed when
 	// the server started. Safe for concurrent use once the server runs.
 	PoliciesSynced() error
-	// ParamsSynced returns nil if the plugin knows the params of all policies that were in effect
-	// when the server started, apart from kinds that the server does not serve. Safe for concurrent
+	// ParamsSynced returns nil if the plugin knows the params and the looked up objects of all
+	// policies that were in effect when the server started, apart from kinds that the server does not serve. Safe for concurrent
 	// use once the server runs.
 	ParamsSynced() error
 	// VerdictStore returns the kind of the plugin's policies and the store in which its engine
@@ -71,6 +72,10 @@ type Config struct {
 	// schemas the plugins read. No kinds are added to such a group version while the server runs.
 	// Nil means that there are none.
 	BuiltIn func(schema.GroupVersion) bool
+	// StoredObjects lists and watches the objects of a kind in the storage of the server itself, which
+	// takes neither requests nor copies of the objects. It returns nil for a kind of which it cannot,
+	// which the plugins then read with requests. A nil function stands for no kind.
+	StoredObjects func(kind schema.GroupVersionKind) cache.ListerWatcher
 	// Select returns the stored policies that decide about a request, or nil if all do. A nil
 	// function stands for all.
 	Select func(context.Context) *policy.Selection

@@ -1,0 +1,166 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package expression
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	"github.com/google/cel-go/interpreter"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+)
+
+// LookupsTypeName is the name of the type of 'lookups', whose fields are the policy's lookups.
+const LookupsTypeName = "kubernetes.lookups"
+
+// LookupType returns the type of a lookup of objects of the given type.
+func LookupType(object *cel.Type) *cel.Type { return cel.OpaqueType("kubernetes.Lookup", object) }
+
+// dynamicLookup is the declared type of lookups whose objects have dynamic type.
+var dynamicLookup = apiservercel.NewSimpleTypeWithMinSize("kubernetes.Lookup", LookupType(cel.DynType), nil, 1)
+
+func newLookupsType() *apiservercel.DeclType {
+	return apiservercel.NewObjectType(LookupsTypeName, map[string]*apiservercel.DeclField{})
+}
+
+// A Lookup finds objects for the functions of 'lookups.<name>'. Errors become errors of the
+// expression.
+type Lookup interface {
+	// Get returns an object, or nil if there is none. If qualified is not set, the lookup chooses
+	// the namespace.
+	Get(namespace, name string, qualified bool) (ref.Val, error)
+	// List returns the objects whose labels match the selector, an empty one for all.
+	List(selector string) (traits.Lister, error)
+	// Indexed returns the objects that the index of the lookup has under a key.
+	Indexed(key string) (traits.Lister, error)
+	// Size returns the number of objects that List examines.
+	Size() int
+}
+
+// LookupValue returns the value of 'lookups.<name>'.
+func LookupValue(lookup Lookup) ref.Val { return lookupValue{lookup} }
+
+type lookupValue struct{ Lookup }
+
+var lookupValueType = LookupType(cel.DynType)
+
+// Type implements ref.Val.
+func (l lookupValue) Type() ref.Type { return lookupValueType }
+
+// Value implements ref.Val.
+func (l lookupValue) Value() any { return l.Lookup }
+
+// Equal implements ref.Val. Lookups cannot be compared.
+func (l lookupValue) Equal(other ref.Val) ref.Val { return types.MaybeNoSuchOverloadErr(other) }
+
+// ConvertToNative implements ref.Val.
+func (l lookupValue) ConvertToNative(to reflect.Type) (any, error) {
+	return nil, fmt.Errorf("a lookup cannot be converted to %v: call get(), list() or indexed()", to)
+}
+
+// ConvertToType implements ref.Val.
+func (l lookupValue) ConvertToType(to ref.Type) ref.Val {
+	if to == types.TypeType {
+		return lookupValueType
+	}
+	return types.NewErr("a lookup cannot be converted to %s: call get(), list() or indexed()", to.TypeName())
+}
+
+// The costs of lookups in CEL cost units: each call costs callCost, and one for each object that it
+// returns or, for list(), examines.
+const callCost = 10
+
+// LookupDeclarations declares the functions of lookups, but not 'lookups'.
+func LookupDeclarations() environment.VersionedOptions {
+	object := cel.TypeParamType("T")
+	lookup, list := LookupType(object), cel.ListType(object)
+	const getName, getQualified, listAll, listSelected, indexed = "lookup_get_string", "lookup_get_string_string", "lookup_list", "lookup_list_string", "lookup_indexed_string"
+	return environment.VersionedOptions{
+		IntroducedVersion: always,
+		EnvOptions: []cel.EnvOption{
+			cel.Function("get",
+				cel.MemberOverload(getName, []*cel.Type{lookup, cel.StringType}, cel.OptionalType(object), cel.BinaryBinding(func(l, name ref.Val) ref.Val {
+					return get(l, types.String(""), name, false)
+				})),
+				cel.MemberOverload(getQualified, []*cel.Type{lookup, cel.StringType, cel.StringType}, cel.OptionalType(object), cel.FunctionBinding(func(args ...ref.Val) ref.Val {
+					return get(args[0], args[1], args[2], true)
+				}))),
+			cel.Function("list",
+				cel.MemberOverload(listAll, []*cel.Type{lookup}, list, cel.UnaryBinding(func(l ref.Val) ref.Val {
+					return call(l, types.String(""), Lookup.List)
+				})),
+				cel.MemberOverload(listSelected, []*cel.Type{lookup, cel.StringType}, list, cel.BinaryBinding(func(l, selector ref.Val) ref.Val {
+					return call(l, selector, Lookup.List)
+				}))),
+			cel.Function("indexed",
+				cel.MemberOverload(indexed, []*cel.Type{lookup, cel.StringType}, list, cel.BinaryBinding(func(l, key ref.Val) ref.Val {
+					return call(l, key, Lookup.Indexed)
+				}))),
+		},
+		ProgramOptions: []cel.ProgramOption{cel.CostTrackerOptions(
+			interpreter.OverloadCostTracker(getName, costOf(func(ref.Val, ref.Val) int { return 1 })),
+			interpreter.OverloadCostTracker(getQualified, costOf(func(ref.Val, ref.Val) int { return 1 })),
+			interpreter.OverloadCostTracker(listAll, costOf(examined)),
+			interpreter.OverloadCostTracker(listSelected, costOf(examined)),
+			interpreter.OverloadCostTracker(indexed, costOf(returned)),
+		)},
+	}
+}
+
+func get(l, namespace, name ref.Val, qualified bool) ref.Val {
+	lookup, ok := l.(lookupValue)
+	ns, isString := namespace.(types.String)
+	n, hasName := name.(types.String)
+	if !ok || !isString || !hasName {
+		return types.MaybeNoSuchOverloadErr(l)
+	}
+	object, err := lookup.Get(string(ns), string(n), qualified)
+	switch {
+	case err != nil:
+		return types.WrapErr(err)
+	case object == nil:
+		return types.OptionalNone
+	default:
+		return types.OptionalOf(object)
+	}
+}
+
+func call(l, argument ref.Val, find func(Lookup, string) (traits.Lister, error)) ref.Val {
+	lookup, ok := l.(lookupValue)
+	text, isString := argument.(types.String)
+	if !ok || !isString {
+		return types.MaybeNoSuchOverloadErr(l)
+	}
+	found, err := find(lookup.Lookup, string(text))
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	return found
+}
+
+func costOf(objects func(lookup, result ref.Val) int) interpreter.FunctionTracker {
+	return func(args []ref.Val, result ref.Val) *uint64 {
+		cost := callCost + uint64(objects(args[0], result))
+		return &cost
+	}
+}
+
+func examined(l, _ ref.Val) int {
+	if lookup, ok := l.(lookupValue); ok {
+		return lookup.Size()
+	}
+	return 0
+}
+
+func returned(_, result ref.Val) int {
+	if list, ok := result.(traits.Lister); ok {
+		return int(list.Size().(types.Int))
+	}
+	return 0
+}

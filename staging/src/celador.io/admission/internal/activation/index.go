@@ -1,0 +1,81 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package activation
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	"github.com/google/cel-go/interpreter"
+	"k8s.io/apimachinery/pkg/runtime"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	"celador.io/admission/cel/expression"
+	"celador.io/admission/lookups"
+	"celador.io/admission/policyspec"
+)
+
+const (
+	// maxKeys is the maximum number of keys of an object, and maxKeyBytes the maximum length of one.
+	maxKeys, maxKeyBytes = 1000, 1024
+)
+
+// NewIndex returns the index of a lookup. It compiles the expression when it first computes keys.
+func NewIndex(compiler *expression.Compiler, source string) lookups.Index {
+	return &index{source, sync.OnceValue(func() *expression.Compiled {
+		program, err := compiler.Compile(source, expression.Declarations{Item: true}, environment.StoredExpressions, policyspec.Index.Returns()...)
+		return &expression.Compiled{Program: program, Err: err}
+	})}
+}
+
+type index struct {
+	source  string
+	compile func() *expression.Compiled
+}
+
+// Text implements lookups.Index.
+func (i *index) Text() string { return i.source }
+
+// Keys implements lookups.Index.
+func (i *index) Keys(object runtime.Object) ([]string, error) {
+	series := expression.NewSeries(context.Background(), item{ObjectValue(object, Typed)}, nil, expression.NewBudget(celconfig.PerCallLimit))
+	value, err := i.compile().Evaluate(series)
+	if err != nil {
+		return nil, err
+	}
+	list, ok := value.(traits.Lister)
+	if !ok {
+		list = types.NewRefValList(types.DefaultTypeAdapter, []ref.Val{value})
+	}
+	count := int(list.Size().(types.Int))
+	if count > maxKeys {
+		return nil, fmt.Errorf("%d keys: an index must not have more than %d keys for an object", count, maxKeys)
+	}
+	keys := make([]string, count)
+	for at := range keys {
+		key, ok := list.Get(types.Int(at)).(types.String)
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("key %d is of type %s: an index must return a string or a list of strings", at, list.Get(types.Int(at)).Type().TypeName())
+		case len(key) > maxKeyBytes:
+			return nil, fmt.Errorf("key %d has %d bytes: a key must not be longer than %d bytes", at, len(key), maxKeyBytes)
+		}
+		keys[at] = string(key)
+	}
+	return keys, nil
+}
+
+// An item is the activation of an index.
+type item struct{ value ref.Val }
+
+// ResolveName implements interpreter.Activation.
+func (i item) ResolveName(name string) (any, bool) { return i.value, name == expression.Item }
+
+// Parent implements interpreter.Activation.
+func (item) Parent() interpreter.Activation { return nil }

@@ -1,0 +1,243 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package activation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/cel/lazy"
+
+	"celador.io/admission/cel/expression"
+	"celador.io/admission/lookups"
+)
+
+// A LookupDefinition is a lookup of a policy, with its apiVersion parsed. Immutable.
+type LookupDefinition struct {
+	*v1.Lookup
+	Kind schema.GroupVersionKind
+	// Index is nil if the lookup has no index.
+	Index lookups.Index
+}
+
+// LookupStates holds the states that the expressions of one request have read, so that all policies
+// see the same objects. Not safe for concurrent use.
+type LookupStates struct {
+	states    map[readKind]*lookups.State
+	revisions lookups.Revisions
+}
+
+// A readKind is a kind as lookups of one consistency read it.
+type readKind struct {
+	schema.GroupVersionKind
+	latest bool
+}
+
+// NewLookupStates returns LookupStates for one request.
+func NewLookupStates() *LookupStates {
+	return &LookupStates{map[readKind]*lookups.State{}, lookups.Revisions{}}
+}
+
+// Lookups is the value of 'lookups' for one policy and one request. Not safe for concurrent use.
+type Lookups struct {
+	Context context.Context
+	// Namespace is the namespace of the request, or empty.
+	Namespace string
+	States    *LookupStates
+	// Definitions are the lookups of the policy, and Handles their handles. Handles is empty if
+	// nothing can be looked up.
+	Definitions []LookupDefinition
+	Handles     []lookups.Handle
+
+	// object is nil until it is first read.
+	object ref.Val
+}
+
+var lookupsType = types.NewObjectType(expression.LookupsTypeName)
+
+func (l *Lookups) value() ref.Val {
+	if l == nil {
+		return nil
+	}
+	if l.object == nil {
+		object := lazy.NewMapValue(lookupsType)
+		for i := range l.Definitions {
+			object.Append(l.Definitions[i].Name, func(*lazy.MapValue) ref.Val {
+				return expression.LookupValue(&lookup{l, &l.Definitions[i], i})
+			})
+		}
+		l.object = object
+	}
+	return l.object
+}
+
+// A lookup implements expression.Lookup.
+type lookup struct {
+	*Lookups
+	definition *LookupDefinition
+	position   int
+}
+
+// state returns the state that all expressions of the request read, and the namespace to which the
+// scope restricts the lookup, or "" for all objects.
+func (l *lookup) state() (state *lookups.State, namespace string, err error) {
+	kind := l.definition.Kind
+	state = l.States.states[readKind{kind, l.latest()}]
+	if state == nil {
+		if state, err = l.read(); err != nil {
+			return nil, "", err
+		}
+	}
+	scope := l.definition.Scope
+	switch {
+	case !state.Namespaced() && scope != nil && *scope == v1.NamespaceLookupScope:
+		return nil, "", l.failed(fmt.Errorf("%s is cluster-scoped: remove scope %s", kind.Kind, *scope))
+	case !state.Namespaced() || scope != nil && *scope == v1.ClusterLookupScope:
+		return state, "", nil
+	case l.Namespace == "":
+		return nil, "", l.failed(fmt.Errorf("the request has no namespace: set scope %s", v1.ClusterLookupScope))
+	default:
+		return state, l.Namespace, nil
+	}
+}
+
+// latest reports whether the consistency of the lookup is Latest.
+func (l *lookup) latest() bool {
+	consistency := l.definition.Consistency
+	return consistency != nil && *consistency == v1.LatestLookupConsistency
+}
+
+// read returns the present state, which the lookups of the request read from now on.
+func (l *lookup) read() (state *lookups.State, err error) {
+	if len(l.Handles) == 0 {
+		return nil, l.failed(errors.New("this host reads no other objects"))
+	}
+	handle := l.Handles[l.position]
+	if versioned, ok := handle.(lookups.LatestHandle); ok && l.latest() {
+		state, err = versioned.Latest(l.Context, l.States.revisions)
+	} else {
+		state, err = handle.State(l.Context)
+	}
+	if err != nil {
+		return nil, l.failed(err)
+	}
+	l.States.states[readKind{l.definition.Kind, l.latest()}] = state
+	return state, nil
+}
+
+func (l *lookup) failed(err error) error {
+	return fmt.Errorf("lookup '%s' of %s in %s failed: %w", l.definition.Name, l.definition.Lookup.Kind, l.definition.APIVersion, err)
+}
+
+// Get implements expression.Lookup.
+func (l *lookup) Get(namespace, name string, qualified bool) (ref.Val, error) {
+	state, scope, err := l.state()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !qualified && !state.Namespaced():
+		namespace = ""
+	case !qualified && l.Namespace == "":
+		return nil, l.failed(errors.New("the request has no namespace: write get(namespace, name)"))
+	case !qualified:
+		namespace = l.Namespace
+	case !state.Namespaced():
+		return nil, l.failed(fmt.Errorf("%s is cluster-scoped: write get(name)", l.definition.Kind.Kind))
+	case scope != "" && namespace != scope:
+		return nil, l.failed(fmt.Errorf("namespace %q is not that of the request: set scope %s", namespace, v1.ClusterLookupScope))
+	}
+	object := state.Get(namespace, name)
+	if object == nil {
+		return nil, nil
+	}
+	return ObjectValue(object, Typed), nil
+}
+
+// List implements expression.Lookup.
+func (l *lookup) List(selector string) (traits.Lister, error) {
+	state, namespace, err := l.state()
+	if err != nil {
+		return nil, err
+	}
+	list := state.List(namespace)
+	if selector == "" {
+		return objectList(list), nil
+	}
+	parsed, err := labels.Parse(selector)
+	if err != nil {
+		return nil, l.failed(fmt.Errorf("label selector %q: %w", selector, err))
+	}
+	var selected []runtime.Object
+	for _, object := range list {
+		if parsed.Matches(lookupLabels(object)) {
+			selected = append(selected, object)
+		}
+	}
+	return objectList(selected), nil
+}
+
+// Indexed implements expression.Lookup.
+func (l *lookup) Indexed(key string) (traits.Lister, error) {
+	if l.definition.Index == nil {
+		return nil, l.failed(errors.New("it has no index: set the field index"))
+	}
+	state, namespace, err := l.state()
+	if err != nil {
+		return nil, err
+	}
+	found, ok := state.Indexed(l.definition.Index.Text(), namespace, key)
+	if !ok {
+		// Another policy has read the kind in this request before the index was added.
+		if state, err = l.read(); err != nil {
+			return nil, err
+		}
+		if found, ok = state.Indexed(l.definition.Index.Text(), namespace, key); !ok {
+			return nil, l.failed(errors.New("the index is not known yet"))
+		}
+	}
+	return objectList(found), nil
+}
+
+// Size implements expression.Lookup.
+func (l *lookup) Size() int {
+	state, namespace, err := l.state()
+	if err != nil {
+		return 0
+	}
+	return state.Len(namespace)
+}
+
+// objectList returns the CEL list of objects. It makes the value of an object when the object is
+// read.
+func objectList(objects []runtime.Object) traits.Lister {
+	return types.NewDynamicList(objectAdapter{}, objects)
+}
+
+type objectAdapter struct{}
+
+// NativeToValue implements types.Adapter.
+func (objectAdapter) NativeToValue(value any) ref.Val {
+	if object, ok := value.(runtime.Object); ok {
+		return ObjectValue(object, Typed)
+	}
+	return types.DefaultTypeAdapter.NativeToValue(value)
+}
+
+func lookupLabels(object runtime.Object) labels.Set {
+	accessor, err := meta.Accessor(object)
+	if err != nil { // lookups.Objects accepts no such object
+		return nil
+	}
+	return accessor.GetLabels()
+}

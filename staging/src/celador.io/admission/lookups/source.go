@@ -1,0 +1,57 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package lookups holds the objects that policies read in addition to those of a request, as
+// spec.lookups declares. A host gives an engine a Source, and keeps the objects of each open kind in
+// an Objects.
+package lookups
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// A Source reads objects of any kind. Implementations are safe for concurrent use.
+type Source interface {
+	// Open starts to follow the objects of a kind, and to maintain an index of them, unless both
+	// are open already, and returns without waiting. index is nil if none is needed. The kind need
+	// not be served. The caller must close the handle.
+	Open(kind schema.GroupVersionKind, index Index) Handle
+}
+
+// A Handle keeps the objects of a kind, and an index of them, until it is closed. Implementations
+// are safe for concurrent use.
+type Handle interface {
+	// State returns the present objects. It returns an error if no resource serves the kind, or if
+	// the objects are not known yet, for which it may wait briefly.
+	State(ctx context.Context) (*State, error)
+	// Close releases the kind and the index. States remain usable. Further calls have no effect.
+	Close()
+}
+
+// A LatestHandle is a Handle whose State can return objects that are older than the stored ones. The
+// states of other handles are always the latest.
+type LatestHandle interface {
+	Handle
+	// Latest returns objects that are at least as new as those that were stored when Latest was
+	// first called with the revisions. It returns an error if it cannot find out whether the
+	// objects are so new, or not soon enough.
+	Latest(ctx context.Context, revisions Revisions) (*State, error)
+}
+
+// Revisions holds the revisions of which Latest returns objects, by the name of the etcd cluster.
+// All lookups of a request share one, so that each revision is read once. Not safe for concurrent
+// use.
+type Revisions map[string]uint64
+
+// An Index computes the keys by which objects are found. Implementations are safe for concurrent
+// use.
+type Index interface {
+	// Text identifies the index: indexes with equal texts return equal keys.
+	Text() string
+	// Keys returns the keys of an object, or an error if it cannot compute them. It must neither
+	// change nor keep the object.
+	Keys(object runtime.Object) ([]string, error)
+}

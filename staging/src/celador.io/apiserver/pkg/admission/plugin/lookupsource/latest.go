@@ -1,0 +1,91 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lookupsource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/client-go/tools/cache"
+
+	"celador.io/admission/lookups"
+)
+
+// A Storage lists and watches the objects of a kind in a storage with a watch cache, and tells how
+// recent they are. Implementations are safe for concurrent use.
+type Storage interface {
+	cache.ListerWatcher
+	// Cluster names the etcd cluster. Storages in the same cluster have the same revisions.
+	Cluster() string
+	// Revision returns the present revision of the etcd cluster.
+	Revision(ctx context.Context) (uint64, error)
+	// LastChange waits until the watch cache has all changes up to a revision, and returns the
+	// resource version of the last change of an object of the kind that the watch cache received,
+	// by a watch or in a list.
+	LastChange(ctx context.Context, revision uint64) (uint64, error)
+	// Continues returns an error unless the watch cache has all changes since a resource version.
+	Continues(ctx context.Context, version uint64) error
+}
+
+var _ lookups.LatestHandle = &opened{}
+
+// Latest implements lookups.LatestHandle. It waits for up to 3 seconds.
+func (k *kind) Latest(ctx context.Context, revisions lookups.Revisions) (*lookups.State, error) {
+	ctx, cancel := context.WithTimeout(ctx, latestTimeout)
+	defer cancel()
+	if _, err := k.State(ctx); err != nil {
+		return nil, err
+	}
+	followed, changed, err := k.follows()
+	if err != nil {
+		return nil, err
+	}
+	cluster := followed.storage.Cluster()
+	revision, ok := revisions[cluster]
+	if !ok {
+		if revision, err = followed.storage.Revision(ctx); err != nil {
+			return nil, fmt.Errorf("reading the present revision: %w", err)
+		}
+		revisions[cluster] = revision
+	}
+	last, err := followed.storage.LastChange(ctx, revision)
+	if err != nil {
+		return nil, fmt.Errorf("waiting for revision %d in the watch cache: %w", revision, err)
+	}
+	for {
+		// The objects of a version are complete, so those of the last change are the latest, unless
+		// the watch cache has listed the objects since: changes before its list are not in last.
+		version := followed.version.Load()
+		err = fmt.Errorf("version %d is known, and %d is stored", version, last)
+		if version > 0 && version >= last {
+			if err = followed.storage.Continues(ctx, version); err == nil {
+				return followed.objects.State(), nil
+			}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("waiting for the latest objects: %w", err)
+		}
+		if followed, changed, err = k.follows(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// follows returns the store of the objects, and a channel that is closed when the store or its
+// version changes after the call. It returns an error if the objects are not read from a Storage.
+func (k *kind) follows() (*store, <-chan struct{}, error) {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	switch {
+	case k.followed == nil:
+		return nil, nil, k.err
+	case k.followed.storage == nil:
+		return nil, nil, errors.New("this server reads the kind by requests: remove consistency Latest")
+	default:
+		return k.followed, k.changed, nil
+	}
+}

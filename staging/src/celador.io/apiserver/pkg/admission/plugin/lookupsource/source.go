@@ -1,0 +1,112 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package lookupsource keeps the objects that policies look up. Each open kind has one watch, in the
+// server's own storage if it holds the kind, and by requests otherwise.
+package lookupsource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"celador.io/admission/lookups"
+
+	"celador.io/apiserver/pkg/admission/plugin/paramsource"
+)
+
+// linger is the time for which a closed kind or index is kept, because requests that began before
+// the policy was changed still read it.
+const linger = time.Minute
+
+// A Source implements lookups.Source. It is safe for concurrent use.
+type Source struct {
+	ctx       context.Context
+	discovery paramsource.Discovery
+	client    dynamic.Interface
+	stored    func(schema.GroupVersionKind) cache.ListerWatcher
+	served    <-chan struct{}
+
+	lock  sync.Mutex
+	kinds map[schema.GroupVersionKind]*kind
+}
+
+var _ lookups.Source = &Source{}
+
+// New returns a source that watches objects until stop is closed. stored returns what lists and
+// watches a kind without requests, or nil for a kind that client reads; it may be nil. The source
+// sends no requests before served is closed. served is nil if the server serves all of its paths
+// already.
+func New(discovery paramsource.Discovery, client dynamic.Interface, stored func(schema.GroupVersionKind) cache.ListerWatcher, served, stop <-chan struct{}) *Source {
+	if stored == nil {
+		stored = func(schema.GroupVersionKind) cache.ListerWatcher { return nil }
+	}
+	ctx := wait.ContextForChannel(stop)
+	return &Source{
+		ctx:       klog.NewContext(ctx, klog.LoggerWithName(klog.FromContext(ctx), "lookups")),
+		discovery: discovery, client: client, stored: stored, served: served,
+		kinds: map[schema.GroupVersionKind]*kind{},
+	}
+}
+
+// Open implements lookups.Source.
+func (s *Source) Open(gvk schema.GroupVersionKind, index lookups.Index) lookups.Handle {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	k, ok := s.kinds[gvk]
+	if !ok {
+		ctx, stop := context.WithCancel(s.ctx)
+		k = newKind(gvk, s, stop)
+		s.kinds[gvk] = k
+		go k.run(ctx)
+	}
+	k.users++
+	if index != nil {
+		k.addIndex(index)
+	}
+	release := func() { s.release(k, index) }
+	return &opened{k, sync.OnceFunc(func() { time.AfterFunc(linger, release) })}
+}
+
+func (s *Source) release(k *kind, index lookups.Index) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if index != nil {
+		k.removeIndex(index.Text())
+	}
+	if k.users--; k.users == 0 {
+		delete(s.kinds, k.gvk)
+		k.stop()
+	}
+}
+
+// Synced returns nil if the objects of all open kinds that the server serves are known. Otherwise it
+// returns an error for each kind whose objects are not.
+func (s *Source) Synced() error {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	var errs []error
+	for gvk, k := range s.kinds {
+		if _, err := k.current(); err != nil && !paramsource.NotServed(err) {
+			errs = append(errs, fmt.Errorf("looked up objects of kind %v: %w", gvk, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// opened is the access of one lookup to a kind.
+type opened struct {
+	*kind
+	close func()
+}
+
+// Close implements lookups.Handle.
+func (o *opened) Close() { o.close() }

@@ -1,0 +1,230 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lookupsource_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/tools/cache"
+	cachetesting "k8s.io/client-go/tools/cache/testing"
+
+	"celador.io/admission/lookups"
+
+	"celador.io/apiserver/pkg/admission/plugin/lookupsource"
+)
+
+var (
+	configMaps = corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	limits     = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Limit"}
+)
+
+// discovery serves config maps, and limits if the field is set.
+type discovery struct{ limits atomic.Bool }
+
+// ServerResourcesForGroupVersionWithContext implements paramsource.Discovery.
+func (d *discovery) ServerResourcesForGroupVersionWithContext(_ context.Context, version string) (*metav1.APIResourceList, error) {
+	switch {
+	case version == "v1":
+		return &metav1.APIResourceList{APIResources: []metav1.APIResource{{Name: "configmaps", Kind: "ConfigMap", Namespaced: true}}}, nil
+	case d.limits.Load():
+		return &metav1.APIResourceList{APIResources: []metav1.APIResource{{Name: "limits", Kind: "Limit"}}}, nil
+	default:
+		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: version}, "")
+	}
+}
+
+// byName is an index of objects by their names.
+type byName string
+
+// Text implements lookups.Index.
+func (b byName) Text() string { return string(b) }
+
+// Keys implements lookups.Index.
+func (byName) Keys(object runtime.Object) ([]string, error) {
+	return []string{object.(metav1.Object).GetName()}, nil
+}
+
+// A fixture is a source whose config maps are stored, and whose other kinds are read with requests.
+type fixture struct {
+	*lookupsource.Source
+	discovery discovery
+	stored    *cachetesting.FakeControllerSource
+	client    *dynamicfake.FakeDynamicClient
+	served    chan struct{}
+}
+
+// inBubble calls test with a fixture in a bubble, whose time passes when all goroutines wait.
+func inBubble(t *testing.T, test func(*testing.T, *fixture)) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fixture{stored: cachetesting.NewFakeControllerSource(), served: make(chan struct{})}
+		f.client = dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
+			limits.GroupVersion().WithResource("limits"): "LimitList",
+		})
+		stop := make(chan struct{})
+		f.Source = lookupsource.New(&f.discovery, f.client, func(kind schema.GroupVersionKind) cache.ListerWatcher {
+			if kind == configMaps {
+				return f.stored
+			}
+			return nil
+		}, f.served, stop)
+		test(t, f)
+		close(stop)
+		f.stored.Shutdown()
+		synctest.Wait()
+	})
+}
+
+func configMap(name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "blue", Name: name}}
+}
+
+// has reports whether the present state of a handle has an object, by name and by index.
+func has(t *testing.T, h lookups.Handle, namespace, name string) bool {
+	t.Helper()
+	state, err := h.State(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := state.Get(namespace, name) != nil
+	if indexed, ok := state.Indexed("name", "", name); !ok || (len(indexed) > 0) != found {
+		t.Errorf("the index has %v for %s, which is there: %t", indexed, name, found)
+	}
+	return found
+}
+
+func TestStoredObjects(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.stored.Add(configMap("first"))
+		h := f.Open(configMaps, byName("name"))
+		if err := f.Synced(); err == nil || !strings.Contains(err.Error(), "not known yet") {
+			t.Errorf("before the server serves its paths: %v", err)
+		}
+		close(f.served)
+		if !has(t, h, "blue", "first") || f.Synced() != nil {
+			t.Error("the listed object is missing")
+		}
+		f.stored.Add(configMap("second"))
+		synctest.Wait()
+		if !has(t, h, "blue", "second") {
+			t.Error("the created object is missing")
+		}
+		f.stored.Delete(configMap("first"))
+		synctest.Wait()
+		if has(t, h, "blue", "first") {
+			t.Error("the deleted object is there")
+		}
+	})
+}
+
+// A kind that is not served fails at once, and is found when it is served.
+func TestKindThatAppears(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		close(f.served)
+		h := f.Open(limits, byName("name"))
+		synctest.Wait()
+		begin := time.Now()
+		if _, err := h.State(t.Context()); !apierrors.IsNotFound(err) || time.Since(begin) > 0 {
+			t.Errorf("got error %v after %v", err, time.Since(begin))
+		}
+		if err := f.Synced(); err != nil {
+			t.Errorf("a kind that is not served keeps the server from being ready: %v", err)
+		}
+		limit := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Limit", "metadata": map[string]any{"name": "l"}}}
+		if _, err := f.client.Resource(limits.GroupVersion().WithResource("limits")).Create(t.Context(), limit, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		f.discovery.limits.Store(true)
+		time.Sleep(2 * time.Second)
+		if !has(t, h, "", "l") {
+			t.Error("the object is missing")
+		}
+		f.discovery.limits.Store(false)
+		time.Sleep(11 * time.Second)
+		if _, err := h.State(t.Context()); !apierrors.IsNotFound(err) {
+			t.Errorf("the kind is gone: got error %v", err)
+		}
+	})
+}
+
+// Requests wait up to a second for the first list, and not longer than their own time.
+func TestStateWaits(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		h := f.Open(configMaps, nil)
+		begin := time.Now()
+		if _, err := h.State(t.Context()); err == nil || time.Since(begin) != time.Second {
+			t.Errorf("got error %v after %v", err, time.Since(begin))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		begin = time.Now()
+		if _, err := h.State(ctx); err == nil || time.Since(begin) != time.Millisecond {
+			t.Errorf("with a deadline: got error %v after %v", err, time.Since(begin))
+		}
+		time.AfterFunc(500*time.Millisecond, func() { close(f.served) })
+		begin = time.Now()
+		if _, err := h.State(t.Context()); err != nil || time.Since(begin) != 500*time.Millisecond {
+			t.Errorf("listed meanwhile: got error %v after %v", err, time.Since(begin))
+		}
+	})
+}
+
+// Users share a kind and its indexes, which stay for a while after the last has closed them.
+func TestClose(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		close(f.served)
+		f.stored.Add(configMap("a"))
+		first, second := f.Open(configMaps, byName("name")), f.Open(configMaps, byName("name"))
+		if !has(t, first, "blue", "a") || !has(t, second, "blue", "a") {
+			t.Error("the object is missing")
+		}
+		first.Close()
+		first.Close()
+		time.Sleep(2 * time.Minute)
+		if !has(t, second, "blue", "a") {
+			t.Error("closing one handle closes the other")
+		}
+		second.Close()
+		time.Sleep(30 * time.Second)
+		if !has(t, second, "blue", "a") {
+			t.Error("requests that have begun cannot read any more")
+		}
+		time.Sleep(time.Minute)
+		f.stored.Add(configMap("b"))
+		synctest.Wait()
+		state, err := second.State(t.Context())
+		if err != nil || state.Get("blue", "b") != nil {
+			t.Errorf("the kind is followed after it was closed: %v", err)
+		}
+		if _, ok := state.Indexed("name", "", "a"); ok {
+			t.Error("the index outlives its users")
+		}
+	})
+}
+
+func TestBrokenStorage(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		close(f.served)
+		f.stored.ListError = errors.New("storage is down")
+		h := f.Open(configMaps, nil)
+		if _, err := h.State(t.Context()); err == nil || err.Error() != "the objects are not known yet" {
+			t.Errorf("got error %v", err)
+		}
+		if f.Synced() == nil {
+			t.Error("the server is ready without the objects")
+		}
+	})
+}
