@@ -87,6 +87,7 @@ func New(ctx context.Context, config Config) (*Auditor, error) {
 	slices.SortFunc(a.policies, func(x, y PolicyResult) int {
 		return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Binding, y.Binding))
 	})
+	slices.SortFunc(a.unread, func(x, y error) int { return cmp.Compare(x.Error(), y.Error()) })
 	if a.cluster, err = s.cluster(ctx, config); err != nil {
 		return nil, err
 	}
