@@ -6,6 +6,7 @@ package examples
 import (
 	"testing"
 
+	"celador.io/offline/cluster"
 	"celador.io/offline/playground"
 	"celador.io/offline/suite"
 
@@ -32,7 +33,11 @@ func TestPlayground(t *testing.T) {
 			t.Errorf("%s: decision %s, and policies change nothing", example.Name, answer.Decision)
 		}
 		for _, e := range answer.Expressions {
-			if e.Pane != "policy" || e.Line == 0 {
+			pane := "policy"
+			if e.Kind == cluster.CRDKind {
+				pane = "manifests"
+			}
+			if e.Pane != pane || e.Line == 0 {
 				t.Errorf("%s: %s is at %s:%d", example.Name, e.Field, e.Pane, e.Line)
 			}
 		}

@@ -59,6 +59,10 @@ func TestAudit(t *testing.T) {
 			name: "violated", args: []string{auditExample}, code: 1,
 			stdout: "demo        deployment.apps/web-denied   Violated   demo-policy.example.com   failed expression: object.spec.replicas <= 5\n",
 		},
+		{
+			name: "lookups", args: []string{"../../examples/unique-ingress-hosts"}, code: 1,
+			stdout: "unique-ingress-hosts.example.com   unique-ingress-hosts.example.com   Deny      1        2          0\n",
+		},
 		{name: "satisfied", args: []string{"-f", policy + "," + binding, filepath.Join(auditExample, "deployment-admitted.yaml")}, stdout: clean},
 		{
 			name: "unbound", args: []string{"-f", policy, filepath.Join(auditExample, "deployment-denied.yaml")}, code: 1,

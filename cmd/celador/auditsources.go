@@ -146,9 +146,12 @@ func (s *auditSources) auditor(ctx context.Context) (*audit.Auditor, error) {
 		Backend: offlinebackend.KubeAPIServer, Added: added.objects, Select: s.options.selects, Namespace: *s.options.config.Namespace, MaxViolations: s.options.maxFindings, SinceBinding: s.options.sinceBinding,
 	}
 	if s.options.readsCluster() {
-		if config.Stored, err = s.stored(ctx, added.objects); err != nil {
+		if err := s.readCluster(ctx, &config); err != nil {
 			return nil, unusable("%w", err)
 		}
+	}
+	if err := s.readLookedUp(&config); err != nil {
+		return nil, unusable("%w", err)
 	}
 	auditor, err := audit.New(ctx, config)
 	if err != nil {
@@ -177,7 +180,7 @@ func (s *auditSources) added() (*located, error) {
 		return nil, unusable("%w", err)
 	}
 	// The files are read again only if they have params, so that not all objects are in memory.
-	isParam := func(kind schema.GroupKind) bool { return others[kind] && !isRead(kind) && needs.Reads(kind) }
+	isParam := func(kind schema.GroupKind) bool { return others[kind] && !isRead(kind) && needs.ReadsParams(kind) }
 	if slices.ContainsFunc(slices.Collect(maps.Keys(others)), isParam) {
 		_ = added.read(s.each(s.options.manifests), isParam) // broken has the errors
 	}
@@ -191,34 +194,60 @@ func isRead(kind schema.GroupKind) bool {
 	return kind == corev1.SchemeGroupVersion.WithKind("Namespace").GroupKind() || kind == apiextensionsv1.Kind("CustomResourceDefinition")
 }
 
-// stored returns the objects of the cluster that the audit needs in addition to the objects to
-// audit: policies and bindings, unless only those of files are wanted, and the namespaces, params
-// and CustomResourceDefinitions that these policies and those in files read. added are the objects
-// of files.
-func (s *auditSources) stored(ctx context.Context, added []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+// readCluster adds the objects of the cluster that the audit needs in addition to the objects to
+// audit: policies and bindings, unless only those of files are wanted, and the namespaces, params,
+// CustomResourceDefinitions and looked up objects that these policies and those in files read.
+func (s *auditSources) readCluster(ctx context.Context, config *audit.Config) error {
 	var stored []*unstructured.Unstructured
 	var err error
 	if s.options.clusterPolicies || len(s.options.files)+len(s.options.manifests) == 0 {
 		if stored, err = s.cluster.Policies(ctx); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	needs, err := audit.NeedsOf(append(stored[:len(stored):len(stored)], added...))
+	needs, err := audit.NeedsOf(slices.Concat(stored, config.Added))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	namespaces, err := s.cluster.Namespaces(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	params, err := s.cluster.Params(ctx, needs.ParamKinds()...)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	definitions, err := s.cluster.CRDs(ctx, func(group, kind, plural string) bool {
-		return needs.Reads(schema.GroupKind{Group: group, Kind: kind}) || needs.Matches(schema.GroupResource{Group: group, Resource: plural})
+	definitions, err := s.cluster.CRDs(ctx, func(group, name, plural string) bool {
+		kind := schema.GroupKind{Group: group, Kind: name}
+		return needs.ReadsParams(kind) || needs.LooksUp(kind) || needs.Matches(schema.GroupResource{Group: group, Resource: plural})
 	})
-	return slices.Concat(stored, namespaces, params, definitions), err
+	if err != nil {
+		return err
+	}
+	config.Stored = slices.Concat(stored, namespaces, params, definitions)
+	var lookedUp []*unstructured.Unstructured
+	lookedUp, config.Unlisted = s.cluster.LookedUp(ctx, needs.LookupKinds()...)
+	for _, object := range lookedUp {
+		config.LookedUp = append(config.LookedUp, audit.Object{Unstructured: object})
+	}
+	return nil
+}
+
+// readLookedUp adds the objects to audit in files that policies look up.
+func (s *auditSources) readLookedUp(config *audit.Config) error {
+	needs, err := audit.NeedsOf(slices.Concat(config.Stored, config.Added))
+	if err != nil || len(needs.LookupKinds()) == 0 {
+		return err
+	}
+	for document, err := range s.each(s.options.manifests) {
+		if err != nil {
+			continue // broken has the error
+		}
+		if object, err := document.Object(); err == nil && needs.LooksUp(object.GroupVersionKind().GroupKind()) {
+			config.LookedUp = append(config.LookedUp, audit.Object{Unstructured: object, Position: document.Position("")})
+		}
+	}
+	return nil
 }
 
 // objects yields the objects to audit.

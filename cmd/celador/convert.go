@@ -11,12 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"celador.io/admission/policyspec"
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/cluster"
 	"celador.io/offline/manifest"
@@ -128,7 +124,7 @@ func convertFile(stdin io.Reader, to, file string) (text []byte, lacking []error
 		if err != nil {
 			return nil, nil, false, err
 		}
-		own, err := ownFields(object)
+		own, err := cluster.OwnFields(object)
 		if err != nil {
 			return nil, nil, false, document.Errorf("", "%v", err)
 		}
@@ -154,25 +150,4 @@ func convertFile(stdin io.Reader, to, file string) (text []byte, lacking []error
 // not tell, because the webhook configurations are in it, too.
 func isPolicyOrBinding(kind schema.GroupKind) bool {
 	return cluster.IsPolicy(schema.GroupKind{Group: kind.Group, Kind: strings.TrimSuffix(kind.Kind, "Binding")})
-}
-
-// ownFields returns an error for each field of a policy or binding that Kubernetes does not have.
-func ownFields(object *unstructured.Unstructured) (field.ErrorList, error) {
-	switch object.GetKind() {
-	case cluster.ValidatingKind:
-		return disabled(object, func(o *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicySpec { return &o.Spec })
-	case cluster.MutatingKind:
-		return disabled(object, func(o *v1.MutatingAdmissionPolicy) *v1.MutatingAdmissionPolicySpec { return &o.Spec })
-	case cluster.ValidatingKind + "Binding":
-		return disabled(object, func(o *v1.ValidatingAdmissionPolicyBinding) *v1.ValidatingAdmissionPolicyBindingSpec { return &o.Spec })
-	}
-	return nil, nil // all fields of the binding of a mutating policy are Kubernetes'
-}
-
-func disabled[T any, S policyspec.Spec](object *unstructured.Unstructured, spec func(*T) *S) (field.ErrorList, error) {
-	typed := new(T)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed); err != nil {
-		return nil, err
-	}
-	return policyspec.Disabled(spec(typed), nil), nil
 }

@@ -106,15 +106,15 @@ func (c *Compilation) Report(path *field.Path, err error) {
 }
 
 // announce tells the tracer of the compiler, if there is one, which program evaluates which field
-// of the policy.
+// of the policy. It leaves out the indexes of lookups, which are evaluated apart from requests.
 func (c *Compilation) announce(compiler *expression.Compiler, policy string) {
 	tracer := compiler.Tracer()
 	if tracer == nil {
 		return
 	}
 	for i := range c.compiled {
-		if program := c.compiled[i].Program; program != nil {
-			tracer.Compiled(policy, c.anatomy.Expressions[i].Path.String(), program)
+		if e := &c.anatomy.Expressions[i]; c.compiled[i].Program != nil && e.Role != policyspec.Index {
+			tracer.Compiled(policy, e.Path.String(), c.compiled[i].Program)
 		}
 	}
 }

@@ -32,6 +32,16 @@ func (o *Object) reference() Reference {
 	}
 }
 
+// named returns the object itself or, if it has only a generateName, a copy with a name.
+func (o *Object) named() *unstructured.Unstructured {
+	if o.GetName() != "" || o.GetGenerateName() == "" {
+		return o.Unstructured
+	}
+	named := o.DeepCopy()
+	named.SetName(o.GetGenerateName() + "xxxxx")
+	return named
+}
+
 // written returns the last known time at which the object was written.
 func (o *Object) written() time.Time {
 	last := o.GetCreationTimestamp().Time

@@ -26,6 +26,13 @@ type Config struct {
 	// Added are such objects that no server has, for example those of files. An added object takes
 	// the place of a stored one with the same type, namespace and name.
 	Stored, Added []*unstructured.Unstructured
+	// LookedUp are objects that policies look up, as a server stores them. A later one takes the
+	// place of an earlier one with the same type, namespace and name, and one of Added that of
+	// both. Those that cannot be decoded are in the report.
+	LookedUp []Object
+	// Unlisted has the errors of the kinds whose objects are not among LookedUp, because nobody
+	// could list them. Policies that look them up are not evaluated.
+	Unlisted map[schema.GroupVersionKind]error
 	// Select reports whether to evaluate a policy. Nil selects all.
 	Select func(policy string) bool
 	// Namespace is the only namespace whose objects are evaluated. Objects without a namespace are
@@ -47,14 +54,18 @@ type Auditor struct {
 	maxFindings int
 	policies    []PolicyResult
 	needs       Needs
+	// unread are errors of the kinds that policies look up, and unevaluated objects of these kinds.
+	unread      []error
+	unevaluated []Unevaluated
 	// since holds the time when each binding was created, by its name. Objects that were last
 	// written before do not count for the binding. It is nil if all objects count.
 	since map[string]time.Time
 }
 
 // New returns an auditor of the policies among the objects. A policy without a binding is audited
-// as if a binding without conditions existed, unless SinceBinding is set. Errors are those of
-// cluster.Base.Restore; a *cluster.ObjectError has the position in Added.
+// as if a binding without conditions existed, unless SinceBinding is set. Fields that need a feature
+// gate count as on a server with this gate, so New calls EnableFeatures of the backend. Errors are
+// those of cluster.Base.Restore; a *cluster.ObjectError has the position in Added.
 func New(ctx context.Context, config Config) (*Auditor, error) {
 	a := &Auditor{namespace: config.Namespace, maxFindings: config.MaxViolations}
 	if config.SinceBinding {
@@ -66,21 +77,56 @@ func New(ctx context.Context, config Config) (*Auditor, error) {
 	}
 	for _, p := range s.policies {
 		if config.Select == nil || config.Select(p.Name) {
-			a.add(s, p)
+			a.add(s, p, config.Unlisted)
 		}
 	}
+	restore, err := config.Backend.EnableFeatures(cluster.FeatureGates(slices.Concat(config.Stored, config.Added)...))
+	if err != nil {
+		return nil, err
+	}
+	defer restore()
 	slices.SortFunc(a.policies, func(x, y PolicyResult) int {
 		return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Binding, y.Binding))
 	})
+	slices.SortFunc(a.unread, func(x, y error) int { return cmp.Compare(x.Error(), y.Error()) })
 	if a.cluster, err = s.cluster(ctx, config); err != nil {
 		return nil, err
 	}
+	a.store(ctx, config)
 	return a, nil
 }
 
+// store stores the objects that policies look up.
+func (a *Auditor) store(ctx context.Context, config Config) {
+	added := map[cluster.Identity]bool{}
+	for _, object := range config.Added {
+		added[cluster.Identify(object)] = true
+	}
+	for i := range config.LookedUp {
+		object := &config.LookedUp[i]
+		if !a.needs.LooksUp(object.GroupVersionKind().GroupKind()) || added[cluster.Identify(object.Unstructured)] {
+			continue
+		}
+		if err := a.cluster.Store(ctx, object.named()); err != nil {
+			a.unevaluated = append(a.unevaluated, Unevaluated{Object: object.reference(), Err: fmt.Errorf("policies cannot look up the object: %w", err), sequence: -1})
+		}
+	}
+}
+
 // add adds a policy to the audit, with each of its bindings.
-func (a *Auditor) add(s *selection, p *v1.ValidatingAdmissionPolicy) {
+func (a *Auditor) add(s *selection, p *v1.ValidatingAdmissionPolicy, unlisted map[schema.GroupVersionKind]error) {
 	bindings := s.bindings[p.Name]
+	for i := range p.Spec.Lookups {
+		err := unlisted[schema.FromAPIVersionAndKind(p.Spec.Lookups[i].APIVersion, p.Spec.Lookups[i].Kind)]
+		if err == nil {
+			continue
+		}
+		a.policies = append(a.policies, PolicyResult{Name: p.Name, NotAuditable: fmt.Sprintf("spec.lookups[%d]: %v", i, err)})
+		if !slices.Contains(a.unread, err) {
+			a.unread = append(a.unread, err)
+		}
+		return
+	}
 	if reason := obstacle(p); reason != "" {
 		a.policies = append(a.policies, PolicyResult{Name: p.Name, NotAuditable: reason})
 		return

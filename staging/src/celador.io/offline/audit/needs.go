@@ -15,10 +15,10 @@ import (
 )
 
 // Needs says which objects an audit needs: the types that policies match, and those that they read
-// as params. It is immutable.
+// as params or look up. It is immutable.
 type Needs struct {
-	rules      []v1.NamedRuleWithOperations
-	paramKinds []schema.GroupVersionKind
+	rules                   []v1.NamedRuleWithOperations
+	paramKinds, lookupKinds []schema.GroupVersionKind
 }
 
 // NeedsOf returns the needs of the validating policies among the objects. It returns an error if a
@@ -42,21 +42,35 @@ func (n *Needs) add(p *v1.ValidatingAdmissionPolicy) {
 	if p.Spec.MatchConstraints != nil {
 		n.rules = append(n.rules, p.Spec.MatchConstraints.ResourceRules...)
 	}
-	if p.Spec.ParamKind == nil {
-		return
+	if p.Spec.ParamKind != nil {
+		n.paramKinds = withKind(n.paramKinds, p.Spec.ParamKind.APIVersion, p.Spec.ParamKind.Kind)
 	}
-	kind := schema.FromAPIVersionAndKind(p.Spec.ParamKind.APIVersion, p.Spec.ParamKind.Kind)
-	if !slices.Contains(n.paramKinds, kind) {
-		n.paramKinds = append(n.paramKinds, kind)
+	for i := range p.Spec.Lookups {
+		n.lookupKinds = withKind(n.lookupKinds, p.Spec.Lookups[i].APIVersion, p.Spec.Lookups[i].Kind)
 	}
+}
+
+func withKind(kinds []schema.GroupVersionKind, apiVersion, name string) []schema.GroupVersionKind {
+	if kind := schema.FromAPIVersionAndKind(apiVersion, name); !slices.Contains(kinds, kind) {
+		return append(kinds, kind)
+	}
+	return kinds
 }
 
 // ParamKinds returns the kinds of the policies' params. The caller owns the result.
 func (n *Needs) ParamKinds() []schema.GroupVersionKind { return slices.Clone(n.paramKinds) }
 
-// Reads reports whether objects of a kind are params of a policy.
-func (n *Needs) Reads(kind schema.GroupKind) bool {
-	return slices.ContainsFunc(n.paramKinds, func(k schema.GroupVersionKind) bool { return k.GroupKind() == kind })
+// LookupKinds returns the kinds that policies look up. The caller owns the result.
+func (n *Needs) LookupKinds() []schema.GroupVersionKind { return slices.Clone(n.lookupKinds) }
+
+// ReadsParams reports whether objects of a kind are params of a policy.
+func (n *Needs) ReadsParams(kind schema.GroupKind) bool { return hasKind(n.paramKinds, kind) }
+
+// LooksUp reports whether a policy looks up objects of a kind.
+func (n *Needs) LooksUp(kind schema.GroupKind) bool { return hasKind(n.lookupKinds, kind) }
+
+func hasKind(kinds []schema.GroupVersionKind, kind schema.GroupKind) bool {
+	return slices.ContainsFunc(kinds, func(k schema.GroupVersionKind) bool { return k.GroupKind() == kind })
 }
 
 // Matches reports whether a policy may apply to objects of the resource. It looks at the group and

@@ -118,6 +118,7 @@ type collector struct {
 func (a *Auditor) newCollector() *collector {
 	c := &collector{max: a.maxFindings, since: a.since, policies: map[[2]string]int{}}
 	c.report.Policies, c.report.Namespaces = a.Policies(), map[string]*Counts{}
+	c.report.Unread, c.report.Unevaluated, c.report.UnevaluatedCount = slices.Clone(a.unread), slices.Clone(a.unevaluated), len(a.unevaluated)
 	for i, p := range c.report.Policies {
 		c.policies[[2]string{p.Name, p.Binding}] = i
 	}

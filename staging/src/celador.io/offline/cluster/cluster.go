@@ -25,7 +25,7 @@ import (
 // use.
 type Cluster struct {
 	*Base
-	// objects are the objects of the cluster. They do not change after New has returned.
+	// objects are the objects of the cluster. They do not change once requests are evaluated.
 	objects  *layer
 	policies policySet
 	// access answers the checks of expressions and access reviews, by the RBAC roles and role
@@ -90,6 +90,12 @@ func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstru
 	}
 	c.policies = policies
 	return c, nil
+}
+
+// Store stores an object as a server has it, like Restore, in place of one with the same type,
+// namespace and name. It must not be called after the first request.
+func (c *Cluster) Store(ctx context.Context, object *unstructured.Unstructured) error {
+	return c.restore(ctx, object)
 }
 
 // An Identity identifies an object in a cluster.

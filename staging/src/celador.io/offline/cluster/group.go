@@ -135,10 +135,13 @@ func (r *resource) key(namespace, name string) string { return r.root(namespace)
 // cluster-scoped resources is ignored.
 func (r *resource) root(namespace string) string {
 	if !r.namespaced {
-		return "/" + r.prefix + "/"
+		return r.all()
 	}
-	return "/" + r.prefix + "/" + namespace + "/"
+	return r.all() + namespace + "/"
 }
+
+// all returns the prefix of the storage keys of objects in all namespaces.
+func (r *resource) all() string { return "/" + r.prefix + "/" }
 
 // A Base holds the API groups that several clusters share. A group is made when a cluster first
 // needs it, which takes milliseconds. It is safe for concurrent use.

@@ -51,6 +51,18 @@ func (l *layer) put(key string, object runtime.Object) {
 	l.objects[key] = object
 }
 
+// holds reports whether the layer itself, and not only one below it, has a key with the prefix.
+func (l *layer) holds(prefix string) bool {
+	l.lock.RLock()
+	defer l.lock.RUnlock()
+	for key := range l.objects {
+		if strings.HasPrefix(key, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
 // list returns the objects whose keys begin with the prefix, sorted by key.
 func (l *layer) list(prefix string) []runtime.Object {
 	found := map[string]runtime.Object{}

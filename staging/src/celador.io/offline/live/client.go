@@ -132,6 +132,27 @@ func (c *Client) Params(ctx context.Context, kinds ...schema.GroupVersionKind) (
 	return c.read(ctx, resources...)
 }
 
+// LookedUp returns the objects of the kinds, and the errors of the kinds that the cluster does not
+// serve, or whose objects cannot be listed.
+func (c *Client) LookedUp(ctx context.Context, kinds ...schema.GroupVersionKind) (found []*unstructured.Unstructured, failed map[schema.GroupVersionKind]error) {
+	failed = map[schema.GroupVersionKind]error{}
+	for _, kind := range kinds {
+		r, err := c.resourceOf(kind)
+		if err == nil && r == nil {
+			err = fmt.Errorf("the cluster does not serve kind %s of %s", kind.Kind, kind.GroupVersion())
+		}
+		var objects []*unstructured.Unstructured
+		if err == nil {
+			objects, err = c.read(ctx, kind.GroupVersion().WithResource(r.Name))
+		}
+		if err != nil {
+			failed[kind] = err
+		}
+		found = append(found, objects...)
+	}
+	return found, failed
+}
+
 // resourceOf returns the resource of a kind, or nil if the cluster does not have the kind.
 func (c *Client) resourceOf(kind schema.GroupVersionKind) (*metav1.APIResource, error) {
 	served, err := c.discovery.ServerResourcesForGroupVersion(kind.GroupVersion().String())

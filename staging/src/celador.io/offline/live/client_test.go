@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
@@ -148,6 +149,22 @@ func TestObjects(t *testing.T) {
 				t.Errorf("objects %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+func TestLookedUp(t *testing.T) {
+	client := newClient(t, responses{"/api/v1/configmaps?limit=500": configMaps("", "a", "b"), "/api/v1/secrets?limit=500": forbidden})
+	version := schema.GroupVersion{Version: "v1"}
+	configMap, secret, pod := version.WithKind("ConfigMap"), version.WithKind("Secret"), version.WithKind("Pod")
+	objects, failed := client.LookedUp(t.Context(), secret, configMap, pod)
+	if len(objects) != 2 || objects[1].GetName() != "b" {
+		t.Errorf("objects %v, want a and b", objects)
+	}
+	if err := failed[secret]; len(failed) != 2 || !apierrors.IsForbidden(err) || !strings.HasPrefix(err.Error(), "secrets: ") {
+		t.Errorf("errors %v", failed)
+	}
+	if err := failed[pod]; err == nil || err.Error() != "the cluster does not serve kind Pod of v1" {
+		t.Errorf("error of pods: %v", err)
 	}
 }
 

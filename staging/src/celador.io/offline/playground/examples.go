@@ -85,7 +85,7 @@ func newExample(files fs.FS, file string) (*Example, error) {
 	}
 	example := &Example{Name: directory}
 	example.FeatureGates = s.FeatureGates
-	if err := example.Panes.add(texts, false); err != nil {
+	if _, err := example.Panes.add(texts, false); err != nil {
 		return nil, err
 	}
 	example.Title = cmp.Or(firstSentence(example.Panes.Policy), directory)

@@ -4,6 +4,7 @@
 package playground
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,8 +19,10 @@ import (
 	"celador.io/offline/suite"
 )
 
-// FromFiles returns an example made of the documents of files. The object of the request is the
-// first object that is neither a policy nor of a kind that policies usually read.
+// FromFiles returns an example made of the documents of files, with the feature gates that fields
+// of its policies need. The object of the request is the first object that is neither a policy nor
+// of a kind that policies look up or usually read or, if there is none, the first of a kind that
+// they look up.
 func FromFiles(names []string, texts [][]byte) (*Example, error) {
 	example := &Example{Name: "files", Title: strings.Join(names, ", ")}
 	var split []string
@@ -31,32 +34,44 @@ func FromFiles(names []string, texts [][]byte) (*Example, error) {
 			split = append(split, string(document))
 		}
 	}
-	return example, example.Panes.add(split, true)
+	policies, err := example.Panes.add(split, true)
+	if gates := cluster.FeatureGates(policies...); len(gates) > 0 {
+		example.FeatureGates = gates
+	}
+	return example, err
 }
 
-// add adds each text, whose documents have one kind, to the pane for this kind. Suites are left
-// out. If withObject is set, the first object that is neither a policy nor of a kind that policies
-// usually read becomes the object of the request.
-func (p *Panes) add(texts []string, withObject bool) error {
+// add adds each text, whose documents have one kind, to the pane for this kind, and returns the
+// policies and bindings. Suites are left out. If withObject is set, one object becomes that of the
+// request, as FromFiles describes.
+func (p *Panes) add(texts []string, withObject bool) ([]*unstructured.Unstructured, error) {
 	type part struct {
 		kind schema.GroupKind
 		text string
 	}
 	var parts []part
-	params := map[schema.GroupKind]bool{}
+	var policies []*unstructured.Unstructured
 	for _, text := range texts {
 		documents, err := manifest.Parse("", []byte(text))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if len(documents) > 0 {
 			parts = append(parts, part{documents[0].GroupVersionKind().GroupKind(), text})
 		}
 		for _, d := range documents {
-			params[paramKind(d)] = true
+			// Objects that cannot be decoded are reported when the page is evaluated.
+			if object, err := d.Object(); err == nil && object.GroupVersionKind().Group == admissionv1.GroupName {
+				policies = append(policies, object)
+			}
 		}
 	}
-	for _, part := range parts {
+	params, lookedUp := readKinds(policies)
+	subject := slices.IndexFunc(parts, func(part part) bool { return isSubject(part.kind) && !params[part.kind] && !lookedUp[part.kind] })
+	if subject < 0 {
+		subject = slices.IndexFunc(parts, func(part part) bool { return isSubject(part.kind) && !params[part.kind] })
+	}
+	for i, part := range parts {
 		pane := &p.Manifests
 		switch {
 		case part.kind.Group == suite.Group:
@@ -69,32 +84,39 @@ func (p *Panes) add(texts []string, withObject bool) error {
 			pane = &p.RBAC
 		case params[part.kind]:
 			pane = &p.Params
-		case withObject && p.Object == "" && !isClusterKind(part.kind):
+		case withObject && i == subject:
 			pane = &p.Object
 		}
 		appendDocument(pane, part.text)
 	}
-	return nil
+	return policies, nil
 }
 
-// isClusterKind reports whether objects of the kind usually configure a cluster, so that requests
-// are seldom about them.
-func isClusterKind(kind schema.GroupKind) bool {
-	return kind == corev1.SchemeGroupVersion.WithKind("Namespace").GroupKind() || kind.Group == apiextensionsv1.GroupName || kind.Group == admissionv1.GroupName
+// isSubject reports whether requests are usually about objects of the kind. They seldom are about
+// objects that configure a cluster.
+func isSubject(kind schema.GroupKind) bool {
+	return kind != corev1.SchemeGroupVersion.WithKind("Namespace").GroupKind() &&
+		!slices.Contains([]string{apiextensionsv1.GroupName, admissionv1.GroupName, rbacv1.GroupName, suite.Group}, kind.Group)
 }
 
-// paramKind returns the kind of the params of a policy. It is empty for other objects.
-func paramKind(d *manifest.Document) schema.GroupKind {
-	if !cluster.IsPolicy(d.GroupVersionKind().GroupKind()) {
-		return schema.GroupKind{}
+// readKinds returns the kinds of the policies' params, and those that they look up.
+func readKinds(policies []*unstructured.Unstructured) (params, lookedUp map[schema.GroupKind]bool) {
+	params, lookedUp = map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}
+	add := func(kinds map[schema.GroupKind]bool, fields map[string]any) {
+		version, _, _ := unstructured.NestedString(fields, "apiVersion")
+		kind, _, _ := unstructured.NestedString(fields, "kind")
+		kinds[schema.FromAPIVersionAndKind(version, kind).GroupKind()] = true
 	}
-	object, err := d.Object()
-	if err != nil {
-		return schema.GroupKind{}
+	for _, policy := range policies {
+		paramKind, _, _ := unstructured.NestedMap(policy.Object, "spec", "paramKind")
+		add(params, paramKind)
+		all, _, _ := unstructured.NestedSlice(policy.Object, "spec", "lookups")
+		for _, lookup := range all {
+			fields, _ := lookup.(map[string]any)
+			add(lookedUp, fields)
+		}
 	}
-	version, _, _ := unstructured.NestedString(object.Object, "spec", "paramKind", "apiVersion")
-	kind, _, _ := unstructured.NestedString(object.Object, "spec", "paramKind", "kind")
-	return schema.FromAPIVersionAndKind(version, kind).GroupKind()
+	return params, lookedUp
 }
 
 // appendDocument appends a document to the text of a pane.

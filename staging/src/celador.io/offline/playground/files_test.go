@@ -31,6 +31,26 @@ func TestFromFiles(t *testing.T) {
 	if diff := cmp.Diff(want, example); diff != "" {
 		t.Errorf("example (-want +got):\n%s", diff)
 	}
+	const (
+		reads   = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nspec:\n  lookups: [{name: pods, apiVersion: v1, kind: Pod}]\n"
+		service = "apiVersion: v1\nkind: Service\n"
+	)
+	gates := map[string]bool{"AdmissionPolicyLookups": true}
+	for name, test := range map[string]struct {
+		text string
+		want playground.PageState
+	}{
+		"a kind that is looked up":      {reads + "---\n" + pod + "---\n" + service, playground.PageState{FeatureGates: gates, Panes: playground.Panes{Policy: reads, Manifests: pod, Object: service}}},
+		"only a kind that is looked up": {reads + "---\n" + pod + "---\n" + space, playground.PageState{FeatureGates: gates, Panes: playground.Panes{Policy: reads, Manifests: space, Object: pod}}},
+	} {
+		example, err := playground.FromFiles([]string{"a.yaml"}, [][]byte{[]byte(test.text)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, example.PageState); diff != "" {
+			t.Errorf("%s: (-want +got):\n%s", name, diff)
+		}
+	}
 	if _, err := playground.FromFiles([]string{"bad.yaml"}, [][]byte{[]byte("a: [")}); err == nil || err.Error() != "bad.yaml:1: not valid YAML: did not find expected node content" {
 		t.Errorf("error is %v", err)
 	}

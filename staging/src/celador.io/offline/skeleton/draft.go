@@ -34,9 +34,14 @@ type draft struct {
 	text    strings.Builder
 }
 
-func (d *draft) begin(name, file string) {
+func (d *draft) begin(name, file string, gates map[string]bool) {
 	header, _ := yaml.Marshal(map[string]any{"name": name})
-	fmt.Fprintf(&d.text, "apiVersion: %s\nkind: %s\nmetadata:\n%smanifests:\n", suite.APIVersion, suite.Kind, indent(string(header), "  "))
+	fmt.Fprintf(&d.text, "apiVersion: %s\nkind: %s\nmetadata:\n%s", suite.APIVersion, suite.Kind, indent(string(header), "  "))
+	if len(gates) > 0 {
+		values, _ := yaml.Marshal(gates)
+		fmt.Fprintf(&d.text, "featureGates:\n%s", indent(string(values), "  "))
+	}
+	d.text.WriteString("manifests:\n")
 	d.item(file)
 }
 

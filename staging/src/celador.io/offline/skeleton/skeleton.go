@@ -24,7 +24,8 @@ import (
 // params and CustomResourceDefinitions. directory is where the suite will be. For each validation,
 // the suite has a case that satisfies it and a case that violates it. For each mutating policy, it
 // has one case. The objects of the cases are found by trial. A case for which none is found is
-// marked with TODO and fails.
+// marked with TODO and fails. The suite has the feature gates that fields of the policies and
+// bindings need, and New enables them meanwhile.
 func New(ctx context.Context, backend cluster.Backend, file, directory string) ([]byte, error) {
 	objects, documents, err := read(file)
 	if err != nil {
@@ -39,7 +40,13 @@ func New(ctx context.Context, backend cluster.Backend, file, directory string) (
 	if err != nil {
 		return nil, err
 	}
-	d.begin(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), path)
+	gates := cluster.FeatureGates(objects...)
+	restore, err := backend.EnableFeatures(gates)
+	if err != nil {
+		return nil, err
+	}
+	defer restore()
+	d.begin(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), path, gates)
 	var policies []*policy
 	for _, object := range objects {
 		if isPolicy(object) {

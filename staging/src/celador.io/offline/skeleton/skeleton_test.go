@@ -308,6 +308,12 @@ spec:
 			want: map[string]string{"changes the object": "passed"}, contains: []string{"path: /data/color\n", "value: blue\n"},
 		},
 		{
+			name:     "lookups",
+			policy:   validatingPolicy("", "v1", "configmaps", "  lookups: [{name: secrets, apiVersion: v1, kind: Secret}]\n  validations: [{expression: \"lookups.secrets.list().size() == 0 && object.metadata.name != 'x'\"}]"),
+			want:     map[string]string{"validations[0] is satisfied": "passed", "validations[0] is violated": "passed"},
+			contains: []string{"metadata:\n  name: policy\nfeatureGates:\n  AdmissionPolicyLookups: true\nmanifests:\n"},
+		},
+		{
 			name: "mutation of a pod", policy: `apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicy
 metadata: {name: p}

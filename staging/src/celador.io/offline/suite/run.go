@@ -5,6 +5,7 @@ package suite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -198,9 +199,22 @@ func (f fixture) newCluster(ctx context.Context, objects []object) (*cluster.Clu
 	}
 	created, err := f.base.New(ctx, contents(objects)...)
 	if err != nil {
-		return nil, Locate(err, documents)
+		return nil, errors.Join(Locate(err, documents), f.dropped(objects))
 	}
 	return created, nil
+}
+
+// dropped returns an error for each field of the policies and bindings whose feature gate is not
+// enabled, since other errors can follow from it.
+func (f fixture) dropped(objects []object) error {
+	var errs []error
+	for _, o := range objects {
+		fields, _ := f.base.DisabledFields(o.content) // Locate reports an object that cannot be decoded.
+		for _, e := range fields {
+			errs = append(errs, o.document.Errorf(e.Field, "the server drops the field, which %s", e.Detail))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func contents(objects []object) []*unstructured.Unstructured {
@@ -248,7 +262,7 @@ func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fi
 		return result
 	}
 	if c.spec.Expect.Decision != Error {
-		if result.Err = unservedParamKind(created, shared.objects, result.Response); result.Err != nil {
+		if result.Err = unservedKind(created, shared.objects, result.Response); result.Err != nil {
 			return result
 		}
 	}
