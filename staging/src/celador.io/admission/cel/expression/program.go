@@ -26,6 +26,8 @@ type Program struct {
 	// perRequest is set if the value is the same for all policies with equal variables, so that
 	// they may share it through Results.
 	perRequest bool
+	// lists is set if the expression calls list() of a lookup.
+	lists bool
 	// recurring is set once two series of a request have evaluated the program. Results may then
 	// keep its values.
 	recurring atomic.Bool
@@ -94,7 +96,7 @@ func (p *Program) run(s *Series) (ref.Val, programs.Charge, error) {
 	if s.results != nil && p.perRequest && s.results.recurs(p) {
 		return s.shared(p)
 	}
-	value, charge, err := p.Program.Evaluate(s.ctx, s, &s.memory, &s.meter, false)
+	value, charge, err := p.Program.Evaluate(s.ctx, s, &s.memory, &s.meter, s.meter.CostLimit > 0)
 	if err != nil {
 		err = p.explain(s, err)
 	}
