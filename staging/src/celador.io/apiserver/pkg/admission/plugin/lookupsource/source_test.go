@@ -274,7 +274,6 @@ func TestSlowIndex(t *testing.T) {
 			t.Error(err)
 		}
 		// Changes wait for the keys of the new object only.
-		begin = time.Now()
 		f.stored.Add(configMap("later"))
 		synctest.Wait()
 		time.Sleep(400 * time.Millisecond)
