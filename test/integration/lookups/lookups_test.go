@@ -55,7 +55,7 @@ matchConstraints:
 
 // validate creates a policy with a spec in YAML and binds it. Both are deleted at the end of the
 // test.
-func validate(t *testing.T, spec string) {
+func validate(t testing.TB, spec string) {
 	t.Helper()
 	name, client := testserver.UniqueName("policy"), admin.Policies.AdmissionregistrationV1()
 	testserver.Create(t, client.ValidatingAdmissionPolicies(), &v1.ValidatingAdmissionPolicy{

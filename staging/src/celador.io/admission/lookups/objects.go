@@ -4,6 +4,8 @@
 package lookups
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -23,18 +25,15 @@ type Objects struct {
 	log        klog.Logger
 	state      atomic.Pointer[State]
 
-	lock    sync.Mutex
+	// writes is held by changes of objects. Replace computes the keys of all objects with it, and
+	// without lock, for which other users of Objects would wait.
+	writes sync.Mutex
+	lock   sync.Mutex
+	// objects is replaced by Replace, with another address.
 	objects *btree.BTree[entry]
 	// known is set once Replace was called.
 	known   bool
 	indexes map[string]*index
-}
-
-// An index is an Index with its postings. users is the number of calls of AddIndex.
-type index struct {
-	Index
-	users    int
-	postings *btree.BTree[posting]
 }
 
 // NewObjects returns Objects without objects. It logs, at V(2), the
@@ -61,11 +60,20 @@ func (o *Objects) Replace(objects []runtime.Object) error {
 		}
 		tree.ReplaceOrInsert(e)
 	}
+	o.writes.Lock()
+	defer o.writes.Unlock()
+	o.lock.Lock()
+	open := slices.Collect(maps.Values(o.indexes))
+	o.lock.Unlock()
+	computed := make([]postings, len(open))
+	for at, i := range open {
+		computed[at], _ = i.compute(tree, o.log)
+	}
 	o.lock.Lock()
 	defer o.lock.Unlock()
 	o.objects, o.known = tree, true
-	for _, i := range o.indexes {
-		o.fill(i)
+	for at, i := range open {
+		i.postings = &computed[at]
 	}
 	o.publish()
 	return nil
@@ -74,51 +82,72 @@ func (o *Objects) Replace(objects []runtime.Object) error {
 // Set adds an object or replaces the one with the same name. It returns an error if the object has
 // no metadata.
 func (o *Objects) Set(object runtime.Object) error {
-	return o.change(object, func(e entry) {
-		for _, i := range o.indexes {
-			i.add(o.log, e)
-		}
-		o.objects.ReplaceOrInsert(e)
-	})
+	e, err := newEntry(object)
+	if err != nil {
+		return err
+	}
+	o.change(e, true)
+	return nil
 }
 
 // Delete removes the object with the name of the given object. It returns an error if that has no
 // metadata.
 func (o *Objects) Delete(object runtime.Object) error {
-	return o.change(object, func(e entry) { o.objects.Delete(e) })
-}
-
-// change removes the present object from the indexes, and then calls apply.
-func (o *Objects) change(object runtime.Object, apply func(entry)) error {
 	e, err := newEntry(object)
 	if err != nil {
 		return err
 	}
+	o.change(e, false)
+	return nil
+}
+
+// change replaces the object with the name of e by e, or removes it.
+func (o *Objects) change(e entry, present bool) {
+	o.writes.Lock()
+	defer o.writes.Unlock()
 	o.lock.Lock()
 	defer o.lock.Unlock()
-	if old, ok := o.objects.Get(e); ok {
-		for _, i := range o.indexes {
-			i.remove(old)
+	old, found := o.objects.Get(e)
+	for _, i := range o.indexes {
+		if i.postings == nil {
+			i.missed[e.key()] = struct{}{}
+			continue
+		}
+		if found {
+			i.postings.remove(i, old)
+		}
+		if present {
+			i.postings.add(i, e, o.log)
 		}
 	}
-	apply(e)
+	if present {
+		o.objects.ReplaceOrInsert(e)
+	} else {
+		o.objects.Delete(e)
+	}
 	o.publish()
-	return nil
 }
 
 // AddIndex adds an index, which states have when AddIndex returns. Each call needs one of
 // RemoveIndex.
-func (o *Objects) AddIndex(added Index) {
+func (o *Objects) AddIndex(added Index) { o.StartIndex(added)() }
+
+// StartIndex adds an index, and returns a function that computes the keys of the present objects,
+// which may take long. States have the index when that function returns, or when it has returned to
+// another caller. Each call of StartIndex needs one of RemoveIndex.
+func (o *Objects) StartIndex(added Index) (fill func()) {
 	o.lock.Lock()
 	defer o.lock.Unlock()
 	i, ok := o.indexes[added.Text()]
 	if !ok {
-		i = &index{Index: added}
+		i = &index{Index: added, missed: map[entry]struct{}{}}
 		o.indexes[added.Text()] = i
-		o.fill(i)
-		o.publish()
+		fill = func() { o.fill(i) }
+	} else {
+		fill = func() {}
 	}
 	i.users++
+	return fill
 }
 
 // RemoveIndex removes an index if each of its users has.
@@ -127,6 +156,7 @@ func (o *Objects) RemoveIndex(text string) {
 	defer o.lock.Unlock()
 	i := o.indexes[text]
 	if i.users--; i.users == 0 {
+		i.removed.Store(true)
 		delete(o.indexes, text)
 		o.publish()
 	}
@@ -139,30 +169,31 @@ func (o *Objects) publish() {
 	}
 }
 
-// fill computes the postings of all objects.
+// fill computes the postings of a new index. Meanwhile, objects may change.
 func (o *Objects) fill(i *index) {
-	i.postings = btree.New(degree, lessPosting)
-	o.objects.Ascend(func(e entry) bool {
-		i.add(o.log, e)
-		return true
-	})
-}
-
-func (i *index) add(log klog.Logger, e entry) {
-	keys, err := i.Keys(e.object)
-	if err != nil {
-		log.V(2).Info("No key of a lookup's index finds an object", "index", i.Text(), "object", klog.KRef(e.namespace, e.name), "err", err)
-	}
-	for _, key := range keys {
-		i.postings.ReplaceOrInsert(posting{key, e})
-	}
-}
-
-// remove removes the postings of an entry. It computes the keys again, which takes less memory than
-// to keep them.
-func (i *index) remove(e entry) {
-	keys, _ := i.Keys(e.object)
-	for _, key := range keys {
-		i.postings.Delete(posting{key, e})
+	o.lock.Lock()
+	defer o.lock.Unlock()
+	for i.postings == nil { // Replace has not computed them
+		present, of := o.objects.Clone(), o.objects
+		clear(i.missed)
+		o.lock.Unlock()
+		computed, complete := i.compute(present, o.log)
+		o.lock.Lock()
+		if !complete {
+			return
+		}
+		if o.objects != of {
+			continue
+		}
+		for name := range i.missed {
+			if old, ok := present.Get(name); ok {
+				computed.remove(i, old)
+			}
+			if current, ok := o.objects.Get(name); ok {
+				computed.add(i, current, o.log)
+			}
+		}
+		i.postings, i.missed = &computed, nil
+		o.publish()
 	}
 }

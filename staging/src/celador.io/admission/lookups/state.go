@@ -19,6 +19,7 @@ type State struct {
 	namespaced bool
 	objects    *btree.BTree[entry]
 	indexes    map[string]*btree.BTree[posting]
+	unindexed  int
 	// all returns the objects of all namespaces. It makes the list on the first call, because most
 	// states are replaced before anybody lists them.
 	all func() []runtime.Object
@@ -29,6 +30,9 @@ type entry struct {
 	namespace, name string
 	object          runtime.Object
 }
+
+// key returns the entry without its object, which is comparable.
+func (e entry) key() entry { return entry{namespace: e.namespace, name: e.name} }
 
 func compareEntries(a, b entry) int {
 	return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name))
@@ -56,7 +60,10 @@ func newEntry(object runtime.Object) (entry, error) {
 func newState(o *Objects) *State {
 	s := &State{namespaced: o.namespaced, objects: o.objects.Clone(), indexes: make(map[string]*btree.BTree[posting], len(o.indexes))}
 	for text, i := range o.indexes {
-		s.indexes[text] = i.postings.Clone()
+		if i.postings != nil {
+			s.indexes[text] = i.postings.byKey.Clone()
+			s.unindexed += i.postings.failed
+		}
 	}
 	s.all = sync.OnceValue(func() []runtime.Object {
 		list := make([]runtime.Object, 0, s.objects.Len())
@@ -71,6 +78,9 @@ func newState(o *Objects) *State {
 
 // Namespaced reports whether the kind is namespaced.
 func (s *State) Namespaced() bool { return s.namespaced }
+
+// HasIndex reports whether the state has the index with a text.
+func (s *State) HasIndex(text string) bool { return s.indexes[text] != nil }
 
 // Get returns an object, or nil if there is none. namespace is empty for cluster-scoped kinds.
 func (s *State) Get(namespace, name string) runtime.Object {
@@ -128,3 +138,7 @@ func (s *State) Len(namespace string) int {
 	})
 	return count
 }
+
+// Unindexed returns the number of objects that no key finds because their keys cannot be computed.
+// An object counts once for each index.
+func (s *State) Unindexed() int { return s.unindexed }

@@ -148,6 +148,7 @@ func (c *Checker) check(policy *policyspec.Anatomy) *Result {
 			}
 		}
 	}
+	c.checkIndexes(policy, result)
 	return result
 }
 

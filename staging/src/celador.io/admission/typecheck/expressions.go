@@ -26,7 +26,7 @@ type fieldExpression struct {
 
 // expressionsOf returns the expressions of a policy in the order of its anatomy, in which a
 // variable comes before the expressions that read it. The indexes of lookups, which come last in
-// the anatomy, are left out: they do not depend on the object of a request.
+// the anatomy, are left out: checkIndexes checks them.
 func (c *Checker) expressionsOf(policy *policyspec.Anatomy) []fieldExpression {
 	var matchConditions []int
 	// mutationConditions maps the position of a mutation to the position of its condition in

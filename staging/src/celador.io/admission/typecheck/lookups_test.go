@@ -14,7 +14,7 @@ import (
 
 func lookup(name, apiVersion, kind string) func(*v1.ValidatingAdmissionPolicySpec) {
 	return func(s *v1.ValidatingAdmissionPolicySpec) {
-		s.Lookups = append(s.Lookups, v1.Lookup{Name: name, APIVersion: apiVersion, Kind: kind, Index: new("item.nothing")})
+		s.Lookups = append(s.Lookups, v1.Lookup{Name: name, APIVersion: apiVersion, Kind: kind, Index: new("item.metadata.name")})
 	}
 }
 
@@ -51,5 +51,54 @@ func TestLookups(t *testing.T) {
 	result := checker(t, mapperFor(deployment), builtIn).CheckValidating(policy("lookups.widgets.list() == []", lookup("widgets", "example.com/v1", "Widget")))
 	if len(result.Unchecked) != 1 || result.Unchecked[0].Reason != typecheck.UnknownKind || result.Unchecked[0].Kind != widget {
 		t.Errorf("unchecked without the kind: %+v", result.Unchecked)
+	}
+}
+
+// Indexes are checked once, whatever the policy matches, for the type of the lookup's objects.
+func TestIndexes(t *testing.T) {
+	at := func(column, message string) []found {
+		return []found{{field: "spec.lookups[0].index", message: "<input>:1:" + column + ": " + message, kind: pod}}
+	}
+	for index, want := range map[string][]found{
+		"item.spec.hostname":                                  nil,
+		"item.spec.containers.map(c, c.image)":                nil,
+		"has(item.spec.hostname) ? [item.spec.hostname] : []": nil,
+		"item.?spec.hostname.orValue('')":                     nil,
+		"item.metadata.labels.map(l, l)":                      nil,
+		"[]":                                                  nil,
+		"dyn(item.spec)":                                      nil,
+		"item.nothing":                                        at("5", "undefined field 'nothing'"),
+		"item.spec.containers.map(c, c.names)":                at("30", "undefined field 'names'"),
+		"has(item.spec.nothing) ? [item.metadata.name] : []":  at("4", "undefined field 'nothing'"),
+		"item.spec":                                           at("5", "must evaluate to string or list(string) but got /v1.Pod.spec"),
+		"item.spec.containers":                                at("10", "must evaluate to string or list(string) but got list(/v1.Pod.spec.containers.@idx)"),
+		"item.spec.containers.map(c, c.ports.map(p, p.containerPort)).flatten()": at("69", "must evaluate to string or list(string) but got list(int)"),
+		"item.metadata.labels": at("14", "must evaluate to string or list(string) but got map(string, string)"),
+	} {
+		t.Run(index, func(t *testing.T) {
+			p := policy("lookups.pods.list() == []", rule("apps", "v1", "replicasets", "deployments"), lookup("pods", "v1", "Pod"))
+			p.Spec.Lookups[0].Index = &index
+			c := checker(t, mapperFor(deployment, replicaSet, pod), builtIn)
+			result := c.CheckValidating(p)
+			if diff := cmp.Diff(want, findings(result), cmp.AllowUnexported(found{})); diff != "" {
+				t.Errorf("findings differ (-want +got):\n%s", diff)
+			}
+			if want != nil && len(result.Findings[0].Issues) != 1 || len(result.Unchecked) > 0 {
+				t.Errorf("got %+v", result)
+			}
+			p.Spec.MatchConstraints.ResourceRules = nil // no type is checked
+			if diff := cmp.Diff(want, findings(c.CheckValidating(p)), cmp.AllowUnexported(found{})); diff != "" {
+				t.Errorf("without types, findings differ (-want +got):\n%s", diff)
+			}
+			if result = c.Within(1).CheckValidating(p); len(result.Findings) > 0 || len(result.Unchecked) != 1 || result.Unchecked[0].Field != "spec.lookups[0].index" {
+				t.Errorf("without time for it: %+v", result)
+			}
+		})
+	}
+	// The type of the objects may not be known.
+	p := policy("true", lookup("widgets", "example.com/v1", "Widget"))
+	p.Spec.Lookups[0].Index = new("item.anything")
+	if got := findings(checker(t, mapperFor(deployment, widget), builtIn).CheckValidating(p)); got != nil {
+		t.Errorf("without a schema: %v", got)
 	}
 }

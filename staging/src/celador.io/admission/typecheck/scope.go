@@ -20,6 +20,8 @@ import (
 type scope struct {
 	checker *Checker
 	types   *typeTable
+	// object is the type of 'object', or of 'item' in the index of a lookup.
+	object *cel.Type
 	// constructors are declared for expressions that construct patches.
 	constructors *constructors
 	options      []cel.EnvOption
@@ -36,6 +38,7 @@ func (c *Checker) newScope(object resolvedType, params *resolvedType) *scope {
 	s := &scope{
 		checker:      c,
 		types:        table,
+		object:       objectType,
 		constructors: newConstructors(c.patchEnv.CELTypeProvider(), table, objectType),
 		envs:         map[expression.Declarations]*cel.Env{},
 	}
@@ -62,6 +65,9 @@ func (s *scope) env(in expression.Declarations) (*cel.Env, error) {
 		return env, nil
 	}
 	options, base := slices.Clip(s.options), s.checker.env
+	if in.Item {
+		options = []cel.EnvOption{cel.Variable(expression.Item, s.object)}
+	}
 	if in.Authorizer {
 		options = append(options,
 			cel.Variable(expression.Authorizer, library.AuthorizerType),

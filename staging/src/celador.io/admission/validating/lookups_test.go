@@ -29,11 +29,12 @@ import (
 )
 
 // known is a lookups.Source with the objects that the test sets. read is called before a state is
-// read.
+// read. indexes are those that were opened, by text.
 type known struct {
-	kinds map[schema.GroupVersionKind]*lookups.Objects
-	open  int
-	read  func()
+	kinds   map[schema.GroupVersionKind]*lookups.Objects
+	indexes map[string]lookups.Index
+	open    int
+	read    func()
 }
 
 // Open implements lookups.Source.
@@ -41,6 +42,7 @@ func (k *known) Open(kind schema.GroupVersionKind, index lookups.Index) lookups.
 	k.open++
 	if objects := k.kinds[kind]; objects != nil && index != nil {
 		objects.AddIndex(index)
+		k.indexes[index.Text()] = index
 	}
 	return &opened{k, kind, index}
 }
@@ -79,7 +81,7 @@ func ingress(namespace, name string, hosts ...string) *networkingv1.Ingress {
 }
 
 func newKnown() *known {
-	k := &known{kinds: map[schema.GroupVersionKind]*lookups.Objects{}}
+	k := &known{kinds: map[schema.GroupVersionKind]*lookups.Objects{}, indexes: map[string]lookups.Index{}}
 	add := func(kind schema.GroupVersionKind, namespaced bool, objects ...runtime.Object) {
 		k.kinds[kind] = lookups.NewObjects(namespaced, klog.Background())
 		if err := k.kinds[kind].Replace(objects); err != nil {

@@ -159,7 +159,10 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 		// provider of any composition does.
 		scope.Constructor = permanent.CELTypeProvider()
 	}
-	program := &Program{output: ast.OutputType(), number: lastNumber.Add(1), perRequest: perRequest(ast.NativeRep())}
+	program := &Program{output: ast.OutputType(), number: lastNumber.Add(1), perRequest: perRequest(ast.NativeRep()), lists: in.Lookups && lists(ast.NativeRep())}
+	if in.Item {
+		program.CostLimit = maxIndexCost
+	}
 	program.Panics.Source = source
 	if c.tracer == nil {
 		err = functions.Plan(env, ast, scope, later, true, &program.Program)

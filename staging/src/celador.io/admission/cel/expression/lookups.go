@@ -4,14 +4,18 @@
 package expression
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 	"github.com/google/cel-go/interpreter"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 )
@@ -72,15 +76,48 @@ func (l lookupValue) ConvertToType(to ref.Type) ref.Val {
 	return types.NewErr("a lookup cannot be converted to %s: call get(), list() or indexed()", to.TypeName())
 }
 
-// The costs of lookups in CEL cost units: each call costs callCost, and one for each object that it
-// returns or, for list(), examines.
-const callCost = 10
+const (
+	// callCost is the cost of each call in CEL cost units. Each object that a call returns or, for
+	// list(), examines costs one more.
+	callCost = 10
+	// maxIndexCost is the highest cost of an index for one object. It is lower than that of other
+	// expressions, because a new index is evaluated for all objects of a kind.
+	maxIndexCost = celconfig.PerCallLimit / 10
+)
+
+// The overloads of the functions of lookups.
+const (
+	getName      = "lookup_get_string"
+	getQualified = "lookup_get_string_string"
+	listAll      = "lookup_list"
+	listSelected = "lookup_list_string"
+	indexed      = "lookup_indexed_string"
+)
+
+// lists reports whether an expression calls list().
+func lists(checked *ast.AST) bool {
+	for _, reference := range checked.ReferenceMap() {
+		if slices.Contains(reference.OverloadIDs, listAll) || slices.Contains(reference.OverloadIDs, listSelected) {
+			return true
+		}
+	}
+	return false
+}
+
+// explainList returns the error of an expression that calls list(). It adds advice if the
+// expression exceeds its cost limit.
+func explainList(err error) error {
+	var cancelled interpreter.EvalCancelledError
+	if !errors.As(err, &cancelled) || cancelled.Cause != interpreter.CostLimitExceeded {
+		return err
+	}
+	return fmt.Errorf("%w: list() costs a unit for each object in the scope of the lookup: call get() or indexed()", err)
+}
 
 // LookupDeclarations declares the functions of lookups, but not 'lookups'.
 func LookupDeclarations() environment.VersionedOptions {
 	object := cel.TypeParamType("T")
 	lookup, list := LookupType(object), cel.ListType(object)
-	const getName, getQualified, listAll, listSelected, indexed = "lookup_get_string", "lookup_get_string_string", "lookup_list", "lookup_list_string", "lookup_indexed_string"
 	return environment.VersionedOptions{
 		IntroducedVersion: always,
 		EnvOptions: []cel.EnvOption{
@@ -146,7 +183,10 @@ func call(l, argument ref.Val, find func(Lookup, string) (traits.Lister, error))
 
 func costOf(objects func(lookup, result ref.Val) int) interpreter.FunctionTracker {
 	return func(args []ref.Val, result ref.Val) *uint64 {
-		cost := callCost + uint64(objects(args[0], result))
+		cost := uint64(callCost)
+		if !types.IsUnknownOrError(result) {
+			cost += uint64(objects(args[0], result))
+		}
 		return &cost
 	}
 }

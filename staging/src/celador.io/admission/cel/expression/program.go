@@ -26,6 +26,8 @@ type Program struct {
 	// perRequest is set if the value is the same for all policies with equal variables, so that
 	// they may share it through Results.
 	perRequest bool
+	// lists is set if the expression calls list() of a lookup.
+	lists bool
 	// recurring is set once two series of one request have evaluated the program, and is never
 	// reset. Results keep values of recurring programs only: keeping those of others would take as
 	// long as evaluating them.
@@ -96,7 +98,7 @@ func (p *Program) run(s *Series) (ref.Val, programs.Charge, error) {
 	if s.results != nil && p.perRequest && s.results.recurs(p) {
 		return s.shared(p)
 	}
-	value, charge, err := p.Program.Evaluate(s.ctx, s, &s.memory, &s.meter, false)
+	value, charge, err := p.Program.Evaluate(s.ctx, s, &s.memory, &s.meter, s.meter.CostLimit > 0)
 	if err != nil {
 		err = p.explain(s, err)
 	}

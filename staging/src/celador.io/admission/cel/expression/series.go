@@ -60,6 +60,13 @@ func (s *Series) Begin(ctx context.Context, activation interpreter.Activation, v
 	s.Activation, s.ctx, s.meter.Done, s.variables, s.budget = activation, ctx, ctx.Done(), variables, budget
 }
 
+// NewIndexSeries returns a series for the evaluation of the index of a lookup.
+func NewIndexSeries(activation interpreter.Activation) *Series {
+	s := NewSeries(context.Background(), activation, nil, NewBudget(celconfig.PerCallLimit))
+	s.meter.CostLimit = maxIndexCost
+	return s
+}
+
 // End frees the values of the series. The series must not be used any more, except to call Begin.
 func (s *Series) End() {
 	if fingerprint.Enabled() {

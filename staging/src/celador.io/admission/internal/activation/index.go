@@ -4,7 +4,6 @@
 package activation
 
 import (
-	"context"
 	"fmt"
 	"sync"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 	"github.com/google/cel-go/interpreter"
 	"k8s.io/apimachinery/pkg/runtime"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"celador.io/admission/cel/expression"
@@ -22,8 +20,9 @@ import (
 )
 
 const (
-	// maxKeys is the maximum number of keys of an object, and maxKeyBytes the maximum length of one.
-	maxKeys, maxKeyBytes = 1000, 1024
+	// maxKeys is the maximum number of keys of an object, maxKeyBytes the maximum length of one, and
+	// maxBytes that of all.
+	maxKeys, maxKeyBytes, maxBytes = 1000, 1024, 64 << 10
 )
 
 // NewIndex returns the index of a lookup. It compiles the expression when it first computes keys.
@@ -44,8 +43,7 @@ func (i *index) Text() string { return i.source }
 
 // Keys implements lookups.Index.
 func (i *index) Keys(object runtime.Object) ([]string, error) {
-	series := expression.NewSeries(context.Background(), item{ObjectValue(object, Typed)}, nil, expression.NewBudget(celconfig.PerCallLimit))
-	value, err := i.compile().Evaluate(series)
+	value, err := i.compile().Evaluate(expression.NewIndexSeries(item{ObjectValue(object, Typed)}))
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +55,7 @@ func (i *index) Keys(object runtime.Object) ([]string, error) {
 	if count > maxKeys {
 		return nil, fmt.Errorf("%d keys: an index must not have more than %d keys for an object", count, maxKeys)
 	}
-	keys := make([]string, count)
+	keys, size := make([]string, count), 0
 	for at := range keys {
 		key, ok := list.Get(types.Int(at)).(types.String)
 		switch {
@@ -67,6 +65,9 @@ func (i *index) Keys(object runtime.Object) ([]string, error) {
 			return nil, fmt.Errorf("key %d has %d bytes: a key must not be longer than %d bytes", at, len(key), maxKeyBytes)
 		}
 		keys[at] = string(key)
+		if size += len(key); size > maxBytes {
+			return nil, fmt.Errorf("the keys before key %d have more than %d bytes: all keys of an object must not be longer", at+1, maxBytes)
+		}
 	}
 	return keys, nil
 }

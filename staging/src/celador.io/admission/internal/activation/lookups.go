@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/lazy"
 
 	"celador.io/admission/cel/expression"
@@ -169,6 +170,9 @@ func (l *lookup) List(selector string) (traits.Lister, error) {
 	state, namespace, err := l.state()
 	if err != nil {
 		return nil, err
+	}
+	if size := state.Len(namespace); size > celconfig.PerCallLimit {
+		return nil, l.failed(fmt.Errorf("list() would cost a unit for each of %d objects, and an expression may cost %d: call get() or indexed()", size, celconfig.PerCallLimit))
 	}
 	list := state.List(namespace)
 	if selector == "" {

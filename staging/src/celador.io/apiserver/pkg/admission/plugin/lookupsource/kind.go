@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -35,7 +37,10 @@ const (
 	stateTimeout, latestTimeout = time.Second, 3 * time.Second
 )
 
-var errNotListed = errors.New("the objects are not known yet")
+var (
+	errNotListed  = errors.New("the objects are not known yet")
+	errNotIndexed = errors.New("the index is not known yet")
+)
 
 // A kind follows the objects of one kind until stop is called.
 type kind struct {
@@ -51,7 +56,8 @@ type kind struct {
 	// followed is nil while no resource serves the kind, as far as is known. err is the reason.
 	followed *store
 	err      error
-	// changed is closed, and replaced, when followed or err change, or the version of followed.
+	// changed is closed, and replaced, when followed or err change, or the version of followed, or
+	// when the keys of an index are computed.
 	changed chan struct{}
 }
 
@@ -72,7 +78,12 @@ func (k *kind) addIndex(index lookups.Index) {
 		open = &openIndex{Index: index}
 		k.indexes[index.Text()] = open
 		if k.followed != nil {
-			k.followed.objects.AddIndex(index)
+			// Requests and changes of other policies do not wait for the keys of all objects.
+			fill := k.followed.objects.StartIndex(index)
+			go func() {
+				fill()
+				k.notify()
+			}()
 		}
 	}
 	open.users++
@@ -91,28 +102,42 @@ func (k *kind) removeIndex(text string) {
 	}
 }
 
-// current returns the present state, or the reason why there is none.
+// current returns the present state if it has all open indexes, or the reason why there is none.
 func (k *kind) current() (*lookups.State, error) {
-	state, _, err := k.read()
-	return state, err
-}
-
-// read returns the same as current, and a channel that is closed when that changes.
-func (k *kind) read() (*lookups.State, <-chan struct{}, error) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
-	if k.followed == nil {
-		return nil, k.changed, k.err
-	}
-	if state := k.followed.objects.State(); state != nil {
-		return state, nil, nil
-	}
-	return nil, k.changed, errNotListed
+	return k.stateWith(slices.Collect(maps.Keys(k.indexes)))
 }
 
-// State implements lookups.Handle. It waits for up to a second for objects that are not known yet.
-func (k *kind) State(ctx context.Context) (*lookups.State, error) {
-	state, changed, err := k.read()
+// read returns the present state if it has the given indexes. Otherwise it returns the reason, and a
+// channel that is closed when that may have changed.
+func (k *kind) read(indexes []string) (*lookups.State, <-chan struct{}, error) {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	state, err := k.stateWith(indexes)
+	return state, k.changed, err
+}
+
+// stateWith is read for a caller that holds the lock.
+func (k *kind) stateWith(indexes []string) (*lookups.State, error) {
+	if k.followed == nil {
+		return nil, k.err
+	}
+	state := k.followed.objects.State()
+	if state == nil {
+		return nil, errNotListed
+	}
+	for _, text := range indexes {
+		if !state.HasIndex(text) {
+			return nil, errNotIndexed
+		}
+	}
+	return state, nil
+}
+
+// await waits for up to a second for objects and indexes that are not known yet.
+func (k *kind) await(ctx context.Context, indexes []string) (*lookups.State, error) {
+	state, changed, err := k.read(indexes)
 	if err == nil || paramsource.NotServed(err) {
 		return state, err
 	}
@@ -124,7 +149,7 @@ func (k *kind) State(ctx context.Context) (*lookups.State, error) {
 		case <-ctx.Done():
 			return nil, err
 		}
-		if state, changed, err = k.read(); err == nil || paramsource.NotServed(err) {
+		if state, changed, err = k.read(indexes); err == nil || paramsource.NotServed(err) {
 			return state, err
 		}
 	}

@@ -32,13 +32,13 @@ type Storage interface {
 var _ lookups.LatestHandle = &opened{}
 
 // Latest implements lookups.LatestHandle. It waits for up to 3 seconds.
-func (k *kind) Latest(ctx context.Context, revisions lookups.Revisions) (*lookups.State, error) {
+func (o *opened) Latest(ctx context.Context, revisions lookups.Revisions) (*lookups.State, error) {
 	ctx, cancel := context.WithTimeout(ctx, latestTimeout)
 	defer cancel()
-	if _, err := k.State(ctx); err != nil {
+	if _, err := o.State(ctx); err != nil {
 		return nil, err
 	}
-	followed, changed, err := k.follows()
+	followed, changed, err := o.kind.follows()
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (k *kind) Latest(ctx context.Context, revisions lookups.Revisions) (*lookup
 		case <-ctx.Done():
 			return nil, fmt.Errorf("waiting for the latest objects: %w", err)
 		}
-		if followed, changed, err = k.follows(); err != nil {
+		if followed, changed, err = o.kind.follows(); err != nil {
 			return nil, err
 		}
 	}

@@ -69,11 +69,12 @@ func (s *Source) Open(gvk schema.GroupVersionKind, index lookups.Index) lookups.
 		go k.run(ctx)
 	}
 	k.users++
+	o := &opened{kind: k, close: sync.OnceFunc(func() { time.AfterFunc(linger, func() { s.release(k, index) }) })}
 	if index != nil {
 		k.addIndex(index)
+		o.indexes = []string{index.Text()}
 	}
-	release := func() { s.release(k, index) }
-	return &opened{k, sync.OnceFunc(func() { time.AfterFunc(linger, release) })}
+	return o
 }
 
 func (s *Source) release(k *kind, index lookups.Index) {
@@ -91,21 +92,37 @@ func (s *Source) release(k *kind, index lookups.Index) {
 // Synced returns nil if the objects of all open kinds that the server serves are known. Otherwise it
 // returns an error for each kind whose objects are not.
 func (s *Source) Synced() error {
-	s.lock.Lock()
-	defer s.lock.Unlock()
 	var errs []error
-	for gvk, k := range s.kinds {
-		if _, err := k.current(); err != nil && !paramsource.NotServed(err) {
+	s.Kinds(func(gvk schema.GroupVersionKind, _ *lookups.State, err error) {
+		if err != nil && !paramsource.NotServed(err) {
 			errs = append(errs, fmt.Errorf("looked up objects of kind %v: %w", gvk, err))
 		}
-	}
+	})
 	return errors.Join(errs...)
+}
+
+// Kinds calls observe for each open kind with its present objects, or with the reason why they are
+// not known. NotServed of package paramsource recognizes kinds that no resource serves.
+func (s *Source) Kinds(observe func(schema.GroupVersionKind, *lookups.State, error)) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	for gvk, k := range s.kinds {
+		state, err := k.current()
+		observe(gvk, state, err)
+	}
 }
 
 // opened is the access of one lookup to a kind.
 type opened struct {
-	*kind
-	close func()
+	kind *kind
+	// indexes has the text of the lookup's index, if there is one.
+	indexes []string
+	close   func()
+}
+
+// State implements lookups.Handle.
+func (o *opened) State(ctx context.Context) (*lookups.State, error) {
+	return o.kind.await(ctx, o.indexes)
 }
 
 // Close implements lookups.Handle.

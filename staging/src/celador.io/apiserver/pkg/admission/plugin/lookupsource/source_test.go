@@ -6,6 +6,7 @@ package lookupsource_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -25,6 +26,7 @@ import (
 	"celador.io/admission/lookups"
 
 	"celador.io/apiserver/pkg/admission/plugin/lookupsource"
+	"celador.io/apiserver/pkg/admission/plugin/paramsource"
 )
 
 var (
@@ -203,13 +205,10 @@ func TestClose(t *testing.T) {
 			t.Error("requests that have begun cannot read any more")
 		}
 		time.Sleep(time.Minute)
-		f.stored.Add(configMap("b"))
-		synctest.Wait()
-		state, err := second.State(t.Context())
-		if err != nil || state.Get("blue", "b") != nil {
-			t.Errorf("the kind is followed after it was closed: %v", err)
-		}
-		if _, ok := state.Indexed("name", "", "a"); ok {
+		f.Kinds(func(kind schema.GroupVersionKind, _ *lookups.State, _ error) {
+			t.Errorf("%v is followed after it was closed", kind)
+		})
+		if _, err := second.State(t.Context()); err == nil {
 			t.Error("the index outlives its users")
 		}
 	})
@@ -225,6 +224,93 @@ func TestBrokenStorage(t *testing.T) {
 		}
 		if f.Synced() == nil {
 			t.Error("the server is ready without the objects")
+		}
+	})
+}
+
+// slow is an index whose keys take a time to compute.
+type slow struct{ byName }
+
+// Keys implements lookups.Index.
+func (s slow) Keys(object runtime.Object) ([]string, error) {
+	time.Sleep(400 * time.Millisecond)
+	return s.byName.Keys(object)
+}
+
+// A new index of many objects delays no request and no change, except for requests that need it.
+func TestSlowIndex(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		close(f.served)
+		for _, name := range []string{"a", "b", "c", "d", "e"} {
+			f.stored.Add(configMap(name))
+		}
+		first := f.Open(configMaps, byName("name"))
+		synctest.Wait()
+		begin := time.Now()
+		second, third := f.Open(configMaps, slow{"slow"}), f.Open(configMaps, slow{"slow"})
+		f.stored.Add(configMap("new"))
+		if !has(t, first, "blue", "a") || time.Since(begin) > 0 {
+			t.Errorf("the other index was read after %v", time.Since(begin))
+		}
+		if err := f.Synced(); err == nil || !strings.Contains(err.Error(), "the index is not known yet") {
+			t.Errorf("the server is ready: %v", err)
+		}
+		if _, err := second.State(t.Context()); err == nil || err.Error() != "the index is not known yet" || time.Since(begin) != time.Second {
+			t.Errorf("got error %v after %v", err, time.Since(begin))
+		}
+		time.Sleep(time.Second)
+		for _, h := range []lookups.Handle{second, third} {
+			state, err := h.State(t.Context())
+			if err != nil || time.Since(begin) > 2400*time.Millisecond {
+				t.Fatalf("got error %v after %v", err, time.Since(begin))
+			}
+			for _, name := range []string{"a", "new"} {
+				if found, _ := state.Indexed("slow", "blue", name); len(found) != 1 {
+					t.Errorf("the index has %v for %s", found, name)
+				}
+			}
+		}
+		if err := f.Synced(); err != nil {
+			t.Error(err)
+		}
+		// Changes wait for the keys of the new object only.
+		f.stored.Add(configMap("later"))
+		synctest.Wait()
+		time.Sleep(400 * time.Millisecond)
+		synctest.Wait()
+		if !has(t, first, "blue", "later") {
+			t.Error("the created object is missing")
+		}
+	})
+}
+
+// Kinds tells for each open kind what is known.
+func TestKinds(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		f.stored.Add(configMap("a"))
+		f.Open(configMaps, byName("name"))
+		f.Open(limits, nil)
+		kinds := func() string {
+			found := map[string]string{}
+			f.Kinds(func(kind schema.GroupVersionKind, state *lookups.State, err error) {
+				switch {
+				case err == nil:
+					found[kind.Kind] = fmt.Sprint(state.Len(""), " objects")
+				case paramsource.NotServed(err):
+					found[kind.Kind] = "not served"
+				default:
+					found[kind.Kind] = err.Error()
+				}
+			})
+			return fmt.Sprint(found)
+		}
+		if got, want := kinds(), "map[ConfigMap:the objects are not known yet Limit:the objects are not known yet]"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		close(f.served)
+		synctest.Wait()
+		if got, want := kinds(), "map[ConfigMap:1 objects Limit:not served]"; got != want {
+			t.Errorf("got %s, want %s", got, want)
 		}
 	})
 }

@@ -122,6 +122,9 @@ func (p *Plugin[Policy, Binding, Body]) ValidateInitialization() error {
 		return err
 	}
 	p.Metrics.CountEvaluations(p.observeEvaluations)
+	if p.Features[policyspec.Lookups] {
+		p.Metrics.MeasureLookups(p.Lookups().Kinds)
+	}
 	return nil
 }
 

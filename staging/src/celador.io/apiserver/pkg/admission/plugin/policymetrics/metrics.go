@@ -39,7 +39,7 @@ var (
 
 func init() {
 	legacyregistry.MustRegister(ignoredFailures, snapshotBuild)
-	legacyregistry.CustomMustRegister(inventory, evaluations, ages, recoveredPanics)
+	legacyregistry.CustomMustRegister(inventory, evaluations, ages, lookedUp, recoveredPanics)
 }
 
 // For returns the metrics of one kind of policy. The methods of Metrics are safe for concurrent

@@ -4,13 +4,21 @@
 package policymetrics_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/component-base/metrics/testutil"
+	"k8s.io/klog/v2"
 
+	"celador.io/admission/lookups"
 	"celador.io/admission/policy"
 
 	"celador.io/apiserver/pkg/admission/plugin/policymetrics"
@@ -94,6 +102,55 @@ func TestEvaluations(t *testing.T) {
 		celador_admission_policy_evaluations_total{kind="EvaluatedPolicy",outcome="denied",policy="a"} 1
 		celador_admission_policy_evaluations_total{kind="EvaluatedPolicy",outcome="failed",policy="b"} 0
 	`)
+}
+
+func TestLookups(t *testing.T) {
+	m := policymetrics.For("LookingPolicy")
+	m.MeasureLookups(func(func(schema.GroupVersionKind, *lookups.State, error)) {
+		t.Error("a source that was replaced is asked")
+	})
+	objects := lookups.NewObjects(true, klog.Background())
+	objects.AddIndex(failing{})
+	if err := objects.Replace([]runtime.Object{&corev1.Service{}, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "a"}}}); err != nil {
+		t.Fatal(err)
+	}
+	m.MeasureLookups(func(observe func(schema.GroupVersionKind, *lookups.State, error)) {
+		observe(schema.GroupVersionKind{Version: "v1", Kind: "Service"}, objects.State(), nil)
+		observe(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Absent"}, nil, &meta.NoKindMatchError{})
+		observe(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Listed"}, nil, errors.New("not known yet"))
+		observe(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "AlsoListed"}, nil, errors.New("not known yet"))
+	})
+	gathers(t, "celador_admission_policy_lookup_kinds", `
+		# HELP celador_admission_policy_lookup_kinds [ALPHA] Kinds of objects that policies look up, by kind of policy and state: known; waiting, as the objects or the keys of an index are not known yet; unserved, as no resource serves the kind.
+		# TYPE celador_admission_policy_lookup_kinds gauge
+		celador_admission_policy_lookup_kinds{kind="LookingPolicy",state="known"} 1
+		celador_admission_policy_lookup_kinds{kind="LookingPolicy",state="unserved"} 1
+		celador_admission_policy_lookup_kinds{kind="LookingPolicy",state="waiting"} 2
+	`)
+	gathers(t, "celador_admission_policy_lookup_objects", `
+		# HELP celador_admission_policy_lookup_objects [ALPHA] Objects that lookups of policies find, by kind of policy, and by group, version and kind of the objects.
+		# TYPE celador_admission_policy_lookup_objects gauge
+		celador_admission_policy_lookup_objects{kind="LookingPolicy",lookup_group="",lookup_kind="Service",lookup_version="v1"} 2
+	`)
+	gathers(t, "celador_admission_policy_lookup_unindexed_objects", `
+		# HELP celador_admission_policy_lookup_unindexed_objects [ALPHA] Objects that no key of a lookup's index finds because their keys cannot be computed, by kind of policy, and by group, version and kind of the objects. An object counts once for each index.
+		# TYPE celador_admission_policy_lookup_unindexed_objects gauge
+		celador_admission_policy_lookup_unindexed_objects{kind="LookingPolicy",lookup_group="",lookup_kind="Service",lookup_version="v1"} 1
+	`)
+}
+
+// failing is an index that fails for objects without a name.
+type failing struct{}
+
+// Text implements lookups.Index.
+func (failing) Text() string { return "name" }
+
+// Keys implements lookups.Index.
+func (failing) Keys(object runtime.Object) ([]string, error) {
+	if name := object.(metav1.Object).GetName(); name != "" {
+		return []string{name}, nil
+	}
+	return nil, errors.New("no name")
 }
 
 func gathers(t *testing.T, name, want string) {
