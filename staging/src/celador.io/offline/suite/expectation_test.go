@@ -51,32 +51,56 @@ manifests:
   spec:
     failurePolicy: Ignore
     matchConstraints: {resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}]}
-    validations: [{expression: object.spec.replicsa < 5}]
+VARIABLES    validations: [{expression: object.spec.replicsa < 5}]
+MORE
 cases:
 - name: a config map
   request: {object: {apiVersion: v1, kind: KIND, metadata: {name: a, labels: LABELS}}}
   expect: EXPECT
 `
 
+// mutatingTypo has the name and the first variable of the policy in hooked.
+const mutatingTypo = `
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: MutatingAdmissionPolicy
+  metadata: {name: typo}
+  spec:
+    failurePolicy: Ignore
+    reinvocationPolicy: Never
+    matchConstraints: {resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: [CREATE], resources: [deployments]}]}
+    variables: [{name: replicas, expression: object.spec.replicsc}]
+    mutations: [{patchType: JSONPatch, jsonPatch: {expression: "[JSONPatch{op: 'add', path: '/metadata/labels', value: {}}]"}}]`
+
 func TestWebhooksAndTypeWarnings(t *testing.T) {
 	for name, test := range map[string]struct {
 		labels, expect string
 		want           []string // the mismatches
+		more           string   // further manifests
 	}{
-		"called":             {"{}", "{decision: NoMatch, webhooks: [leases.example.com]}", nil},
-		"all called":         {"{mutate: me, fail: x}", "{decision: NoMatch, webhooks: [leases.example.com, failing.example.com, apps.example.com]}", nil},
-		"match condition":    {"{exempt: x}", "{decision: NoMatch, webhooks: []}", nil},
-		"called, not wanted": {"{}", "{decision: NoMatch, webhooks: []}", []string{`webhooks: want [], got ["leases.example.com"]`}},
-		"wanted, not called": {"{exempt: x}", "{decision: NoMatch, webhooks: [leases.example.com]}", []string{`webhooks: want ["leases.example.com"], got [] (leases.example.com: match condition not-exempt is false)`}},
+		"called":             {"{}", "{decision: NoMatch, webhooks: [leases.example.com]}", nil, ""},
+		"all called":         {"{mutate: me, fail: x}", "{decision: NoMatch, webhooks: [leases.example.com, failing.example.com, apps.example.com]}", nil, ""},
+		"match condition":    {"{exempt: x}", "{decision: NoMatch, webhooks: []}", nil, ""},
+		"called, not wanted": {"{}", "{decision: NoMatch, webhooks: []}", []string{`webhooks: want [], got ["leases.example.com"]`}, ""},
+		"wanted, not called": {"{exempt: x}", "{decision: NoMatch, webhooks: [leases.example.com]}", []string{`webhooks: want ["leases.example.com"], got [] (leases.example.com: match condition not-exempt is false)`}, ""},
 		"wanted, not matched": {"{}", "{decision: NoMatch, webhooks: [apps.example.com, leases.example.com]}",
-			[]string{`webhooks: want ["apps.example.com", "leases.example.com"], got ["leases.example.com"] (apps.example.com: rules or selectors do not match)`}},
-		"type warning": {"{}", `{decision: NoMatch, typeWarnings: [{policy: typo, fieldRef: "spec.validations[0].expression", pattern: undefined field 'replicsa'}]}`, nil},
+			[]string{`webhooks: want ["apps.example.com", "leases.example.com"], got ["leases.example.com"] (apps.example.com: rules or selectors do not match)`}, ""},
+		"type warning": {"{}", `{decision: NoMatch, typeWarnings: [{policy: typo, fieldRef: "spec.validations[0].expression", pattern: undefined field 'replicsa'}]}`, nil, ""},
 		"another type warning": {"{}", `{decision: NoMatch, typeWarnings: [{policy: typo, fieldRef: "spec.validations[0].expression", pattern: nothing}]}`,
-			[]string{`typeWarnings: want typo: spec.validations[0].expression: nothing, got typo: spec.validations[0].expression: apps/v1, Kind=Deployment: ERROR: <input>:1:12: undefined field 'replicsa'`}},
-		"no type warning": {"{}", `{decision: NoMatch, typeWarnings: []}`, []string{`typeWarnings: want [], got ["typo: spec.validations[0].expression: apps/v1, Kind=Deployment: ERROR`}},
+			[]string{`typeWarnings: want typo: spec.validations[0].expression: nothing, got typo: spec.validations[0].expression: apps/v1, Kind=Deployment: ERROR: <input>:1:12: undefined field 'replicsa'`}, ""},
+		"no type warning": {"{}", `{decision: NoMatch, typeWarnings: []}`, []string{`typeWarnings: want [], got ["typo: spec.validations[0].expression: apps/v1, Kind=Deployment: ERROR`}, ""},
+		"type warnings of one name": {"{}", `{decision: NoMatch, typeWarnings: [
+      {policy: ValidatingAdmissionPolicy/typo, fieldRef: "spec.variables[0].expression", pattern: undefined field 'replicsb'},
+      {policy: ValidatingAdmissionPolicy/typo, fieldRef: "spec.validations[0].expression", pattern: undefined field 'replicsa'},
+      {policy: MutatingAdmissionPolicy/typo, fieldRef: "spec.variables[0].expression", pattern: undefined field 'replicsc'}]}`, nil, mutatingTypo},
+		"type warnings of one name without kinds": {"{}", `{decision: NoMatch, typeWarnings: [{policy: typo, fieldRef: "spec.variables[0].expression"}]}`,
+			[]string{`typeWarnings: want ["typo: spec.variables[0].expression"], got ["MutatingAdmissionPolicy/typo: spec.variables[0].expression: `}, mutatingTypo},
 	} {
 		t.Run(name, func(t *testing.T) {
-			text := strings.NewReplacer("KIND", "ConfigMap", "LABELS", test.labels, "EXPECT", test.expect).Replace(hooked)
+			variables := ""
+			if test.more != "" {
+				variables = "    variables: [{name: replicas, expression: object.spec.replicsb}]\n"
+			}
+			text := strings.NewReplacer("KIND", "ConfigMap", "LABELS", test.labels, "EXPECT", test.expect, "MORE", test.more, "VARIABLES", variables).Replace(hooked)
 			var got []string
 			result := runSuite(t, text).Cases[0]
 			if result.Err != nil {

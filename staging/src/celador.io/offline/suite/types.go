@@ -185,7 +185,8 @@ type Expectation struct {
 
 // A TypeWarning is one of the expressionWarnings in the status of a policy.
 type TypeWarning struct {
-	// Policy is the name of the policy.
+	// Policy is the name of the policy, such as replicas.example.com, or with its kind
+	// ValidatingAdmissionPolicy/replicas.example.com if a policy of the other kind has the name, too.
 	Policy string `json:"policy"`
 	// FieldRef is the field of the expression, such as spec.validations[0].expression.
 	FieldRef string `json:"fieldRef"`

@@ -48,7 +48,8 @@ func (o object) typeWarnings(created *cluster.Cluster) ([]PolicyWarning, error) 
 func (c *checker) checkTypeWarnings(created *cluster.Cluster, expect *Expectation) error {
 	want := map[string]string{}
 	for _, w := range expect.TypeWarnings {
-		want[w.Policy+": "+w.FieldRef] = w.Pattern
+		kind, name := cutKind(w.Policy)
+		want[c.policyReference(kind, name)+": "+w.FieldRef] = w.Pattern
 	}
 	got := map[string]string{}
 	scopeKind, scopeName := cutKind(expect.Policy)
@@ -61,7 +62,7 @@ func (c *checker) checkTypeWarnings(created *cluster.Cluster, expect *Expectatio
 			return err
 		}
 		for _, w := range warnings {
-			got[w.Policy+": "+w.Field] = w.Text
+			got[c.policyReference(w.Kind, w.Policy)+": "+w.Field] = w.Text
 		}
 	}
 	if !slices.Equal(keys(want), keys(got)) {
@@ -78,6 +79,16 @@ func (c *checker) checkTypeWarnings(created *cluster.Cluster, expect *Expectatio
 		}
 	}
 	return nil
+}
+
+// policyReference returns the name of a policy, preceded by its kind and a slash if policies of both
+// kinds have the name and the kind is given.
+func (c *checker) policyReference(kind, name string) string {
+	same := func(o object) bool { return o.isPolicy() && o.content.GetName() == name && o.content.GetKind() != kind }
+	if kind == "" || !slices.ContainsFunc(c.objects, same) {
+		return name
+	}
+	return kind + "/" + name
 }
 
 // typeWarnings checks that the type warnings of an expectation are valid.
