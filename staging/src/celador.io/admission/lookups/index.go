@@ -20,44 +20,62 @@ type index struct {
 	// postings is nil until the keys of all objects are computed. missed then holds the names of the
 	// objects that have changed since the computation began.
 	postings *postings
-	missed   map[entry]struct{}
+	missed   map[objectName]struct{}
 }
 
-// postings hold the keys of objects in an index.
-type postings struct {
-	byKey *btree.BTree[posting]
-	// failed is the number of objects whose keys cannot be computed.
-	failed int
+// keysOf returns the keys of an object. If they cannot be computed, it logs the reason.
+func (i *index) keysOf(e entry, log klog.Logger) (k keys) {
+	k.found, k.err = i.Keys(e.object)
+	if k.err != nil {
+		log.V(2).Info("No key of a lookup's index finds an object", "index", i.Text(), "object", klog.KRef(e.namespace, e.name), "err", k.err)
+	}
+	return k
 }
 
 // compute returns the postings of all objects. It is not complete if the index is removed meanwhile.
-func (i *index) compute(objects *btree.BTree[entry], log klog.Logger) (p postings, complete bool) {
-	p.byKey = btree.New(degree, lessPosting)
+func (i *index) compute(objects *btree.BTree[entry], log klog.Logger) (p *postings, complete bool) {
+	p = &postings{btree.New(degree, lessPosting), map[objectName][]string{}, map[objectName]struct{}{}}
 	objects.Ascend(func(e entry) bool {
-		p.add(i, e, log)
+		p.set(e, i.keysOf(e, log))
 		return !i.removed.Load()
 	})
 	return p, !i.removed.Load()
 }
 
-func (p *postings) add(i *index, e entry, log klog.Logger) {
-	keys, err := i.Keys(e.object)
-	if err != nil {
-		p.failed++
-		log.V(2).Info("No key of a lookup's index finds an object", "index", i.Text(), "object", klog.KRef(e.namespace, e.name), "err", err)
+// keys are the keys of an object, or the reason why they cannot be computed.
+type keys struct {
+	found []string
+	err   error
+}
+
+// postings hold the keys of objects in an index.
+type postings struct {
+	byKey *btree.BTree[posting]
+	// byName holds the keys of the objects that have some. The keys are not computed again when an
+	// object is removed: an expression that depends on the order of a map may then return others.
+	byName map[objectName][]string
+	// failed holds the objects whose keys cannot be computed.
+	failed map[objectName]struct{}
+}
+
+// set replaces the keys of an object.
+func (p *postings) set(e entry, k keys) {
+	p.remove(e.objectName)
+	if k.err != nil {
+		p.failed[e.objectName] = struct{}{}
 	}
-	for _, key := range keys {
+	for _, key := range k.found {
 		p.byKey.ReplaceOrInsert(posting{key, e})
+	}
+	if len(k.found) > 0 {
+		p.byName[e.objectName] = k.found
 	}
 }
 
-// remove removes an entry. It computes the keys again, which takes less memory than to keep them.
-func (p *postings) remove(i *index, e entry) {
-	keys, err := i.Keys(e.object)
-	if err != nil {
-		p.failed--
+func (p *postings) remove(name objectName) {
+	for _, key := range p.byName[name] {
+		p.byKey.Delete(posting{key, entry{objectName: name}})
 	}
-	for _, key := range keys {
-		p.byKey.Delete(posting{key, e})
-	}
+	delete(p.byName, name)
+	delete(p.failed, name)
 }

@@ -4,10 +4,13 @@
 package lookups_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -113,6 +116,105 @@ func TestObjectsChangeWhileAnIndexIsFilled(t *testing.T) {
 				t.Errorf("%d times, an object has no keys, want %d", got, unindexed)
 			}
 		})
+	}
+}
+
+// slowForNew is an index that waits in Keys for the object "new".
+type slowForNew struct {
+	byData
+	started, proceed chan struct{}
+}
+
+// Keys implements lookups.Index.
+func (s slowForNew) Keys(object runtime.Object) ([]string, error) {
+	if name(object) == "n1/new" {
+		close(s.started)
+		<-s.proceed
+	}
+	return s.byData.Keys(object)
+}
+
+// An index that is added while Replace computes the keys of others has the new objects.
+func TestIndexIsAddedDuringReplace(t *testing.T) {
+	for title, before := range map[string][]runtime.Object{
+		"first list": {},
+		"later list": {configMap("n0", "gone", "a=x")},
+	} {
+		t.Run(title, func(t *testing.T) {
+			objects := lookups.NewObjects(true, klog.Background())
+			if len(before) > 0 {
+				if err := objects.Replace(before); err != nil {
+					t.Fatal(err)
+				}
+			}
+			first := slowForNew{"values", make(chan struct{}), make(chan struct{})}
+			objects.AddIndex(first)
+			replaced, added := make(chan error), make(chan struct{})
+			go func() { replaced <- objects.Replace([]runtime.Object{configMap("n1", "new", "b=y")}) }()
+			<-first.started
+			go func() {
+				defer close(added)
+				objects.AddIndex(byData("keys"))
+			}()
+			// AddIndex may wait for Replace. If it does not, it has to be done before Replace is.
+			select {
+			case <-added:
+			case <-time.After(50 * time.Millisecond):
+			}
+			close(first.proceed)
+			if err := <-replaced; err != nil {
+				t.Fatal(err)
+			}
+			<-added
+			state := objects.State()
+			for key, want := range map[string][]string{"a": {}, "b": {"n1/new"}} {
+				found, ok := state.Indexed("keys", "", key)
+				if diff := cmp.Diff(want, namesOf(found)); diff != "" || !ok {
+					t.Errorf("%s, %t (-want +got):\n%s", key, ok, diff)
+				}
+			}
+		})
+	}
+}
+
+// fickle is an index with another key at each call.
+type fickle struct{ calls atomic.Int64 }
+
+// Text implements lookups.Index.
+func (f *fickle) Text() string { return "fickle" }
+
+// Keys implements lookups.Index.
+func (f *fickle) Keys(runtime.Object) ([]string, error) {
+	if f.calls.Add(1)%3 == 0 {
+		return nil, errors.New("third call")
+	}
+	return []string{fmt.Sprint(f.calls.Load())}, nil
+}
+
+// An index forgets an object even if its expression, which may depend on the order of a map, would
+// return other keys for it now.
+func TestKeysThatVary(t *testing.T) {
+	objects := lookups.NewObjects(true, klog.Background())
+	if err := objects.Replace(nil); err != nil {
+		t.Fatal(err)
+	}
+	objects.AddIndex(&fickle{})
+	for range 6 {
+		if err := objects.Set(configMap("n", "c")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := objects.Delete(configMap("n", "c")); err != nil {
+		t.Fatal(err)
+	}
+	state := objects.State()
+	for key := range 10 {
+		if found, _ := state.Indexed("fickle", "", fmt.Sprint(key)); len(found) > 0 {
+			t.Errorf("key %d has %v", key, namesOf(found))
+		}
+	}
+	if got := state.Unindexed(); got != 0 {
+		t.Errorf("%d objects have no keys, want none", got)
 	}
 }
 

@@ -25,8 +25,9 @@ type Objects struct {
 	log        klog.Logger
 	state      atomic.Pointer[State]
 
-	// writes is held by changes of objects. Replace computes the keys of all objects with it, and
-	// without lock, for which other users of Objects would wait.
+	// writes is held by whoever changes objects, known or the postings and missed of an index, in
+	// addition to lock. Keys are computed with writes only, because policies that come and go would
+	// wait for lock.
 	writes sync.Mutex
 	lock   sync.Mutex
 	// objects is replaced by Replace, with another address.
@@ -36,8 +37,8 @@ type Objects struct {
 	indexes map[string]*index
 }
 
-// NewObjects returns Objects without objects. It logs, at V(2), the
-// objects whose keys cannot be computed, which no key finds.
+// NewObjects returns Objects without objects. It logs, at V(2), the objects whose keys cannot be
+// computed, which no key finds.
 func NewObjects(namespaced bool, log klog.Logger) *Objects {
 	return &Objects{namespaced: namespaced, log: log, objects: newTree(), indexes: map[string]*index{}}
 }
@@ -62,21 +63,26 @@ func (o *Objects) Replace(objects []runtime.Object) error {
 	}
 	o.writes.Lock()
 	defer o.writes.Unlock()
-	o.lock.Lock()
-	open := slices.Collect(maps.Values(o.indexes))
-	o.lock.Unlock()
-	computed := make([]postings, len(open))
-	for at, i := range open {
-		computed[at], _ = i.compute(tree, o.log)
+	computed := map[*index]*postings{}
+	for _, i := range o.open() {
+		computed[i], _ = i.compute(tree, o.log)
 	}
 	o.lock.Lock()
 	defer o.lock.Unlock()
 	o.objects, o.known = tree, true
-	for at, i := range open {
-		i.postings = &computed[at]
+	for i, p := range computed {
+		// Indexes that were added meanwhile are filled with the new objects by fill.
+		i.postings = p
 	}
 	o.publish()
 	return nil
+}
+
+// open returns the present indexes.
+func (o *Objects) open() []*index {
+	o.lock.Lock()
+	defer o.lock.Unlock()
+	return slices.Collect(maps.Values(o.indexes))
 }
 
 // Set adds an object or replaces the one with the same name. It returns an error if the object has
@@ -105,19 +111,22 @@ func (o *Objects) Delete(object runtime.Object) error {
 func (o *Objects) change(e entry, present bool) {
 	o.writes.Lock()
 	defer o.writes.Unlock()
+	computed := map[*index]keys{}
+	if present {
+		for _, i := range o.filled() {
+			computed[i] = i.keysOf(e, o.log)
+		}
+	}
 	o.lock.Lock()
 	defer o.lock.Unlock()
-	old, found := o.objects.Get(e)
 	for _, i := range o.indexes {
-		if i.postings == nil {
-			i.missed[e.key()] = struct{}{}
-			continue
-		}
-		if found {
-			i.postings.remove(i, old)
-		}
-		if present {
-			i.postings.add(i, e, o.log)
+		switch {
+		case i.postings == nil:
+			i.missed[e.objectName] = struct{}{}
+		case present:
+			i.postings.set(e, computed[i])
+		default:
+			i.postings.remove(e.objectName)
 		}
 	}
 	if present {
@@ -126,6 +135,12 @@ func (o *Objects) change(e entry, present bool) {
 		o.objects.Delete(e)
 	}
 	o.publish()
+}
+
+// filled returns the indexes that have postings. The caller holds writes, so that no other index
+// gets postings.
+func (o *Objects) filled() []*index {
+	return slices.DeleteFunc(o.open(), func(i *index) bool { return i.postings == nil })
 }
 
 // AddIndex adds an index, which states have when AddIndex returns. Each call needs one of
@@ -140,7 +155,7 @@ func (o *Objects) StartIndex(added Index) (fill func()) {
 	defer o.lock.Unlock()
 	i, ok := o.indexes[added.Text()]
 	if !ok {
-		i = &index{Index: added, missed: map[entry]struct{}{}}
+		i = &index{Index: added, missed: map[objectName]struct{}{}}
 		o.indexes[added.Text()] = i
 		fill = func() { o.fill(i) }
 	} else {
@@ -171,29 +186,36 @@ func (o *Objects) publish() {
 
 // fill computes the postings of a new index. Meanwhile, objects may change.
 func (o *Objects) fill(i *index) {
-	o.lock.Lock()
-	defer o.lock.Unlock()
-	for i.postings == nil { // Replace has not computed them
+	for done := false; !done; {
+		o.lock.Lock()
 		present, of := o.objects.Clone(), o.objects
-		clear(i.missed)
 		o.lock.Unlock()
 		computed, complete := i.compute(present, o.log)
-		o.lock.Lock()
-		if !complete {
-			return
-		}
-		if o.objects != of {
-			continue
-		}
-		for name := range i.missed {
-			if old, ok := present.Get(name); ok {
-				computed.remove(i, old)
-			}
-			if current, ok := o.objects.Get(name); ok {
-				computed.add(i, current, o.log)
-			}
-		}
-		i.postings, i.missed = &computed, nil
-		o.publish()
+		done = !complete || o.commit(i, computed, of)
 	}
+}
+
+// commit makes the postings of the objects in a tree those of a new index, and adds what it has
+// missed. It returns false, and does nothing, if Replace has replaced the tree.
+func (o *Objects) commit(i *index, computed *postings, of *btree.BTree[entry]) bool {
+	o.writes.Lock()
+	defer o.writes.Unlock()
+	if i.postings != nil { // Replace has computed them
+		return true
+	}
+	if o.objects != of {
+		return false
+	}
+	for name := range i.missed {
+		if current, ok := o.objects.Get(entry{objectName: name}); ok {
+			computed.set(current, i.keysOf(current, o.log))
+		} else {
+			computed.remove(name)
+		}
+	}
+	o.lock.Lock()
+	defer o.lock.Unlock()
+	i.postings, i.missed = computed, nil
+	o.publish()
+	return true
 }

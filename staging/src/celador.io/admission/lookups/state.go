@@ -25,14 +25,14 @@ type State struct {
 	all func() []runtime.Object
 }
 
+// An objectName is the namespace, empty for cluster-scoped kinds, and the name of an object.
+type objectName struct{ namespace, name string }
+
 // An entry is an object with its name.
 type entry struct {
-	namespace, name string
-	object          runtime.Object
+	objectName
+	object runtime.Object
 }
-
-// key returns the entry without its object, which is comparable.
-func (e entry) key() entry { return entry{namespace: e.namespace, name: e.name} }
 
 func compareEntries(a, b entry) int {
 	return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name))
@@ -54,7 +54,7 @@ func newEntry(object runtime.Object) (entry, error) {
 	if err != nil {
 		return entry{}, err
 	}
-	return entry{accessor.GetNamespace(), accessor.GetName(), object}, nil
+	return entry{objectName{accessor.GetNamespace(), accessor.GetName()}, object}, nil
 }
 
 func newState(o *Objects) *State {
@@ -62,7 +62,7 @@ func newState(o *Objects) *State {
 	for text, i := range o.indexes {
 		if i.postings != nil {
 			s.indexes[text] = i.postings.byKey.Clone()
-			s.unindexed += i.postings.failed
+			s.unindexed += len(i.postings.failed)
 		}
 	}
 	s.all = sync.OnceValue(func() []runtime.Object {
@@ -84,7 +84,7 @@ func (s *State) HasIndex(text string) bool { return s.indexes[text] != nil }
 
 // Get returns an object, or nil if there is none. namespace is empty for cluster-scoped kinds.
 func (s *State) Get(namespace, name string) runtime.Object {
-	found, _ := s.objects.Get(entry{namespace: namespace, name: name})
+	found, _ := s.objects.Get(entry{objectName: objectName{namespace, name}})
 	return found.object
 }
 
@@ -95,7 +95,7 @@ func (s *State) List(namespace string) []runtime.Object {
 		return s.all()
 	}
 	var list []runtime.Object
-	s.objects.AscendGreaterOrEqual(entry{namespace: namespace}, func(e entry) bool {
+	s.objects.AscendGreaterOrEqual(entry{objectName: objectName{namespace: namespace}}, func(e entry) bool {
 		if e.namespace != namespace {
 			return false
 		}
@@ -114,7 +114,7 @@ func (s *State) Indexed(text, namespace, key string) ([]runtime.Object, bool) {
 		return nil, false
 	}
 	var found []runtime.Object
-	postings.AscendGreaterOrEqual(posting{key, entry{namespace: namespace}}, func(p posting) bool {
+	postings.AscendGreaterOrEqual(posting{key, entry{objectName: objectName{namespace: namespace}}}, func(p posting) bool {
 		if p.key != key || namespace != "" && p.namespace != namespace {
 			return false
 		}
@@ -130,7 +130,7 @@ func (s *State) Len(namespace string) int {
 		return s.objects.Len()
 	}
 	count := 0
-	s.objects.AscendGreaterOrEqual(entry{namespace: namespace}, func(e entry) bool {
+	s.objects.AscendGreaterOrEqual(entry{objectName: objectName{namespace: namespace}}, func(e entry) bool {
 		if e.namespace == namespace {
 			count++
 		}
