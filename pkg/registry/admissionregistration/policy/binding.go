@@ -33,9 +33,9 @@ func NewBindingREST[Binding, Policy Object, Spec, PolicySpec policyspec.Spec, Ex
 	return newREST(NewBindingStrategy(descriptor, params, policies), getter, descriptor.policyFoundColumn(all))
 }
 
-// NewBindingStrategy returns the Strategy for a kind of bindings, which validates them as
-// policyvalidation.BindingDescriptor does. params checks whether the user may read the params of a
-// binding, and policies reads the policy that it binds.
+// NewBindingStrategy returns the Strategy for a kind of bindings. Its validator is that of
+// policyvalidation.BindingDescriptor, whose Check needs params and policies: params checks whether
+// the user may read the params of a binding, and policies reads the policy that it binds.
 func NewBindingStrategy[Binding, Policy Object, Spec, PolicySpec policyspec.Spec, External, ExternalPolicy metav1.Object](descriptor BindingDescriptor[Binding, Policy, Spec, PolicySpec, External, ExternalPolicy], params paramaccess.Checker, policies policyvalidation.Getter[Policy]) Strategy[Binding, Spec, External] {
 	return newStrategy(descriptor.descriptor, descriptor.bindings.Validator(params, func(ctx context.Context, name string) (external ExternalPolicy, err error) {
 		policy, err := policies(ctx, name)

@@ -18,8 +18,10 @@ import (
 // maxRounds is the maximum number of additional rounds of settle.
 const maxRounds = 10
 
-// settle reinvokes mutations with reinvocationPolicy IfNeeded until a round changes nothing. A
-// policy that still changes the object in the last round fails, because the object would depend on
+// settle reinvokes mutations with reinvocationPolicy IfNeeded until a round of settle changes
+// nothing. It does nothing without the feature InlineExpressions, or if this run of admission has
+// reinvoked no mutation. applier.round counts runs of admission, and stays the same. A policy that
+// still changes the object in the last round of settle fails, because the object would depend on
 // the number of rounds (KEP-3962, "Preventing recursion in mutations").
 func (r *applier) settle() error {
 	if !r.engine.Features[policyspec.InlineExpressions] || !r.reinvoked {

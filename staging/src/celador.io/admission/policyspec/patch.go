@@ -18,8 +18,9 @@ import (
 // "Return Values for Mutating Expressions").
 var patchTypes = map[v1.PatchType]struct {
 	returns []*cel.Type
-	// check returns an error for a type of results that returns allows and API validation rejects.
-	// It is nil if there is no such type.
+	// check narrows the field returns down. It returns an error for a type that API validation
+	// rejects: merge patches have cel.AnyType in returns, although only Object and maps whose keys
+	// may be strings are valid. It is nil for the other patch types.
 	check func(*cel.Type) error
 	// feature is empty for the patch types of Kubernetes.
 	feature Feature

@@ -26,7 +26,8 @@ type Result struct {
 	// memory is the evaluation that owns the slices, and that Free returns to other requests. It is
 	// nil if there was nothing to evaluate.
 	memory *evaluation
-	// byBinding describes the consecutive parts of Violations, one for each policy and binding.
+	// byBinding describes the consecutive parts of Violations: one for each policy, binding and
+	// param, and one for each failure that addFailure added.
 	byBinding []bindingDecisions
 	// Violations holds the decisions that are Denied or Failed, ignored failures among them, in the
 	// order of policy name, binding name and validation.
@@ -54,7 +55,8 @@ const (
 	Failed = policy.Failed
 )
 
-// Decision is the decision of a policy, through one of its bindings, about a request.
+// Decision is what one validation of a policy decides about a request, through one binding and with
+// one param. If Index is -1, it is a failure that belongs to no single validation.
 type Decision struct {
 	// Policy and Binding are names. Binding is empty for a Singleton, and if the policy could not
 	// be applied through any binding.

@@ -69,8 +69,9 @@ type guards struct {
 	scope map[string]origin
 }
 
-// guardState is shared by the analysis of an expression and the analyses of the shared variables
-// that it reads.
+// guardState holds the unguarded reads that UnguardedReads has found so far, and which parts of the
+// object are the values of shared variables. The guards of an expression and those of each shared
+// variable that it reads use the same guardState, so all reads are collected in one list.
 type guardState struct {
 	// definitions holds the expressions of the shared variables. variables holds the origins of
 	// those that have been read: which part of the object the value of the variable is.

@@ -94,7 +94,8 @@ type build struct {
 	types       managedfields.TypeConverter
 	equivalents runtime.EquivalentResourceMapper
 	replicas    managedfields.ResourcePathMappings
-	// shared is the storage that the versions share. Nil unless there are conversion rules.
+	// shared wraps the storage of Resource.asStored for the VersionStorages, which convert its
+	// objects. Nil unless there are conversion rules.
 	shared *versionedstorage.SharedStorage
 }
 
