@@ -74,6 +74,9 @@ func (e *Evaluator) Evaluate(ctx context.Context, input *PageState) (*Answer, er
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-time.After(maxTime):
+		if e.overdue.Load() {
+			return nil, errOverdue
+		}
 		return nil, errQueue
 	}
 	limited, cancel := context.WithTimeout(ctx, maxTime)

@@ -180,10 +180,12 @@ func valueOf(s map[string]any) any {
 	}
 	pattern, _ := s["pattern"].(string)
 	length, _ := s["minLength"].(int64)
-	return textOf(pattern, int(length))
+	return textOf(pattern, int(min(length, maxLength)))
 }
 
 const (
+	// maxLength is the length up to which texts satisfy minLength. Longer ones help nobody.
+	maxLength = 4096
 	// maxRepeats limits how often textOf repeats the parts of a pattern.
 	maxRepeats = 256
 	// maxText is the length in bytes above which parts are repeated only as often as they must be.
@@ -213,7 +215,7 @@ func matching(pattern *syntax.Regexp, repeats int) string {
 	case syntax.OpLiteral:
 		return string(pattern.Rune)
 	case syntax.OpCharClass:
-		return string(pattern.Rune[:min(len(pattern.Rune), 1)])
+		return runeOf(pattern.Rune)
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		return "x"
 	case syntax.OpAlternate:
@@ -237,4 +239,17 @@ func matching(pattern *syntax.Regexp, repeats int) string {
 		most = least
 	}
 	return strings.Repeat(text.String(), max(least, min(most, repeats)))
+}
+
+// runeOf returns a character of a class, which is a list of the first and last runes of its ranges.
+// It prefers one that readers see.
+func runeOf(class []rune) string {
+	for _, wanted := range "xX0a-_.!" {
+		for i := 0; i+1 < len(class); i += 2 {
+			if class[i] <= wanted && wanted <= class[i+1] {
+				return string(wanted)
+			}
+		}
+	}
+	return string(class[:min(len(class), 1)])
 }

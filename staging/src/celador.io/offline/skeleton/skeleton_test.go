@@ -262,13 +262,42 @@ spec:
         properties:
           spec:
             type: object
-            required: [size, short, host, code]
+            required: [size, short, host, code, word]
             properties:
               size: {type: integer}
               short: {type: string, minLength: 3}
+              word: {type: string, pattern: '^\S{2}$'}
               host: {type: string, minLength: 8, pattern: '^[a-z]([-a-z0-9]*[a-z0-9])?(\.(com|org))+$'}
               code: {type: string, pattern: '^(?i:a)\d{2,4}-[^x]$'}`), "apiVersions: [v1]", "apiVersions: ['*']", 1),
-			want: both, contains: []string{"short: xxx\n", "apiVersion: example.com/v1\n", "size: 10\n"},
+			want: both, contains: []string{"short: xxx\n", "word: xx\n", "apiVersion: example.com/v1\n", "size: 10\n"},
+		},
+		{
+			// No object is valid.
+			name: "a text longer than any", policy: validatingPolicy("example.com", "v1", "things", `  validations: [{expression: object.spec.size < 10}]
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: things, singular: thing, kind: Thing, listKind: ThingList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        required: [spec]
+        properties:
+          spec:
+            type: object
+            required: [size, huge]
+            properties:
+              size: {type: integer}
+              huge: {type: string, minLength: 9223372036854775807}`),
+			want: map[string]string{"TODO validations[0] is satisfied": "decision: want Allowed, got Rejected", "TODO validations[0] is violated": "decision: want Denied, got Rejected"},
 		},
 		{
 			name: "selected namespace and labels", policy: validatingPolicy("", "v1", "configmaps", `  validations: [{expression: "object.metadata.name != 'x'"}]
