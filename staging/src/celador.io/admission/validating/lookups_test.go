@@ -230,6 +230,22 @@ func TestLookupsSeeOneState(t *testing.T) {
 	}
 }
 
+// A request waits once for a kind that cannot be read, whatever its expressions do with the error.
+func TestLookupsFailOnce(t *testing.T) {
+	source := newKnown()
+	reads := 0
+	source.read = func() { reads++ }
+	const absorbed = "[1, 2, 3].all(i, lookups.absent.get('a').hasValue()) || lookups.absent.list().size() == 0 || "
+	if got := decide(t, source, create(1), looking("p1", absorbed+"true"), looking("p2", absorbed+"true", absorbed+"true")); got != "" || reads != 1 {
+		t.Errorf("got %q after %d reads, want no decision after one", got, reads)
+	}
+	reads = 0
+	const want = "lookup 'absent' of Nothing in example.com/v1 failed: no such kind"
+	if got := decide(t, source, create(1), looking("p1", absorbed+"true"), looking("p2", absorbed+"false")); !strings.Contains(got, want) || reads != 1 {
+		t.Errorf("got %q after %d reads, want %q after one", got, reads, want)
+	}
+}
+
 // Equal expressions of policies with other lookups of the same names have other values.
 func TestEqualExpressionsWithOtherLookups(t *testing.T) {
 	source := newKnown()

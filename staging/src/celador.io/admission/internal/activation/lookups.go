@@ -32,9 +32,11 @@ type LookupDefinition struct {
 }
 
 // LookupStates holds the states that the expressions of one request have read, so that all policies
-// see the same objects. Not safe for concurrent use.
+// see the same objects, and the failures, so that a request waits for each once. Not safe for
+// concurrent use.
 type LookupStates struct {
 	states    map[readKind]*lookups.State
+	failures  map[failedRead]error
 	revisions lookups.Revisions
 }
 
@@ -44,9 +46,15 @@ type readKind struct {
 	latest bool
 }
 
+// A failedRead is a read of a kind by lookups with an index, or without one if index is empty.
+type failedRead struct {
+	readKind
+	index string
+}
+
 // NewLookupStates returns LookupStates for one request.
 func NewLookupStates() *LookupStates {
-	return &LookupStates{map[readKind]*lookups.State{}, lookups.Revisions{}}
+	return &LookupStates{map[readKind]*lookups.State{}, map[failedRead]error{}, lookups.Revisions{}}
 }
 
 // Lookups is the value of 'lookups' for one policy and one request. Not safe for concurrent use.
@@ -118,22 +126,32 @@ func (l *lookup) latest() bool {
 	return consistency != nil && *consistency == v1.LatestLookupConsistency
 }
 
-// read returns the present state, which the lookups of the request read from now on.
-func (l *lookup) read() (state *lookups.State, err error) {
+// read returns the present state, which the lookups of the request read from now on, or the error
+// with which an equal read has failed in the request.
+func (l *lookup) read() (*lookups.State, error) {
 	if len(l.Handles) == 0 {
 		return nil, l.failed(errors.New("this host reads no other objects"))
 	}
-	handle := l.Handles[l.position]
-	if versioned, ok := handle.(lookups.LatestHandle); ok && l.latest() {
-		state, err = versioned.Latest(l.Context, l.States.revisions)
-	} else {
-		state, err = handle.State(l.Context)
+	read := failedRead{readKind: readKind{l.definition.Kind, l.latest()}}
+	if l.definition.Index != nil {
+		read.index = l.definition.Index.Text()
 	}
-	if err != nil {
-		return nil, l.failed(err)
+	err := l.States.failures[read]
+	if err == nil {
+		var state *lookups.State
+		handle := l.Handles[l.position]
+		if versioned, ok := handle.(lookups.LatestHandle); ok && read.latest {
+			state, err = versioned.Latest(l.Context, l.States.revisions)
+		} else {
+			state, err = handle.State(l.Context)
+		}
+		if err == nil {
+			l.States.states[read.readKind] = state
+			return state, nil
+		}
+		l.States.failures[read] = err
 	}
-	l.States.states[readKind{l.definition.Kind, l.latest()}] = state
-	return state, nil
+	return nil, l.failed(err)
 }
 
 func (l *lookup) failed(err error) error {
