@@ -246,6 +246,20 @@ func TestLookupsFailOnce(t *testing.T) {
 	}
 }
 
+// An index that does not compile fails, because it hides all objects. Other functions do not need it.
+func TestIndexThatDoesNotCompile(t *testing.T) {
+	for expression, want := range map[string]string{
+		"lookups.own.indexed('a.example') == []": "lookup 'own' of Ingress in networking.k8s.io/v1 failed: the index does not compile: compilation failed: ERROR: <input>:1:1: undeclared reference to 'object'",
+		"lookups.own.get('a').hasValue()":        "",
+	} {
+		p := looking("p", expression)
+		p.Spec.Lookups[0].Index = new("object.metadata.name")
+		if got := decide(t, newKnown(), create(1), p); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: got %q, want %q", expression, got, want)
+		}
+	}
+}
+
 // Equal expressions of policies with other lookups of the same names have other values.
 func TestEqualExpressionsWithOtherLookups(t *testing.T) {
 	source := newKnown()

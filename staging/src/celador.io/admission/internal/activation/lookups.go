@@ -28,7 +28,15 @@ type LookupDefinition struct {
 	*v1.Lookup
 	Kind schema.GroupVersionKind
 	// Index is nil if the lookup has no index.
-	Index lookups.Index
+	Index *Index
+}
+
+// Open opens the kind and the index of the lookup.
+func (d *LookupDefinition) Open(source lookups.Source) lookups.Handle {
+	if d.Index == nil { // an interface that holds a nil pointer is not nil
+		return source.Open(d.Kind, nil)
+	}
+	return source.Open(d.Kind, d.Index)
 }
 
 // LookupStates holds the states that the expressions of one request have read, so that all policies
@@ -213,6 +221,9 @@ func (l *lookup) List(selector string) (traits.Lister, error) {
 func (l *lookup) Indexed(key string) (traits.Lister, error) {
 	if l.definition.Index == nil {
 		return nil, l.failed(errors.New("it has no index: set the field index"))
+	}
+	if err := l.definition.Index.compile().Err; err != nil { // it finds no keys of any object
+		return nil, l.failed(fmt.Errorf("the index does not compile: %w", err))
 	}
 	state, namespace, err := l.state()
 	if err != nil {
