@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/cel-go/common/types"
@@ -111,7 +112,7 @@ func (l *lookup) state() (state *lookups.State, namespace string, err error) {
 	kind := l.definition.Kind
 	state = l.States.states[readKind{kind, l.latest()}]
 	if state == nil {
-		if state, err = l.read(); err != nil {
+		if state, err = l.read(nil); err != nil {
 			return nil, "", err
 		}
 	}
@@ -135,8 +136,9 @@ func (l *lookup) latest() bool {
 }
 
 // read returns the present state, which the lookups of the request read from now on, or the error
-// with which an equal read has failed in the request.
-func (l *lookup) read() (*lookups.State, error) {
+// with which an equal read has failed in the request. It fails if the lookups have read other
+// objects before, in the state known, which may be nil.
+func (l *lookup) read(known *lookups.State) (*lookups.State, error) {
 	if len(l.Handles) == 0 {
 		return nil, l.failed(errors.New("this host reads no other objects"))
 	}
@@ -152,6 +154,9 @@ func (l *lookup) read() (*lookups.State, error) {
 			state, err = versioned.Latest(l.Context, l.States.revisions)
 		} else {
 			state, err = handle.State(l.Context)
+		}
+		if err == nil && known != nil && !slices.Equal(known.List(""), state.List("")) {
+			err = errors.New("the index is not known yet: it lacks the objects of the request")
 		}
 		if err == nil {
 			l.States.states[read.readKind] = state
@@ -232,7 +237,7 @@ func (l *lookup) Indexed(key string) (traits.Lister, error) {
 	found, ok := state.Indexed(l.definition.Index.Text(), namespace, key)
 	if !ok {
 		// Another policy has read the kind in this request before the index was added.
-		if state, err = l.read(); err != nil {
+		if state, err = l.read(state); err != nil {
 			return nil, err
 		}
 		if found, ok = state.Indexed(l.definition.Index.Text(), namespace, key); !ok {
