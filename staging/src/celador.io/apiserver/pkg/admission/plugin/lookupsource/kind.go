@@ -168,7 +168,7 @@ func (k *kind) run(ctx context.Context) {
 	cancel := func() {}
 	defer func() { cancel() }()
 	for retry := firstRetry; ; {
-		served, err := paramsource.Resolve(ctx, k.source.discovery, k.gvk)
+		served, err := paramsource.Resolve(ctx, k.source.discovery, k.gvk, "list", "watch")
 		switch {
 		case err == nil && served != following:
 			cancel()

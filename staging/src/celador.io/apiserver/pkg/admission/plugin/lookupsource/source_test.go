@@ -34,16 +34,20 @@ var (
 	limits     = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Limit"}
 )
 
-// discovery serves config maps, and limits if the field is set.
+// discovery serves config maps, reviews and statuses, which cannot be watched, and limits if the field is set.
 type discovery struct{ limits atomic.Bool }
 
 // ServerResourcesForGroupVersionWithContext implements paramsource.Discovery.
 func (d *discovery) ServerResourcesForGroupVersionWithContext(_ context.Context, version string) (*metav1.APIResourceList, error) {
 	switch {
 	case version == "v1":
-		return &metav1.APIResourceList{APIResources: []metav1.APIResource{{Name: "configmaps", Kind: "ConfigMap", Namespaced: true}}}, nil
+		return &metav1.APIResourceList{APIResources: []metav1.APIResource{
+			{Name: "configmaps", Kind: "ConfigMap", Namespaced: true, Verbs: metav1.Verbs{"get", "list", "watch"}},
+			{Name: "reviews", Kind: "Review", Verbs: metav1.Verbs{"create"}},
+			{Name: "statuses", Kind: "Status", Verbs: metav1.Verbs{"list"}},
+		}}, nil
 	case d.limits.Load():
-		return &metav1.APIResourceList{APIResources: []metav1.APIResource{{Name: "limits", Kind: "Limit"}}}, nil
+		return &metav1.APIResourceList{APIResources: []metav1.APIResource{{Name: "limits", Kind: "Limit", Verbs: metav1.Verbs{"list", "watch"}}}}, nil
 	default:
 		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: version}, "")
 	}
@@ -160,6 +164,29 @@ func TestKindThatAppears(t *testing.T) {
 			t.Errorf("the kind is gone: got error %v", err)
 		}
 	})
+}
+
+// A kind that cannot be listed or watched fails at once, and keeps no server from being ready.
+func TestKindWithoutVerbs(t *testing.T) {
+	for kind, want := range map[string]string{
+		"Review": `resource reviews has no verb list, so that no policy can read its objects: no matches for kind "Review" in version "v1"`,
+		"Status": `resource statuses has no verb watch, so that no policy can read its objects: no matches for kind "Status" in version "v1"`,
+	} {
+		t.Run(kind, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, f *fixture) {
+				close(f.served)
+				h := f.Open(corev1.SchemeGroupVersion.WithKind(kind), nil)
+				synctest.Wait()
+				begin := time.Now()
+				if _, err := h.State(t.Context()); err == nil || err.Error() != want || time.Since(begin) > 0 {
+					t.Errorf("got error %v after %v, want %s at once", err, time.Since(begin), want)
+				}
+				if err := f.Synced(); err != nil {
+					t.Errorf("the server is not ready: %v", err)
+				}
+			})
+		})
+	}
 }
 
 // Requests wait up to a second for the first list, and not longer than their own time.
