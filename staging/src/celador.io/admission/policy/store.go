@@ -286,7 +286,7 @@ func (s *Store[PolicyObject, BindingObject, Body]) open(current, old *boundPolic
 	}
 	if current != nil && s.lookups != nil {
 		for i := range current.lookups {
-			current.handles = append(current.handles, s.lookups.Open(current.lookups[i].Kind, current.lookups[i].Index))
+			current.handles = append(current.handles, current.lookups[i].Open(s.lookups))
 		}
 	}
 	if old == nil {

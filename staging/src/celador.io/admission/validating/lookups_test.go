@@ -230,6 +230,90 @@ func TestLookupsSeeOneState(t *testing.T) {
 	}
 }
 
+// A request waits once for a kind that cannot be read, whatever its expressions do with the error.
+func TestLookupsFailOnce(t *testing.T) {
+	source := newKnown()
+	reads := 0
+	source.read = func() { reads++ }
+	const absorbed = "[1, 2, 3].all(i, lookups.absent.get('a').hasValue()) || lookups.absent.list().size() == 0 || "
+	if got := decide(t, source, create(1), looking("p1", absorbed+"true"), looking("p2", absorbed+"true", absorbed+"true")); got != "" || reads != 1 {
+		t.Errorf("got %q after %d reads, want no decision after one", got, reads)
+	}
+	reads = 0
+	const want = "lookup 'absent' of Nothing in example.com/v1 failed: no such kind"
+	if got := decide(t, source, create(1), looking("p1", absorbed+"true"), looking("p2", absorbed+"false")); !strings.Contains(got, want) || reads != 1 {
+		t.Errorf("got %q after %d reads, want %q after one", got, reads, want)
+	}
+}
+
+// An index that does not compile fails, because it hides all objects. Other functions do not need it.
+func TestIndexThatDoesNotCompile(t *testing.T) {
+	for expression, want := range map[string]string{
+		"lookups.own.indexed('a.example') == []": "lookup 'own' of Ingress in networking.k8s.io/v1 failed: the index does not compile: compilation failed: ERROR: <input>:1:1: undeclared reference to 'object'",
+		"lookups.own.get('a').hasValue()":        "",
+	} {
+		p := looking("p", expression)
+		p.Spec.Lookups[0].Index = new("object.metadata.name")
+		if got := decide(t, newKnown(), create(1), p); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: got %q, want %q", expression, got, want)
+		}
+	}
+}
+
+// filling is a source that adds indexes when states are read for the second time. fill, if it is not
+// nil, is called before.
+type filling struct {
+	*known
+	fill func()
+}
+
+// Open implements lookups.Source.
+func (f *filling) Open(kind schema.GroupVersionKind, index lookups.Index) lookups.Handle {
+	if index != nil {
+		reads := 0
+		f.read = func() {
+			if reads++; reads == 2 {
+				f.fill()
+				f.kinds[kind].AddIndex(index)
+			}
+		}
+	}
+	return f.known.Open(kind, nil)
+}
+
+// An index that was not known when another policy read the kind is read if it has the same objects.
+// Otherwise, it fails for the request, whose policies go on to see the objects of the first read.
+func TestIndexThatIsFilledMeanwhile(t *testing.T) {
+	for name, test := range map[string]struct{ present, want string }{
+		"no change":        {"[1, 2].all(i, lookups.found.indexed('a').size() == 1)", ""},
+		"a change":         {"[1, 2].all(i, lookups.found.indexed('a').size() == 1)", "lookup 'found' of Thing in example.com/v1 failed: the index is not known yet: it lacks the objects of the request"},
+		"a change, caught": {"([1, 2].all(i, lookups.found.indexed('a').size() == 0) || lookups.all.list().size() == 1)", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			source := &filling{known: sourceOf(t, []runtime.Object{thing("blue", "a")})}
+			reads := 0
+			source.fill = func() {
+				reads++
+				if name == "no change" {
+					return
+				}
+				if err := source.kinds[things].Set(thing("blue", "b")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			first := aboutThings("", "lookups.all.list().size() == 1")
+			first.Name = "first"
+			second := aboutThings("item.metadata.name", test.present+" && lookups.all.list().size() == 1 && !lookups.own.get('b').hasValue()")
+			if got := decide(t, source, create(1), first, second); test.want == "" && got != "" || !strings.Contains(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if reads != 1 {
+				t.Errorf("the index was filled %d times", reads)
+			}
+		})
+	}
+}
+
 // Equal expressions of policies with other lookups of the same names have other values.
 func TestEqualExpressionsWithOtherLookups(t *testing.T) {
 	source := newKnown()

@@ -16,22 +16,50 @@ import (
 
 // lookupSource finds the objects of a cluster that policies look up, and the old object of a
 // request, which a server has stored before the request.
-type lookupSource struct{ cluster *Cluster }
+type lookupSource struct {
+	cluster *Cluster
+	lock    sync.Mutex
+	kinds   map[schema.GroupVersionKind]*lookupKind
+}
+
+func newLookupSource(c *Cluster) *lookupSource {
+	return &lookupSource{cluster: c, kinds: map[schema.GroupVersionKind]*lookupKind{}}
+}
 
 // Open implements lookups.Source.
-func (s lookupSource) Open(kind schema.GroupVersionKind, index lookups.Index) lookups.Handle {
-	k := &lookupKind{cluster: s.cluster, kind: kind, index: index}
-	k.shared = sync.OnceValues(func() (*lookups.State, error) { return k.read(s.cluster.objects) })
+func (s *lookupSource) Open(kind schema.GroupVersionKind, index lookups.Index) lookups.Handle {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	k, ok := s.kinds[kind]
+	if !ok {
+		k = &lookupKind{cluster: s.cluster, kind: kind}
+		s.kinds[kind] = k
+	}
+	k.open(index)
 	return k
 }
 
-// lookupKind implements lookups.Handle.
+// lookupKind implements lookups.Handle. All lookups of a kind share it, so that states have the
+// indexes of all.
 type lookupKind struct {
 	cluster *Cluster
 	kind    schema.GroupVersionKind
-	index   lookups.Index
+
+	lock    sync.Mutex
+	indexes []lookups.Index
 	// shared returns the state for requests without an old object of the kind.
 	shared func() (*lookups.State, error)
+}
+
+// open adds an index, which may be nil.
+func (k *lookupKind) open(index lookups.Index) {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	if index != nil {
+		k.indexes = append(k.indexes, index)
+	}
+	indexes := k.indexes
+	k.shared = sync.OnceValues(func() (*lookups.State, error) { return k.read(k.cluster.objects, indexes) })
 }
 
 // State implements lookups.Handle.
@@ -40,17 +68,20 @@ func (k *lookupKind) State(ctx context.Context) (*lookups.State, error) {
 	if err != nil {
 		return nil, err
 	}
+	k.lock.Lock()
+	indexes, shared := k.indexes, k.shared
+	k.lock.Unlock()
 	if l := layerFrom(ctx); l.below != nil && l.holds(r.all()) {
-		return k.read(l)
+		return k.read(l, indexes)
 	}
-	return k.shared()
+	return shared()
 }
 
 // Close implements lookups.Handle.
 func (*lookupKind) Close() {}
 
 // read returns the objects of the kind in a layer.
-func (k *lookupKind) read(l *layer) (*lookups.State, error) {
+func (k *lookupKind) read(l *layer, indexes []lookups.Index) (*lookups.State, error) {
 	r, err := k.cluster.resourceOf(k.kind)
 	if err != nil {
 		return nil, err
@@ -64,8 +95,8 @@ func (k *lookupKind) read(l *layer) (*lookups.State, error) {
 		found = append(found, object)
 	}
 	objects := lookups.NewObjects(r.namespaced, klog.Background())
-	if k.index != nil {
-		objects.AddIndex(k.index)
+	for _, index := range indexes {
+		objects.AddIndex(index)
 	}
 	if err := objects.Replace(found); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@
 package suite_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +67,40 @@ func TestLookups(t *testing.T) {
 				t.Errorf("error %v, mismatches %+v", c.Err, c.Mismatches)
 			}
 		})
+	}
+}
+
+// Policies with other indexes of a kind see the same objects, those of the request included.
+func TestLookupsWithSeveralIndexes(t *testing.T) {
+	head, rest, _ := strings.Cut(lookupSuite, "- apiVersion")
+	text := head
+	for name, lookup := range map[string][2]string{
+		"by-color": {"has(item.data) ? item.data.color : ''", "lookups.maps.indexed('old').map(m, m.metadata.name) == ['c']"},
+		"by-name":  {"item.metadata.name", "lookups.maps.indexed('c').map(m, m.data.color) == ['old']"},
+	} {
+		text += fmt.Sprintf(`
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingAdmissionPolicy
+  metadata: {name: %s}
+  spec:
+    lookups: [{name: maps, apiVersion: v1, kind: ConfigMap, index: "%s"}]
+    matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: ["*"], resources: [configmaps]}]}
+    validations: [{expression: "%s"}]
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingAdmissionPolicyBinding
+  metadata: {name: %s}
+  spec: {policyName: %s, validationActions: [Deny]}
+`, name, lookup[0], lookup[1], name, name)
+	}
+	_, objects, _ := strings.Cut(rest, "[Deny]}\n")
+	c := runSuite(t, text+objects+`
+  request:
+    oldObject: {apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {color: old}}
+    object: {apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {color: new}}
+  expect: {decision: Allowed}
+`).Cases[0]
+	if !c.Passed() {
+		t.Errorf("error %v, mismatches %+v", c.Err, c.Mismatches)
 	}
 }
 

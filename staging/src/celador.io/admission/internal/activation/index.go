@@ -26,23 +26,26 @@ const (
 )
 
 // NewIndex returns the index of a lookup. It compiles the expression when it first computes keys.
-func NewIndex(compiler *expression.Compiler, source string) lookups.Index {
-	return &index{source, sync.OnceValue(func() *expression.Compiled {
+func NewIndex(compiler *expression.Compiler, source string) *Index {
+	return &Index{source, sync.OnceValue(func() *expression.Compiled {
 		program, err := compiler.Compile(source, expression.Declarations{Item: true}, environment.StoredExpressions, policyspec.Index.Returns()...)
 		return &expression.Compiled{Program: program, Err: err}
 	})}
 }
 
-type index struct {
+// An Index is the index of a lookup. It implements lookups.Index.
+type Index struct {
 	source  string
 	compile func() *expression.Compiled
 }
 
+var _ lookups.Index = &Index{}
+
 // Text implements lookups.Index.
-func (i *index) Text() string { return i.source }
+func (i *Index) Text() string { return i.source }
 
 // Keys implements lookups.Index.
-func (i *index) Keys(object runtime.Object) ([]string, error) {
+func (i *Index) Keys(object runtime.Object) ([]string, error) {
 	value, err := i.compile().Evaluate(expression.NewIndexSeries(item{ObjectValue(object, Typed)}))
 	if err != nil {
 		return nil, err

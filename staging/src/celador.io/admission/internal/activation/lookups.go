@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/cel-go/common/types"
@@ -28,13 +29,23 @@ type LookupDefinition struct {
 	*v1.Lookup
 	Kind schema.GroupVersionKind
 	// Index is nil if the lookup has no index.
-	Index lookups.Index
+	Index *Index
+}
+
+// Open opens the kind and the index of the lookup.
+func (d *LookupDefinition) Open(source lookups.Source) lookups.Handle {
+	if d.Index == nil { // an interface that holds a nil pointer is not nil
+		return source.Open(d.Kind, nil)
+	}
+	return source.Open(d.Kind, d.Index)
 }
 
 // LookupStates holds the states that the expressions of one request have read, so that all policies
-// see the same objects. Not safe for concurrent use.
+// see the same objects, and the failures, so that a request waits for each once. Not safe for
+// concurrent use.
 type LookupStates struct {
 	states    map[readKind]*lookups.State
+	failures  map[failedRead]error
 	revisions lookups.Revisions
 }
 
@@ -44,9 +55,15 @@ type readKind struct {
 	latest bool
 }
 
+// A failedRead is a read of a kind by lookups with an index, or without one if index is empty.
+type failedRead struct {
+	readKind
+	index string
+}
+
 // NewLookupStates returns LookupStates for one request.
 func NewLookupStates() *LookupStates {
-	return &LookupStates{map[readKind]*lookups.State{}, lookups.Revisions{}}
+	return &LookupStates{map[readKind]*lookups.State{}, map[failedRead]error{}, lookups.Revisions{}}
 }
 
 // Lookups is the value of 'lookups' for one policy and one request. Not safe for concurrent use.
@@ -95,7 +112,7 @@ func (l *lookup) state() (state *lookups.State, namespace string, err error) {
 	kind := l.definition.Kind
 	state = l.States.states[readKind{kind, l.latest()}]
 	if state == nil {
-		if state, err = l.read(); err != nil {
+		if state, err = l.read(nil); err != nil {
 			return nil, "", err
 		}
 	}
@@ -118,22 +135,36 @@ func (l *lookup) latest() bool {
 	return consistency != nil && *consistency == v1.LatestLookupConsistency
 }
 
-// read returns the present state, which the lookups of the request read from now on.
-func (l *lookup) read() (state *lookups.State, err error) {
+// read returns the present state, which the lookups of the request read from now on, or the error
+// with which an equal read has failed in the request. It fails if the lookups have read other
+// objects before, in the state known, which may be nil.
+func (l *lookup) read(known *lookups.State) (*lookups.State, error) {
 	if len(l.Handles) == 0 {
 		return nil, l.failed(errors.New("this host reads no other objects"))
 	}
-	handle := l.Handles[l.position]
-	if versioned, ok := handle.(lookups.LatestHandle); ok && l.latest() {
-		state, err = versioned.Latest(l.Context, l.States.revisions)
-	} else {
-		state, err = handle.State(l.Context)
+	read := failedRead{readKind: readKind{l.definition.Kind, l.latest()}}
+	if l.definition.Index != nil {
+		read.index = l.definition.Index.Text()
 	}
-	if err != nil {
-		return nil, l.failed(err)
+	err := l.States.failures[read]
+	if err == nil {
+		var state *lookups.State
+		handle := l.Handles[l.position]
+		if versioned, ok := handle.(lookups.LatestHandle); ok && read.latest {
+			state, err = versioned.Latest(l.Context, l.States.revisions)
+		} else {
+			state, err = handle.State(l.Context)
+		}
+		if err == nil && known != nil && !slices.Equal(known.List(""), state.List("")) {
+			err = errors.New("the index is not known yet: it lacks the objects of the request")
+		}
+		if err == nil {
+			l.States.states[read.readKind] = state
+			return state, nil
+		}
+		l.States.failures[read] = err
 	}
-	l.States.states[readKind{l.definition.Kind, l.latest()}] = state
-	return state, nil
+	return nil, l.failed(err)
 }
 
 func (l *lookup) failed(err error) error {
@@ -196,6 +227,9 @@ func (l *lookup) Indexed(key string) (traits.Lister, error) {
 	if l.definition.Index == nil {
 		return nil, l.failed(errors.New("it has no index: set the field index"))
 	}
+	if err := l.definition.Index.compile().Err; err != nil { // it finds no keys of any object
+		return nil, l.failed(fmt.Errorf("the index does not compile: %w", err))
+	}
 	state, namespace, err := l.state()
 	if err != nil {
 		return nil, err
@@ -203,7 +237,7 @@ func (l *lookup) Indexed(key string) (traits.Lister, error) {
 	found, ok := state.Indexed(l.definition.Index.Text(), namespace, key)
 	if !ok {
 		// Another policy has read the kind in this request before the index was added.
-		if state, err = l.read(); err != nil {
+		if state, err = l.read(state); err != nil {
 			return nil, err
 		}
 		if found, ok = state.Indexed(l.definition.Index.Text(), namespace, key); !ok {

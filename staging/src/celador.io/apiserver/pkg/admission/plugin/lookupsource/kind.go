@@ -7,8 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -63,7 +61,11 @@ type kind struct {
 
 type openIndex struct {
 	lookups.Index
-	users int
+	// users is the number of handles, of which unclosed are not closed.
+	users, unclosed int
+	// fill computes the keys of the objects of followed. It is nil if it was called, or if nothing
+	// was to compute.
+	fill func()
 }
 
 func newKind(gvk schema.GroupVersionKind, s *Source, stop context.CancelFunc) *kind {
@@ -78,15 +80,38 @@ func (k *kind) addIndex(index lookups.Index) {
 		open = &openIndex{Index: index}
 		k.indexes[index.Text()] = open
 		if k.followed != nil {
-			// Requests and changes of other policies do not wait for the keys of all objects.
-			fill := k.followed.objects.StartIndex(index)
-			go func() {
-				fill()
-				k.notify()
-			}()
+			open.fill = k.followed.objects.StartIndex(index)
 		}
 	}
 	open.users++
+	open.unclosed++
+	if open.fill != nil {
+		// Requests and changes of other policies do not wait for the keys of all objects.
+		go k.fill(open)
+	}
+}
+
+// fill computes the keys of an index when it is its turn, unless its handles are closed by then.
+func (k *kind) fill(open *openIndex) {
+	k.source.fills <- struct{}{}
+	defer func() { <-k.source.fills }()
+	k.lock.Lock()
+	var fill func()
+	if open.unclosed > 0 {
+		fill, open.fill = open.fill, nil
+	}
+	k.lock.Unlock()
+	if fill != nil {
+		fill()
+		k.notify()
+	}
+}
+
+// closeIndex notes that the handle of an index was closed, which removeIndex releases later.
+func (k *kind) closeIndex(text string) {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	k.indexes[text].unclosed--
 }
 
 func (k *kind) removeIndex(text string) {
@@ -102,11 +127,17 @@ func (k *kind) removeIndex(text string) {
 	}
 }
 
-// current returns the present state if it has all open indexes, or the reason why there is none.
+// current returns the present state if it has all indexes that are not closed, or the reason why there is none.
 func (k *kind) current() (*lookups.State, error) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
-	return k.stateWith(slices.Collect(maps.Keys(k.indexes)))
+	var texts []string
+	for text, open := range k.indexes {
+		if open.unclosed > 0 {
+			texts = append(texts, text)
+		}
+	}
+	return k.stateWith(texts)
 }
 
 // read returns the present state if it has the given indexes. Otherwise it returns the reason, and a
@@ -168,7 +199,7 @@ func (k *kind) run(ctx context.Context) {
 	cancel := func() {}
 	defer func() { cancel() }()
 	for retry := firstRetry; ; {
-		served, err := paramsource.Resolve(ctx, k.source.discovery, k.gvk)
+		served, err := paramsource.Resolve(ctx, k.source.discovery, k.gvk, "list", "watch")
 		switch {
 		case err == nil && served != following:
 			cancel()
@@ -229,12 +260,16 @@ func (k *kind) requests(served paramsource.Resource) cache.ListerWatcher {
 func (k *kind) publish(followed *store, err error) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
-	k.followed, k.err = followed, err
-	if followed != nil {
-		for _, open := range k.indexes {
+	for text, open := range k.indexes {
+		open.fill = nil
+		if k.followed != nil {
+			k.followed.objects.RemoveIndex(text) // which ends the computation of its keys
+		}
+		if followed != nil {
 			followed.objects.AddIndex(open.Index)
 		}
 	}
+	k.followed, k.err = followed, err
 	k.wake()
 }
 

@@ -27,6 +27,9 @@ import (
 // the policy was changed still read it.
 const linger = time.Minute
 
+// maxFills is the number of indexes of a source whose keys are computed at the same time.
+const maxFills = 2
+
 // A Source implements lookups.Source. It is safe for concurrent use.
 type Source struct {
 	ctx       context.Context
@@ -34,6 +37,8 @@ type Source struct {
 	client    dynamic.Interface
 	stored    func(schema.GroupVersionKind) cache.ListerWatcher
 	served    <-chan struct{}
+	// fills has an element for each index whose keys are being computed.
+	fills chan struct{}
 
 	lock  sync.Mutex
 	kinds map[schema.GroupVersionKind]*kind
@@ -53,7 +58,7 @@ func New(discovery paramsource.Discovery, client dynamic.Interface, stored func(
 	return &Source{
 		ctx:       klog.NewContext(ctx, klog.LoggerWithName(klog.FromContext(ctx), "lookups")),
 		discovery: discovery, client: client, stored: stored, served: served,
-		kinds: map[schema.GroupVersionKind]*kind{},
+		fills: make(chan struct{}, maxFills), kinds: map[schema.GroupVersionKind]*kind{},
 	}
 }
 
@@ -69,7 +74,12 @@ func (s *Source) Open(gvk schema.GroupVersionKind, index lookups.Index) lookups.
 		go k.run(ctx)
 	}
 	k.users++
-	o := &opened{kind: k, close: sync.OnceFunc(func() { time.AfterFunc(linger, func() { s.release(k, index) }) })}
+	o := &opened{kind: k, close: sync.OnceFunc(func() {
+		if index != nil {
+			k.closeIndex(index.Text())
+		}
+		time.AfterFunc(linger, func() { s.release(k, index) })
+	})}
 	if index != nil {
 		k.addIndex(index)
 		o.indexes = []string{index.Text()}

@@ -34,16 +34,20 @@ var (
 	limits     = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Limit"}
 )
 
-// discovery serves config maps, and limits if the field is set.
+// discovery serves config maps, reviews and statuses, which cannot be watched, and limits if the field is set.
 type discovery struct{ limits atomic.Bool }
 
 // ServerResourcesForGroupVersionWithContext implements paramsource.Discovery.
 func (d *discovery) ServerResourcesForGroupVersionWithContext(_ context.Context, version string) (*metav1.APIResourceList, error) {
 	switch {
 	case version == "v1":
-		return &metav1.APIResourceList{APIResources: []metav1.APIResource{{Name: "configmaps", Kind: "ConfigMap", Namespaced: true}}}, nil
+		return &metav1.APIResourceList{APIResources: []metav1.APIResource{
+			{Name: "configmaps", Kind: "ConfigMap", Namespaced: true, Verbs: metav1.Verbs{"get", "list", "watch"}},
+			{Name: "reviews", Kind: "Review", Verbs: metav1.Verbs{"create"}},
+			{Name: "statuses", Kind: "Status", Verbs: metav1.Verbs{"list"}},
+		}}, nil
 	case d.limits.Load():
-		return &metav1.APIResourceList{APIResources: []metav1.APIResource{{Name: "limits", Kind: "Limit"}}}, nil
+		return &metav1.APIResourceList{APIResources: []metav1.APIResource{{Name: "limits", Kind: "Limit", Verbs: metav1.Verbs{"list", "watch"}}}}, nil
 	default:
 		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: version}, "")
 	}
@@ -160,6 +164,29 @@ func TestKindThatAppears(t *testing.T) {
 			t.Errorf("the kind is gone: got error %v", err)
 		}
 	})
+}
+
+// A kind that cannot be listed or watched fails at once, and keeps no server from being ready.
+func TestKindWithoutVerbs(t *testing.T) {
+	for kind, want := range map[string]string{
+		"Review": `resource reviews has no verb list, so that no policy can read its objects: no matches for kind "Review" in version "v1"`,
+		"Status": `resource statuses has no verb watch, so that no policy can read its objects: no matches for kind "Status" in version "v1"`,
+	} {
+		t.Run(kind, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, f *fixture) {
+				close(f.served)
+				h := f.Open(corev1.SchemeGroupVersion.WithKind(kind), nil)
+				synctest.Wait()
+				begin := time.Now()
+				if _, err := h.State(t.Context()); err == nil || err.Error() != want || time.Since(begin) > 0 {
+					t.Errorf("got error %v after %v, want %s at once", err, time.Since(begin), want)
+				}
+				if err := f.Synced(); err != nil {
+					t.Errorf("the server is not ready: %v", err)
+				}
+			})
+		})
+	}
 }
 
 // Requests wait up to a second for the first list, and not longer than their own time.
@@ -280,6 +307,84 @@ func TestSlowIndex(t *testing.T) {
 		synctest.Wait()
 		if !has(t, first, "blue", "later") {
 			t.Error("the created object is missing")
+		}
+	})
+}
+
+// A counted is an index whose keys take a time to compute, and that counts calls of Keys.
+type counted struct {
+	slow
+	calls *calls
+}
+
+// calls counts calls: all, those that have not returned, and the most of these.
+type calls struct{ all, present, most atomic.Int32 }
+
+// Keys implements lookups.Index.
+func (c counted) Keys(object runtime.Object) ([]string, error) {
+	c.calls.all.Add(1)
+	present := c.calls.present.Add(1)
+	for most := c.calls.most.Load(); present > most && !c.calls.most.CompareAndSwap(most, present); {
+		most = c.calls.most.Load()
+	}
+	defer c.calls.present.Add(-1)
+	return c.slow.Keys(object)
+}
+
+// A policy that is changed often has the keys of few indexes computed at the same time, and not
+// those of indexes that are closed before. An index that is opened again is computed.
+func TestManyIndexes(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		close(f.served)
+		for _, name := range []string{"a", "b", "c", "d", "e"} {
+			f.stored.Add(configMap(name))
+		}
+		f.Open(configMaps, nil)
+		synctest.Wait()
+		calls := &calls{}
+		index := func(i int) lookups.Index {
+			return counted{slow{byName(fmt.Sprint("index ", i))}, calls}
+		}
+		for i := range 50 {
+			f.Open(configMaps, index(i)).Close()
+		}
+		begin := time.Now()
+		for _, i := range []int{50, 49} {
+			h := f.Open(configMaps, index(i))
+			time.Sleep(5 * time.Second)
+			if _, err := h.State(t.Context()); err != nil {
+				t.Errorf("index %d after %v: %v", i, time.Since(begin), err)
+			}
+		}
+		if err := f.Synced(); err != nil {
+			t.Errorf("closed indexes keep the server from being ready: %v", err)
+		}
+		if most, all := calls.most.Load(), calls.all.Load(); most > 2 || all > 20 {
+			t.Errorf("%d objects at the same time and %d in all had their keys computed, want 2 and 20 at most", most, all)
+		}
+		time.Sleep(2 * time.Minute)
+	})
+}
+
+// The keys of objects that are not followed any more are not computed.
+func TestIndexOfAKindThatDisappears(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		close(f.served)
+		f.discovery.limits.Store(true)
+		for i := range 100 {
+			limit := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Limit", "metadata": map[string]any{"name": fmt.Sprint(i)}}}
+			if _, err := f.client.Resource(limits.GroupVersion().WithResource("limits")).Create(t.Context(), limit, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.Open(limits, nil)
+		synctest.Wait()
+		calls := &calls{}
+		f.Open(limits, counted{slow{"slow"}, calls})
+		f.discovery.limits.Store(false)
+		time.Sleep(15 * time.Second)
+		if all := calls.all.Load(); all == 0 || all > 30 || calls.present.Load() > 0 {
+			t.Errorf("the keys of %d objects were computed, want those of the first 10 seconds", all)
 		}
 	})
 }

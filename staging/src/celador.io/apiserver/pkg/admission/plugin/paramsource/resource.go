@@ -6,6 +6,7 @@ package paramsource
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -18,18 +19,24 @@ type Resource struct {
 	Namespaced bool
 }
 
-// Resolve returns the resource that serves a kind. If no resource does, the error satisfies
-// NotServed; any other error is a failure of discovery.
-func Resolve(ctx context.Context, discovery Discovery, gvk schema.GroupVersionKind) (Resource, error) {
+// Resolve returns the resource that serves a kind, with the given verbs. If no resource does, the
+// error satisfies NotServed; any other error is a failure of discovery.
+func Resolve(ctx context.Context, discovery Discovery, gvk schema.GroupVersionKind, verbs ...string) (Resource, error) {
 	gv := gvk.GroupVersion()
 	list, err := discovery.ServerResourcesForGroupVersionWithContext(ctx, gv.String())
 	if err != nil {
 		return Resource{}, fmt.Errorf("resources of %v: %w", gv, err)
 	}
+	var unserved error = &meta.NoKindMatchError{GroupKind: gvk.GroupKind(), SearchedVersions: []string{gvk.Version}}
 	for _, r := range list.APIResources {
-		if subresource := strings.Contains(r.Name, "/"); r.Kind == gvk.Kind && !subresource {
+		if subresource := strings.Contains(r.Name, "/"); r.Kind != gvk.Kind || subresource {
+			continue
+		}
+		lacks := slices.IndexFunc(verbs, func(verb string) bool { return !slices.Contains(r.Verbs, verb) })
+		if lacks < 0 {
 			return Resource{gv.WithResource(r.Name), r.Namespaced}, nil
 		}
+		unserved = fmt.Errorf("resource %s has no verb %s, so that no policy can read its objects: %w", r.Name, verbs[lacks], unserved)
 	}
-	return Resource{}, &meta.NoKindMatchError{GroupKind: gvk.GroupKind(), SearchedVersions: []string{gvk.Version}}
+	return Resource{}, unserved
 }
