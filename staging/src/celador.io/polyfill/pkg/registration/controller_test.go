@@ -298,6 +298,9 @@ func TestDrift(t *testing.T) {
 		"another ClusterRole of the same name": {edit(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) {
 			o.OwnerReferences[0].UID = "role-0"
 		}), []string{"update validating"}},
+		"a second owner": {edit(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) {
+			o.OwnerReferences = append(o.OwnerReferences, metav1.OwnerReference{Kind: "ClusterRole", Name: "extra", UID: "role-3"})
+		}), []string{"update validating"}},
 		"label": {edit(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) {
 			o.Labels = map[string]string{"team": "a"}
 		}), nil},
