@@ -301,6 +301,9 @@ func TestDrift(t *testing.T) {
 		"a second owner": {edit(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) {
 			o.OwnerReferences = append(o.OwnerReferences, metav1.OwnerReference{Kind: "ClusterRole", Name: "extra", UID: "role-3"})
 		}), []string{"update validating"}},
+		"the ClusterRole of an earlier build": {edit(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) {
+			o.OwnerReferences[0].Name, o.OwnerReferences[0].UID = "polyfill", "role-0"
+		}), []string{"update validating"}},
 		"label": {edit(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) {
 			o.Labels = map[string]string{"team": "a"}
 		}), nil},
@@ -399,6 +402,7 @@ func TestOtherRelease(t *testing.T) {
 		"nobody":                                 {metav1.ObjectMeta{}, `"", not to "ns/polyfill"`},
 		"another ClusterRole":                    {metav1.ObjectMeta{OwnerReferences: ownedBy("other:ns")}, `"other:ns", not to "polyfill:ns"`},
 		"another ClusterRole, edited annotation": {metav1.ObjectMeta{Annotations: annotated("ns/polyfill"), OwnerReferences: ownedBy("other:ns")}, `"other:ns", not to "polyfill:ns"`},
+		"another release of an earlier build":    {metav1.ObjectMeta{Annotations: annotated("other/polyfill"), OwnerReferences: ownedBy("polyfill")}, `"polyfill", not to "polyfill:ns"`},
 		"another namespace, edited annotation":   {metav1.ObjectMeta{Annotations: annotated("ns/polyfill"), OwnerReferences: ownedBy("polyfill:other")}, `"polyfill:other", not to "polyfill:ns"`},
 	} {
 		t.Run(name, func(t *testing.T) {
