@@ -532,6 +532,18 @@ func TestErrors(t *testing.T) {
 				})
 				c.bundle.set("CA 1")
 				c.wantWrites(name, "create mutating", "create validating", "create validating", "create validating", "create validating")
+
+				if err := c.client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(t.Context(), registration.Name, metav1.DeleteOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				failures = 1_000
+				m := c.mutating().DeepCopy()
+				m.Annotations = nil
+				must(c.client.AdmissionregistrationV1().MutatingWebhookConfigurations().Update(t.Context(), m, metav1.UpdateOptions{}))(t)
+				c.client.ClearActions()
+				if writes := c.settle(); !slices.Contains(writes, "update mutating") {
+					t.Errorf("while the validating configuration cannot be created: writes are %q", writes)
+				}
 			})
 		})
 	}
