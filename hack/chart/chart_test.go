@@ -136,8 +136,13 @@ func TestObjects(t *testing.T) {
 				}
 				kind := o.GetObjectKind().GroupVersionKind().Kind
 				clusterScoped := strings.HasPrefix(kind, "ClusterRole") || kind == "Namespace"
-				if got := accessor.GetNamespace(); (got == "") != clusterScoped || got != "" && got != "celador-system" && !strings.HasSuffix(accessor.GetName(), "-events") {
+				got := accessor.GetNamespace()
+				if (got == "") != clusterScoped || got != "" && got != "celador-system" && !strings.Contains(accessor.GetName(), "-events:") {
 					t.Errorf("%s %s is in the namespace %q", kind, accessor.GetName(), got)
+				}
+				// A release of the same name in another namespace must not replace the object.
+				if got != "celador-system" && kind != "Namespace" && !strings.HasSuffix(accessor.GetName(), ":celador-system") {
+					t.Errorf("the name of %s %s does not have the namespace of the release", kind, accessor.GetName())
 				}
 			}
 			evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
@@ -206,7 +211,7 @@ func TestPermissions(t *testing.T) {
 			"[get] [rbac.authorization.k8s.io] [clusterroles] [policies:celador-system]",
 			"[create] [authorization.k8s.io] [subjectaccessreviews] []",
 		}},
-		{"params", rules(find[*rbacv1.ClusterRole](t, all, "policies-param-resources").Rules), []string{
+		{"params", rules(find[*rbacv1.ClusterRole](t, all, "policies-param-resources:celador-system").Rules), []string{
 			"[get list watch] [] [configmaps] []", "[get list watch] [example.com] [limits] []",
 		}},
 		{"Role", rules(find[*rbacv1.Role](t, all, "policies").Rules), []string{
@@ -219,15 +224,15 @@ func TestPermissions(t *testing.T) {
 			"[create] [coordination.k8s.io] [leases] []",
 			"[get update] [coordination.k8s.io] [leases] [celador-webhook]",
 		}},
-		{"events", rules(find[*rbacv1.Role](t, all, "policies-events").Rules), []string{"[create patch] [events.k8s.io] [events] []"}},
+		{"events", rules(find[*rbacv1.Role](t, all, "policies-events:celador-system").Rules), []string{"[create patch] [events.k8s.io] [events] []"}},
 	} {
 		if !slices.Equal(test.got, test.want) {
 			t.Errorf("%s: the permissions are\n%s\nwant\n%s", test.name, strings.Join(test.got, "\n"), strings.Join(test.want, "\n"))
 		}
 	}
-	params := find[*rbacv1.ClusterRole](t, all, "policies-params")
+	params := find[*rbacv1.ClusterRole](t, all, "policies-params:celador-system")
 	selector := params.AggregationRule.ClusterRoleSelectors[0].MatchLabels
-	if role := find[*rbacv1.ClusterRole](t, all, "policies-param-resources"); !maps.Equal(selector, map[string]string{"policy.celador.io/aggregate-to-params": "true"}) ||
+	if role := find[*rbacv1.ClusterRole](t, all, "policies-param-resources:celador-system"); !maps.Equal(selector, map[string]string{"policy.celador.io/aggregate-to-params": "true"}) ||
 		role.Labels["policy.celador.io/aggregate-to-params"] != "true" {
 		t.Errorf("the role of params selects %v", selector)
 	}

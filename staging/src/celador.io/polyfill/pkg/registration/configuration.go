@@ -44,12 +44,18 @@ func (r release) String() string { return r.namespace + "/" + r.service }
 // of one name are in different namespaces.
 func (r release) clusterRole() string { return r.service + ":" + r.namespace }
 
-// owns returns an error if a configuration belongs to another release, or to nobody. The owner
-// reference decides. If it was removed by hand, the annotation does.
+// owns returns an error if a configuration belongs to another release, or to nobody. Its references
+// to ClusterRoles decide, one of which must be the release's. If they were removed by hand, the
+// annotation does. It also decides about the service's name, which the ClusterRole had in earlier
+// builds.
 func (r release) owns(o metav1.Object) error {
-	want, owner := r.String(), o.GetAnnotations()[ownerAnnotation]
+	annotation := o.GetAnnotations()[ownerAnnotation]
+	want, owner := r.String(), annotation
 	for _, reference := range o.GetOwnerReferences() {
 		if reference.Kind == "ClusterRole" {
+			if reference.Name == r.clusterRole() || reference.Name == r.service && annotation == r.String() {
+				return nil
+			}
 			want, owner = r.clusterRole(), reference.Name
 		}
 	}

@@ -186,15 +186,15 @@ func (c *Controller) sync(ctx context.Context) error {
 	}
 	validating, mutating, members := routing.Webhooks(objects, options)
 	stored, client := c.configurations, c.client.AdmissionregistrationV1()
-	_, missing := stored.ValidatingWebhookConfigurations().Lister().Get(Name)
+	_, missing := stored.MutatingWebhookConfigurations().Lister().Get(Name)
 	err = reconcile(ctx, c.release, role, stored.ValidatingWebhookConfigurations().Lister().Get, &admissionregistrationv1.ValidatingWebhookConfiguration{},
 		client.ValidatingWebhookConfigurations(), func(o *admissionregistrationv1.ValidatingWebhookConfiguration) {
 			o.Webhooks = validating
 			annotate(o, routesAnnotation, members[routing.Validating].String())
 		})
-	if missing != nil && err != nil {
-		// Of two new releases, the cluster belongs to the one that creates this configuration. If each
-		// created one, both would wait for the other.
+	if err != nil && missing != nil {
+		// Of two new releases, the cluster belongs to the one that creates the validating configuration.
+		// If each created one, both would wait for the other.
 		return err
 	}
 	// An update of one configuration must not wait for the other.

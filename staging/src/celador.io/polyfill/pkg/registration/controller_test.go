@@ -298,6 +298,12 @@ func TestDrift(t *testing.T) {
 		"another ClusterRole of the same name": {edit(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) {
 			o.OwnerReferences[0].UID = "role-0"
 		}), []string{"update validating"}},
+		"a second owner": {edit(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) {
+			o.OwnerReferences = append(o.OwnerReferences, metav1.OwnerReference{Kind: "ClusterRole", Name: "extra", UID: "role-3"})
+		}), []string{"update validating"}},
+		"the ClusterRole of an earlier build": {edit(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) {
+			o.OwnerReferences[0].Name, o.OwnerReferences[0].UID = "polyfill", "role-0"
+		}), []string{"update validating"}},
 		"label": {edit(func(o *admissionregistrationv1.ValidatingWebhookConfiguration) {
 			o.Labels = map[string]string{"team": "a"}
 		}), nil},
@@ -396,6 +402,7 @@ func TestOtherRelease(t *testing.T) {
 		"nobody":                                 {metav1.ObjectMeta{}, `"", not to "ns/polyfill"`},
 		"another ClusterRole":                    {metav1.ObjectMeta{OwnerReferences: ownedBy("other:ns")}, `"other:ns", not to "polyfill:ns"`},
 		"another ClusterRole, edited annotation": {metav1.ObjectMeta{Annotations: annotated("ns/polyfill"), OwnerReferences: ownedBy("other:ns")}, `"other:ns", not to "polyfill:ns"`},
+		"another release of an earlier build":    {metav1.ObjectMeta{Annotations: annotated("other/polyfill"), OwnerReferences: ownedBy("polyfill")}, `"polyfill", not to "polyfill:ns"`},
 		"another namespace, edited annotation":   {metav1.ObjectMeta{Annotations: annotated("ns/polyfill"), OwnerReferences: ownedBy("polyfill:other")}, `"polyfill:other", not to "polyfill:ns"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -525,6 +532,18 @@ func TestErrors(t *testing.T) {
 				})
 				c.bundle.set("CA 1")
 				c.wantWrites(name, "create mutating", "create validating", "create validating", "create validating", "create validating")
+
+				if err := c.client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(t.Context(), registration.Name, metav1.DeleteOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				failures = 1_000
+				m := c.mutating().DeepCopy()
+				m.Annotations = nil
+				must(c.client.AdmissionregistrationV1().MutatingWebhookConfigurations().Update(t.Context(), m, metav1.UpdateOptions{}))(t)
+				c.client.ClearActions()
+				if writes := c.settle(); !slices.Contains(writes, "update mutating") {
+					t.Errorf("while the validating configuration cannot be created: writes are %q", writes)
+				}
 			})
 		})
 	}

@@ -43,10 +43,10 @@ func NewHandler(webhook string, limits *Limits, prepare Prepare, decide Decider)
 			review.WriteError(w, unavailable)
 			return
 		}
-		free, reason, message := limits.take(r)
-		if free == nil {
+		free, reason, rejection := limits.take(r)
+		if rejection != nil {
 			outcome = "rejected"
-			reject(w, r, reason, apierrors.NewTooManyRequests(message, retryAfterSeconds))
+			reject(w, r, reason, rejection)
 			return
 		}
 		defer free()

@@ -6,9 +6,10 @@ package serving
 import (
 	"crypto/x509"
 	"net/http"
-	"sync/atomic"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	x509request "k8s.io/apiserver/pkg/authentication/request/x509"
 
@@ -23,6 +24,7 @@ const retryAfterSeconds = 1
 const (
 	tooMany         = "too_many_in_flight"
 	tooManyBytes    = "too_many_bytes_in_flight"
+	noLength        = "no_length"
 	unauthenticated = "unauthenticated"
 )
 
@@ -32,27 +34,34 @@ type Limits struct {
 	// Requests and Bytes are the bounds. Zero is none. Bytes must not be less than review.MaxBytes.
 	Requests, Bytes int64
 
-	requests, bytes atomic.Int64
+	lock            sync.Mutex
+	requests, bytes int64 // that are answered now
 }
 
-// take returns a function that gives back what the request takes, or how the request is rejected
-// if there is no room for it. A request without a length counts as the largest review.
-func (l *Limits) take(r *http.Request) (free func(), reason, message string) {
-	size := r.ContentLength
-	if size < 0 || size > review.MaxBytes {
-		size = review.MaxBytes
-	}
-	requests, bytes := l.requests.Add(1), l.bytes.Add(size)
-	free = func() { l.requests.Add(-1); l.bytes.Add(-size) }
+// take returns a function that gives back what the request takes, or why and how the request is
+// rejected. What is rejected never counts, so that it keeps nobody out. A request without a length
+// is rejected if there is a bound for it: a caller that sends nothing would take the room of the
+// largest review. API servers send the length.
+func (l *Limits) take(r *http.Request) (free func(), reason string, err *apierrors.StatusError) {
+	size := min(r.ContentLength, review.MaxBytes)
+	l.lock.Lock()
+	defer l.lock.Unlock()
 	switch {
-	case l.Requests > 0 && requests > l.Requests:
-		free()
-		return nil, tooMany, "the webhook answers as many reviews as --max-requests-inflight allows"
-	case l.Bytes > 0 && bytes > l.Bytes:
-		free()
-		return nil, tooManyBytes, "the reviews that the webhook answers have as many bytes as --max-bytes-inflight allows"
+	case l.Bytes > 0 && size < 0:
+		return nil, noLength, &apierrors.StatusError{ErrStatus: metav1.Status{
+			Status: metav1.StatusFailure, Code: http.StatusLengthRequired, Message: "the request has no Content-Length",
+		}}
+	case l.Requests > 0 && l.requests >= l.Requests:
+		return nil, tooMany, apierrors.NewTooManyRequests("the webhook answers as many reviews as --max-requests-inflight allows", retryAfterSeconds)
+	case l.Bytes > 0 && l.bytes+size > l.Bytes:
+		return nil, tooManyBytes, apierrors.NewTooManyRequests("the reviews that the webhook answers have as many bytes as --max-bytes-inflight allows", retryAfterSeconds)
 	}
-	return free, "", ""
+	l.requests, l.bytes = l.requests+1, l.bytes+size
+	return func() {
+		l.lock.Lock()
+		defer l.lock.Unlock()
+		l.requests, l.bytes = l.requests-1, l.bytes-size
+	}, "", nil
 }
 
 // WithClientCertificate returns a handler that passes requests to h whose client has a certificate

@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -73,7 +74,6 @@ func TestMaxInFlight(t *testing.T) {
 		"three":               {&serving.Limits{Requests: 3, Bytes: 8 << 20}, 0, 3, "too_many_in_flight"},
 		"one of many bytes":   {&serving.Limits{Requests: 3, Bytes: 8 << 20}, 5 << 20, 1, "too_many_bytes_in_flight"},
 		"three of many bytes": {&serving.Limits{Bytes: 8 << 20}, 2 << 20, 3, "too_many_bytes_in_flight"},
-		"length unknown":      {&serving.Limits{Bytes: 12 << 20}, -1, 1, "too_many_bytes_in_flight"},
 		"no limit":            {&serving.Limits{}, 1 << 20, 20, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -98,11 +98,7 @@ func TestMaxInFlight(t *testing.T) {
 			before := rejections(t, test.rejects)
 			answers := make(chan int, test.requests+1)
 			request := func() *http.Response {
-				var body io.Reader = strings.NewReader(create + strings.Repeat(" ", max(test.size, 0)))
-				if test.size < 0 {
-					body = io.MultiReader(body) // has no length
-				}
-				response, err := client.Post(server.URL, "application/json", body)
+				response, err := client.Post(server.URL, "application/json", strings.NewReader(create+strings.Repeat(" ", test.size)))
 				if err != nil {
 					t.Error(err)
 					answers <- 0
@@ -141,6 +137,84 @@ func TestMaxInFlight(t *testing.T) {
 		})
 	}
 }
+
+// A request without a length takes no room: it is answered without reading its body.
+func TestNoLength(t *testing.T) {
+	before := rejections(t, "no_length")
+	allow := func(_ context.Context, request *review.Request) *admissionv1.AdmissionResponse {
+		return request.Response(nil)
+	}
+	for name, test := range map[string]struct {
+		limits *serving.Limits
+		code   int
+	}{
+		"limit":    {&serving.Limits{Bytes: 8 << 20}, http.StatusLengthRequired},
+		"no limit": {&serving.Limits{}, http.StatusOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := strings.NewReader(create)
+			answer := httptest.NewRecorder()
+			serving.NewHandler("validate", test.limits, prepared, allow).ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/", io.MultiReader(body)))
+			if answer.Code != test.code || (body.Len() == 0) != (test.code == http.StatusOK) {
+				t.Errorf("got %d %s with %d bytes unread, want %d", answer.Code, answer.Body, body.Len(), test.code)
+			}
+		})
+	}
+	if got := rejections(t, "no_length") - before; got != 1 {
+		t.Errorf("%v rejections are counted", got)
+	}
+}
+
+// Reviews that have no room do not keep out others that have.
+func TestRejectedReviewsTakeNoRoom(t *testing.T) {
+	begun, end := make(chan struct{}), make(chan struct{})
+	handler := serving.NewHandler("validate", &serving.Limits{Requests: 3, Bytes: review.MaxBytes}, prepared, func(ctx context.Context, request *review.Request) *admissionv1.AdmissionResponse {
+		if ctx.Value(slow{}) != nil {
+			close(begun)
+			<-end
+		}
+		return request.Response(nil)
+	})
+	post := func(ctx context.Context, size int64) int {
+		request := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", strings.NewReader(create))
+		request.ContentLength = max(size, request.ContentLength)
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, request)
+		return answer.Code
+	}
+	var held, rejecting sync.WaitGroup
+	held.Go(func() { post(context.WithValue(t.Context(), slow{}, true), 0) })
+	<-begun
+	ctx, cancel := context.WithCancel(t.Context())
+	for range 2 {
+		rejecting.Go(func() {
+			for ctx.Err() == nil {
+				if code := post(ctx, review.MaxBytes); code != http.StatusTooManyRequests {
+					t.Errorf("a review that has no room got %d", code)
+					return
+				}
+			}
+		})
+	}
+	rejected := 0
+	for range 20_000 {
+		if post(t.Context(), 0) != http.StatusOK {
+			rejected++
+		}
+	}
+	cancel()
+	rejecting.Wait()
+	close(end)
+	held.Wait()
+	if rejected > 0 {
+		t.Errorf("%d small reviews were rejected", rejected)
+	}
+}
+
+// slow is the key of a context in which the decision waits.
+type slow struct{}
+
+func prepared(ctx context.Context, _ string) (context.Context, error) { return ctx, nil }
 
 // newCertificate returns a certificate for a usage, signed by the issuer, or by itself without one.
 func newCertificate(t *testing.T, issuer *tls.Certificate, usage x509.ExtKeyUsage, notAfter time.Time) *tls.Certificate {

@@ -24,7 +24,7 @@ var rejected = metrics.NewCounterVec(&metrics.CounterOpts{
 	Namespace:      "celador",
 	Subsystem:      "webhook",
 	Name:           "rejected_requests_total",
-	Help:           "Requests for reviews that were answered before the review was read, by reason (too_many_in_flight, too_many_bytes_in_flight or unauthenticated).",
+	Help:           "Requests for reviews that were answered before the review was read, by reason (too_many_in_flight, too_many_bytes_in_flight, no_length or unauthenticated).",
 	StabilityLevel: metrics.ALPHA,
 }, []string{"reason"})
 
