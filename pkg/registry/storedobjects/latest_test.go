@@ -41,8 +41,7 @@ func (g *gate) delay(from watch.Interface, err error) (watch.Interface, error) {
 		defer close(events)
 		defer from.Stop()
 		for event := range from.ResultChan() {
-			g.Lock()
-			g.Unlock() //nolint:staticcheck // waits until the gate is open
+			g.await()
 			select {
 			case events <- event:
 			case <-delayed.StopChan():
@@ -51,6 +50,12 @@ func (g *gate) delay(from watch.Interface, err error) (watch.Interface, error) {
 		}
 	}()
 	return delayed, nil
+}
+
+// await waits until the gate is open.
+func (g *gate) await() {
+	g.Lock()
+	defer g.Unlock()
 }
 
 // delayedStorage is an etcd whose watches a gate delays.
@@ -120,7 +125,7 @@ type discovery struct{}
 
 // ServerResourcesForGroupVersionWithContext implements paramsource.Discovery.
 func (discovery) ServerResourcesForGroupVersionWithContext(context.Context, string) (*metav1.APIResourceList, error) {
-	return &metav1.APIResourceList{APIResources: []metav1.APIResource{{Name: "ingresses", Kind: "Ingress", Namespaced: true}}}, nil
+	return &metav1.APIResourceList{APIResources: []metav1.APIResource{{Name: "ingresses", Kind: "Ingress", Namespaced: true, Verbs: metav1.Verbs{"list", "watch"}}}}, nil
 }
 
 // One server writes, and another, whose watches are delayed, looks the objects up. The latest

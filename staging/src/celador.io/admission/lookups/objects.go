@@ -189,6 +189,7 @@ func (o *Objects) fill(i *index) {
 	for done := false; !done; {
 		o.lock.Lock()
 		present, of := o.objects.Clone(), o.objects
+		clear(i.missed)
 		o.lock.Unlock()
 		computed, complete := i.compute(present, o.log)
 		done = !complete || o.commit(i, computed, of)

@@ -127,7 +127,8 @@ func (k *kind) removeIndex(text string) {
 	}
 }
 
-// current returns the present state if it has all indexes that are not closed, or the reason why there is none.
+// current returns the present state if it has all indexes that are not closed, or the reason why
+// there is none.
 func (k *kind) current() (*lookups.State, error) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
