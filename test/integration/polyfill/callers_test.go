@@ -91,6 +91,7 @@ func testTooMany(t *testing.T, c *cluster, r *polyfillReplica, namespace string,
 	occupy := func() (release func()) {
 		body, writer := io.Pipe()
 		request := testserver.Must(http.NewRequestWithContext(t.Context(), http.MethodPost, r.url()+routing.PoliciesPath, body))(t)
+		request.ContentLength = int64(len("{}"))
 		client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{*certificate}}}}
 		ended := make(chan struct{})
 		go func() {
@@ -101,6 +102,7 @@ func testTooMany(t *testing.T, c *cluster, r *polyfillReplica, namespace string,
 		}()
 		testserver.Must(writer.Write([]byte("{")))(t)
 		return func() {
+			testserver.Must(writer.Write([]byte("}")))(t)
 			writer.Close()
 			<-ended
 		}
