@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +20,7 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 
+	"celador.io/admission/policyspec"
 	"celador.io/celador/test/integration/testserver"
 )
 
@@ -149,12 +149,12 @@ func TestExamplesFit(t *testing.T) {
 	files := testserver.Must(filepath.Glob(filepath.Join("..", "..", "..", "examples", "mutating-*", "policy.yaml")))(t)
 	for _, file := range files {
 		name := filepath.Base(filepath.Dir(file))
-		if slices.Contains([]string{"mutating-inline-expressions", "mutating-team-label"}, name) {
+		policy := testserver.Parse[v1.MutatingAdmissionPolicy](t, string(testserver.Must(os.ReadFile(file))(t)))
+		if len(policyspec.InUse(&policy.Spec, nil)) > 0 {
 			continue // has fields of gates that are off here
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			policy := testserver.Parse[v1.MutatingAdmissionPolicy](t, string(testserver.Must(os.ReadFile(file))(t)))
 			expectMutating(t, writeMutating(t, policy.Spec), fits)
 		})
 	}
