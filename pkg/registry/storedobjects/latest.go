@@ -20,9 +20,9 @@ import (
 
 var _ lookupsource.RevisionedStorage = listerWatcher{}
 
-// observe returns getAttrs for a watch cache, which calls it with each object of a list or an event
-// before it has the object, one after another. The object of the deletion has the version of the
-// deletion.
+// observe returns an AttrFunc that also records the resource version of the last change in
+// s.lastChange. A watch cache calls getAttrs with the object of each list item and event, one after
+// another, before it stores the object. The object of a deletion has the version of the deletion.
 func (s *stored) observe(getAttrs storage.AttrFunc) storage.AttrFunc {
 	return func(object runtime.Object) (labels.Set, fields.Set, error) {
 		if version, err := versioner.ObjectResourceVersion(object); err == nil && version > s.lastChange.Load() {
@@ -45,10 +45,10 @@ func (l listerWatcher) Revision(ctx context.Context) (uint64, error) {
 // noObject is the last part of a key that no object has, because it is no valid name.
 const noObject = "/-"
 
-// LastChange implements lookupsource.RevisionedStorage. It lists an object that does not exist, for
-// which the watch cache waits until it has the revision, and requests progress notifications from
-// etcd meanwhile. With a selector, a watch cache that is not ready does not pass the list on to
-// etcd.
+// LastChange implements lookupsource.RevisionedStorage. It lists a key that no object has. Before
+// the watch cache answers, it waits until it has the revision, and meanwhile requests progress
+// notifications from etcd. With a selector, a watch cache that is not ready does not pass the list
+// on to etcd.
 func (l listerWatcher) LastChange(ctx context.Context, revision uint64) (uint64, error) {
 	err := l.storage.GetList(ctx, l.prefix+noObject, storage.ListOptions{
 		ResourceVersion: strconv.FormatUint(revision, 10), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,

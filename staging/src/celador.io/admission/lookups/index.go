@@ -13,7 +13,7 @@ import (
 // An index holds the postings of an Indexer. The lock of the ObjectCache guards its fields.
 type index struct {
 	Indexer
-	// users is the number of calls of StartIndex.
+	// users is the number of calls of StartIndex that no call of RemoveIndex has undone.
 	users int
 	// removed is set when the index has no user any more.
 	removed atomic.Bool

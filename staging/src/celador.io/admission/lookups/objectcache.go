@@ -25,19 +25,19 @@ type ObjectCache struct {
 	log        klog.Logger
 	state      atomic.Pointer[State]
 
-	// writes is held by whoever changes objects, known or the postings and missed of an index, in
-	// addition to lock. Keys are computed with writes only, because policies that come and go would
-	// wait for lock.
+	// lock guards all fields below. A method that changes objects, known or the postings of an
+	// index holds writes, too. It computes keys before it takes lock: this may take long, and
+	// StartIndex and RemoveIndex would wait for lock.
 	writes sync.Mutex
 	lock   sync.Mutex
-	// objects is replaced by Replace, with another address.
+	// objects is another tree, with another address, after each Replace. commit relies on that.
 	objects *btree.BTree[entry]
 	// known is set once Replace was called.
 	known   bool
 	indexes map[string]*index
 }
 
-// NewObjectCache returns ObjectCache without objects. It logs, at V(2), the objects whose keys
+// NewObjectCache returns an ObjectCache without objects. It logs, at V(2), the objects whose keys
 // cannot be computed, which no key finds.
 func NewObjectCache(namespaced bool, log klog.Logger) *ObjectCache {
 	return &ObjectCache{namespaced: namespaced, log: log, objects: newTree(), indexes: map[string]*index{}}
@@ -143,8 +143,8 @@ func (o *ObjectCache) filled() []*index {
 	return slices.DeleteFunc(o.open(), func(i *index) bool { return i.postings == nil })
 }
 
-// AddIndex adds an index, which states have when AddIndex returns. Each call needs one of
-// RemoveIndex.
+// AddIndex adds an index and computes its keys, as StartIndex and the returned function do. Each
+// call needs one of RemoveIndex.
 func (o *ObjectCache) AddIndex(added Indexer) { o.StartIndex(added)() }
 
 // StartIndex adds an index, and returns a function that computes the keys of the present objects,
@@ -165,7 +165,7 @@ func (o *ObjectCache) StartIndex(added Indexer) (fill func()) {
 	return fill
 }
 
-// RemoveIndex removes an index if each of its users has.
+// RemoveIndex undoes one call of AddIndex or StartIndex. The last of these calls removes the index.
 func (o *ObjectCache) RemoveIndex(text string) {
 	o.lock.Lock()
 	defer o.lock.Unlock()
@@ -196,8 +196,9 @@ func (o *ObjectCache) fill(i *index) {
 	}
 }
 
-// commit makes the postings of the objects in a tree those of a new index, and adds what it has
-// missed. It returns false, and does nothing, if Replace has replaced the tree.
+// commit gives a new index its postings, which were computed from a copy of the tree of, after it
+// has brought them up to date with the objects that have changed meanwhile. It returns false, and
+// does nothing, if Replace has replaced that tree.
 func (o *ObjectCache) commit(i *index, computed *postings, of *btree.BTree[entry]) bool {
 	o.writes.Lock()
 	defer o.writes.Unlock()

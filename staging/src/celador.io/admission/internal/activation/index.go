@@ -76,7 +76,7 @@ func (i *LookupIndexer) Keys(object runtime.Object) ([]string, error) {
 	return keys, nil
 }
 
-// An item is the activation of an index.
+// An item is the activation for the expression of an index: it resolves 'item' to the object.
 type item struct{ value ref.Val }
 
 // ResolveName implements interpreter.Activation.

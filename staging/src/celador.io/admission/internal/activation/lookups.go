@@ -135,9 +135,10 @@ func (l *lookup) latest() bool {
 	return consistency != nil && *consistency == v1.LatestLookupConsistency
 }
 
-// read returns the present state, which the lookups of the request read from now on, or the error
-// with which an equal read has failed in the request. It fails if the lookups have read other
-// objects before, in the state known, which may be nil.
+// read returns the present state, which the lookups of the request read from now on. If an equal
+// read has failed in the request, read returns the same error. known is the state that the lookups
+// have read so far, or nil. read fails if the present state has other objects than known, because
+// the policies would then see different objects in one request.
 func (l *lookup) read(known *lookups.State) (*lookups.State, error) {
 	if len(l.Handles) == 0 {
 		return nil, l.failed(errors.New("this host reads no other objects"))

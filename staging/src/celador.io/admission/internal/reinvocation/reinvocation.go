@@ -50,8 +50,9 @@ func (s *Tracker[K]) Resume(object runtime.Object) {
 // Due reports whether a member is invoked again.
 func (s *Tracker[K]) Due(member K) bool { return s.due.Has(member) }
 
-// Asked reports whether the member asked for reinvocation: it has reinvocationPolicy IfNeeded, and
-// was invoked (Add). Unlike Due, it does not depend on changes of the object.
+// Asked reports whether a member, a webhook or mutation, asked for reinvocation: it was invoked,
+// and has reinvocationPolicy IfNeeded (Add). Unlike Due, Asked does not depend on changes of the
+// object.
 func (s *Tracker[K]) Asked(member K) bool { return s.due.Has(member) || s.candidates.Has(member) }
 
 // Changed records that the object has changed, which makes all candidates due.

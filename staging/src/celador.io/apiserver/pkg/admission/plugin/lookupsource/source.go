@@ -99,8 +99,9 @@ func (s *Source) release(k *kind, index lookups.Indexer) {
 	}
 }
 
-// Synced returns nil if the objects of all open kinds that the server serves are known. Otherwise it
-// returns an error for each kind whose objects are not.
+// Synced returns nil if the source has listed the objects of all open kinds: those that have a
+// handle, or had one until recently. Otherwise it joins an error for each open kind whose objects
+// it does not know. Kinds that no server serves are left out.
 func (s *Source) Synced() error {
 	var errs []error
 	s.Kinds(func(gvk schema.GroupVersionKind, _ *lookups.State, err error) {
