@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"celador.io/admission/cel/constructed"
+	"celador.io/admission/cel/values"
 )
 
 // Merge merges an apply configuration into a copy of an object. s describes how configurations
@@ -160,7 +161,7 @@ func (m *merger) mergeObject(s *shape, into reflect.Value, object *constructed.O
 
 // mergeEntries merges a map of the configuration into a struct or a map.
 func (m *merger) mergeEntries(s *shape, into reflect.Value, entries traits.Mapper, at place) bool {
-	if literal, ok := entries.Value().(map[ref.Val]ref.Val); ok {
+	if literal, ok := values.LiteralEntries(entries); ok {
 		at.literal = true
 		if len(literal) == 0 || !m.open(s, into) {
 			return false

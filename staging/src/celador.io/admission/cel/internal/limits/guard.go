@@ -13,6 +13,8 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/library"
+
+	"celador.io/admission/cel/values"
 )
 
 // A Guard bounds the work of one function: it checks the arguments before a call and counts the
@@ -205,7 +207,7 @@ func flatSize(v ref.Val, depth types.Int, n int) int {
 		return n + 1
 	}
 	size := sizeOf(list)
-	if isGoData(list) || depth == 0 {
+	if values.IsGoData(list) || depth == 0 {
 		return n + size
 	}
 	for i := range size {
