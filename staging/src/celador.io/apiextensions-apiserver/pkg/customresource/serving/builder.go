@@ -25,7 +25,7 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/features"
 )
 
-// Builder builds Resources. It is safe for concurrent use if its fields are not changed.
+// Builder builds ServedResources. It is safe for concurrent use if its fields are not changed.
 type Builder struct {
 	// RESTOptions provides options with a codec of unstructured objects.
 	RESTOptions generic.RESTOptionsGetter
