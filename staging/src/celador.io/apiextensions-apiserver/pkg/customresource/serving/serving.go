@@ -38,6 +38,7 @@ type Resource struct {
 	// stopCounting ends the count of objects that do not convert. Nil if they are not counted.
 	stopCounting context.CancelFunc
 	requests     *leases
+	outdated     chan struct{}
 }
 
 // VersionEndpoints serves one version of the custom resources. It is immutable.
@@ -105,6 +106,13 @@ func (r *Resource) Current(crd *apiextensionsv1.CustomResourceDefinition, expres
 	r.crd.CompareAndSwap(own, crd)
 	return true
 }
+
+// Retire closes the channel that Outdated returns. It must be called only once.
+func (r *Resource) Retire() { close(r.outdated) }
+
+// Outdated returns a channel that is closed when another Resource takes the place of this one, or
+// when the CustomResourceDefinition is deleted. The Resource stays open for a while.
+func (r *Resource) Outdated() <-chan struct{} { return r.outdated }
 
 // Acquire keeps the Resource from being drained until Release. It returns false if Drain has been
 // called; the Resource must not be used then.
