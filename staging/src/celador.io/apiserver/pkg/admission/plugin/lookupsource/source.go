@@ -77,6 +77,18 @@ func New(discovery paramsource.Discovery, client dynamic.Interface, find Find, s
 	}
 }
 
+// Shared holds one source for several users. Safe for concurrent use.
+type Shared struct {
+	once   sync.Once
+	source *Source
+}
+
+// Get returns the source, which the first call makes with create.
+func (s *Shared) Get(create func() *Source) *Source {
+	s.once.Do(func() { s.source = create() })
+	return s.source
+}
+
 // Open implements lookups.Source.
 func (s *Source) Open(gvk schema.GroupVersionKind, index lookups.Index) lookups.Handle {
 	s.lock.Lock()

@@ -75,6 +75,9 @@ type Config struct {
 	// StoredObjects finds the objects that policies look up in the storage of the server itself. The
 	// plugins read the others with requests. Nil finds none.
 	StoredObjects lookupsource.Find
+	// Lookups holds the source of looked up objects that all plugins of the server share, so that
+	// each kind is watched once. New sets it. With nil, a plugin has a source of its own.
+	Lookups *lookupsource.Shared
 	// Select returns the stored policies that decide about a request, or nil if all do. A nil
 	// function stands for all.
 	Select func(context.Context) *policy.Selection
@@ -90,7 +93,11 @@ type Initializer struct {
 }
 
 // New returns an initializer that passes the configuration to every PolicyPlugin.
-func New(config Config) *Initializer { return &Initializer{config: config} }
+// They share one source of looked up objects.
+func New(config Config) *Initializer {
+	config.Lookups = &lookupsource.Shared{}
+	return &Initializer{config: config}
+}
 
 // Initialize implements admission.PluginInitializer.
 func (i *Initializer) Initialize(plugin admission.Interface) {
