@@ -22,6 +22,7 @@ import (
 	"celador.io/admission/lookups"
 
 	"celador.io/apiserver/pkg/admission/plugin/paramsource"
+	"celador.io/apiserver/pkg/admission/plugin/policymetrics"
 )
 
 const (
@@ -262,7 +263,7 @@ func (k *kind) follow(ctx context.Context, served paramsource.Resource, found Fo
 	if watched == nil {
 		watched = k.requests(served)
 	}
-	followed := &store{resource: served, outdated: found.Outdated, changed: k.notify}
+	followed := &store{resource: served, outdated: found.Outdated, changed: k.notify, observe: func(begin time.Time) { policymetrics.ObserveLookupChange(k.gvk, time.Since(begin)) }}
 	followed.storage, _ = watched.(Storage)
 	if before := k.followed; before != nil && before.resource == served {
 		followed.objects = before.objects
@@ -354,6 +355,8 @@ type store struct {
 	version atomic.Uint64
 	// changed is called after version has changed.
 	changed func()
+	// observe is called with the time at which a change was received, when lookups find it.
+	observe func(begin time.Time)
 }
 
 var (
@@ -380,6 +383,7 @@ func (s *store) Update(object any) error {
 	if !ok {
 		return fmt.Errorf("%T is no object", object)
 	}
+	defer s.observe(time.Now())
 	return s.objects.Set(o)
 }
 
@@ -389,6 +393,7 @@ func (s *store) Delete(object any) error {
 	if !ok {
 		return fmt.Errorf("%T is no object", object)
 	}
+	defer s.observe(time.Now())
 	return s.objects.Delete(o)
 }
 

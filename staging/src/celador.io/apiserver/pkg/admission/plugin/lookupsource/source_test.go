@@ -23,11 +23,13 @@ import (
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 	cachetesting "k8s.io/client-go/tools/cache/testing"
+	"k8s.io/component-base/metrics/legacyregistry"
 
 	"celador.io/admission/lookups"
 
 	"celador.io/apiserver/pkg/admission/plugin/lookupsource"
 	"celador.io/apiserver/pkg/admission/plugin/paramsource"
+	"celador.io/apiserver/pkg/admission/plugin/policymetrics"
 )
 
 var (
@@ -434,6 +436,53 @@ func TestSlowIndex(t *testing.T) {
 			t.Error("the created object is missing")
 		}
 	})
+}
+
+// The time of a change includes that of its keys.
+func TestTimeOfChanges(t *testing.T) {
+	policymetrics.ForgetLookupChanges(configMaps) // those of other tests
+	inBubble(t, func(t *testing.T, f *fixture) {
+		close(f.served)
+		h := f.Open(configMaps, slow{"slow"})
+		if _, err := h.State(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.stored.Add(configMap("a"))
+		time.Sleep(time.Second)
+		f.stored.Delete(configMap("a"))
+		synctest.Wait()
+		if got, want := changes(t), "2 changes, 400ms"; got != want {
+			t.Errorf("measured %s, want %s", got, want)
+		}
+		h.Close()
+		time.Sleep(2 * time.Minute)
+		if got := changes(t); got != "" {
+			t.Errorf("measured %s of a kind that nobody looks up", got)
+		}
+	})
+}
+
+// changes returns the number and the time of the measured changes of config maps.
+func changes(t *testing.T) string {
+	t.Helper()
+	families, err := legacyregistry.DefaultGatherer.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() != "celador_admission_policy_lookup_change_duration_seconds" {
+			continue
+		}
+		for _, metric := range family.GetMetric() {
+			for _, label := range metric.GetLabel() {
+				if label.GetName() == "lookup_kind" && label.GetValue() == "ConfigMap" {
+					h := metric.GetHistogram()
+					return fmt.Sprintf("%d changes, %v", h.GetSampleCount(), time.Duration(h.GetSampleSum()*float64(time.Second)))
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // A counted is an index whose keys take a time to compute, and that counts calls of Keys.

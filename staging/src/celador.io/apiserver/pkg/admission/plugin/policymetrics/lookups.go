@@ -4,6 +4,8 @@
 package policymetrics
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/component-base/metrics"
 
@@ -24,6 +26,25 @@ var (
 		"Objects that no key of a lookup's index finds because their keys cannot be computed, by group, version and kind of the objects. An object counts once for each index.",
 		[]string{"lookup_group", "lookup_version", "lookup_kind"}, nil, metrics.ALPHA, "")
 )
+
+var lookupChanges = metrics.NewHistogramVec(&metrics.HistogramOpts{
+	Namespace:      namespace,
+	Subsystem:      subsystem,
+	Name:           "lookup_change_duration_seconds",
+	Help:           "Time from a seen change of an object until lookups find it, by group, version and kind of the object. Most of it is taken by the expressions of indexes. Later changes of the kind wait.",
+	Buckets:        metrics.ExponentialBuckets(1e-5, 4, 10),
+	StabilityLevel: metrics.ALPHA,
+}, []string{"lookup_group", "lookup_version", "lookup_kind"})
+
+// ObserveLookupChange records the time that a change of an object of a looked up kind has taken.
+func ObserveLookupChange(kind schema.GroupVersionKind, elapsed time.Duration) {
+	lookupChanges.WithLabelValues(kind.Group, kind.Version, kind.Kind).Observe(elapsed.Seconds())
+}
+
+// ForgetLookupChanges removes the times of a kind that is not looked up any more.
+func ForgetLookupChanges(kind schema.GroupVersionKind) {
+	lookupChanges.DeleteLabelValues(kind.Group, kind.Version, kind.Kind)
+}
 
 // lookedUp holds the kinds that policies look up, and the numbers of their objects.
 var lookedUp = collector.Gauges(lookupKinds, lookupObjects, unindexedObjects)
