@@ -31,7 +31,7 @@ import (
 func CreateServerChain(config CompletedConfig) (*aggregatorapiserver.APIAggregator, error) {
 	last := genericapiserver.NewEmptyDelegateWithCustomHandler(
 		notfoundhandler.New(config.KubeAPIs.ControlPlane.Generic.Serializer, genericapifilters.NoMuxAndDiscoveryIncompleteKey))
-	extensions, customResources, err := apiextensions.NewWithStorages(config.ApiExtensions, last)
+	extensions, customResources, err := apiextensions.NewWithStorageOpener(config.ApiExtensions, last)
 	if err != nil {
 		return nil, fmt.Errorf("creating the custom resource server: %w", err)
 	}

@@ -15,15 +15,15 @@ import (
 // localCustomResources leaves out the versions whose requests the aggregator proxies to another
 // server, even if a CustomResourceDefinition has them, too.
 type localCustomResources struct {
-	*apiextensions.Storages
+	*apiextensions.StorageOpener
 	apiServices listers.APIServiceLister
 }
 
-// Storage implements storedobjects.CustomResources.
-func (l localCustomResources) Storage(ctx context.Context, resource schema.GroupVersionResource) (*apiextensions.Storage, error) {
+// Open implements storedobjects.StorageOpener.
+func (l localCustomResources) Open(ctx context.Context, resource schema.GroupVersionResource) (*apiextensions.OpenedStorage, error) {
 	// While there is no APIService, the aggregator delegates requests.
 	if service, err := l.apiServices.Get(resource.Version + "." + resource.Group); err == nil && service.Spec.Service != nil {
 		return nil, nil
 	}
-	return l.Storages.Storage(ctx, resource)
+	return l.StorageOpener.Open(ctx, resource)
 }

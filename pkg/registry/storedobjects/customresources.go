@@ -15,22 +15,22 @@ import (
 	"celador.io/apiserver/pkg/admission/plugin/paramsource"
 )
 
-// CustomResources opens the storages of custom resources. *apiserver.Storages implements it.
-type CustomResources interface {
-	// Storage returns the storage of a version, or nil if the server does not serve it.
-	Storage(ctx context.Context, resource schema.GroupVersionResource) (*apiserver.Storage, error)
+// A StorageOpener opens the storages of custom resources. *apiserver.StorageOpener implements it.
+type StorageOpener interface {
+	// Open returns the storage of a version, or nil if the server does not serve it.
+	Open(ctx context.Context, resource schema.GroupVersionResource) (*apiserver.OpenedStorage, error)
 }
 
 // ReadCustomResources makes Find find custom resources, whose storages must be opened with options
 // of Collect. It must be called before the first call of Find.
-func (s *Storages) ReadCustomResources(from CustomResources) { s.customResources = from }
+func (s *Storages) ReadCustomResources(from StorageOpener) { s.customResources = from }
 
 // findCustom is Find for custom resources.
 func (s *Storages) findCustom(ctx context.Context, kind schema.GroupVersionKind, resource paramsource.Resource) (lookupsource.Found, error) {
 	if s.customResources == nil {
 		return lookupsource.Found{}, nil
 	}
-	opened, err := s.customResources.Storage(ctx, resource.GroupVersionResource)
+	opened, err := s.customResources.Open(ctx, resource.GroupVersionResource)
 	if err != nil || opened == nil {
 		return lookupsource.Found{}, err
 	}

@@ -43,19 +43,19 @@ import (
 	"celador.io/celador/pkg/registry/storedobjects"
 )
 
-// widgets implements storedobjects.CustomResources for widgets of the versions v1, in which they are
+// widgets implements storedobjects.StorageOpener for widgets of the versions v1, in which they are
 // stored, and v2.
 type widgets struct {
-	*serving.Resource
+	*serving.ServedResource
 	err error
 }
 
-// Storage implements storedobjects.CustomResources.
-func (w *widgets) Storage(_ context.Context, resource schema.GroupVersionResource) (*apiserver.Storage, error) {
+// Open implements storedobjects.StorageOpener.
+func (w *widgets) Open(_ context.Context, resource schema.GroupVersionResource) (*apiserver.OpenedStorage, error) {
 	if w.err != nil || resource.Resource != "widgets" {
 		return nil, w.err
 	}
-	return &apiserver.Storage{Store: w.Version(resource.Version).Storage.CustomResource.Store, Outdated: w.Outdated()}, nil
+	return &apiserver.OpenedStorage{Store: w.Version(resource.Version).Storage.CustomResource.Store, Outdated: w.Outdated()}, nil
 }
 
 // widgetResource is the resource that serves widgets in a version.
@@ -101,7 +101,7 @@ func openWidgets(t *testing.T, strategy apiextensionsv1.ConversionStrategyType, 
 		t.Fatal(err)
 	}
 	t.Cleanup(resource.Destroy)
-	w := &widgets{Resource: resource}
+	w := &widgets{ServedResource: resource}
 	storages.ReadCustomResources(w)
 	return w, storages
 }

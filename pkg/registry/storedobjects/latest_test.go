@@ -97,7 +97,7 @@ func cachedBehind(g *gate) generic.StorageDecorator {
 // delayedStored lists and watches stored objects with watches that a gate delays, and counts the
 // revisions that are read.
 type delayedStored struct {
-	lookupsource.Storage
+	lookupsource.RevisionedStorage
 	gate      *gate
 	revisions atomic.Int32
 }
@@ -107,18 +107,18 @@ func (*delayedStored) IsWatchListSemanticsUnSupported() bool { return true }
 
 // ListWithContext implements cache.ListerWithContext.
 func (s *delayedStored) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-	return s.Storage.(cache.ListerWatcherWithContext).ListWithContext(ctx, options)
+	return s.RevisionedStorage.(cache.ListerWatcherWithContext).ListWithContext(ctx, options)
 }
 
 // WatchWithContext implements cache.WatcherWithContext.
 func (s *delayedStored) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	return s.gate.delay(s.Storage.(cache.ListerWatcherWithContext).WatchWithContext(ctx, options))
+	return s.gate.delay(s.RevisionedStorage.(cache.ListerWatcherWithContext).WatchWithContext(ctx, options))
 }
 
-// Revision implements lookupsource.Storage.
+// Revision implements lookupsource.RevisionedStorage.
 func (s *delayedStored) Revision(ctx context.Context) (uint64, error) {
 	s.revisions.Add(1)
-	return s.Storage.Revision(ctx)
+	return s.RevisionedStorage.Revision(ctx)
 }
 
 // discovery serves Ingresses.
@@ -138,7 +138,7 @@ func TestLatest(t *testing.T) {
 	_, storages := openAt(t, config, cachedBehind(&ofEtcd))
 	ctx := inNamespace(t)
 	ready(t, ctx)
-	stored := &delayedStored{Storage: find(t, storages, ingresses).(lookupsource.Storage), gate: &ofCache}
+	stored := &delayedStored{RevisionedStorage: find(t, storages, ingresses).(lookupsource.RevisionedStorage), gate: &ofCache}
 	source := lookupsource.New(discovery{}, nil, func(context.Context, schema.GroupVersionKind, paramsource.Resource) (lookupsource.Found, error) {
 		return lookupsource.Found{ListerWatcher: stored}, nil
 	}, nil, t.Context().Done())
@@ -221,7 +221,7 @@ func TestContinues(t *testing.T) {
 	create(t, ctx, writer, "second", "second.example")
 	remove(t, ctx, writer, "second")
 	_, storages := openAt(t, config, registry.StorageWithCacher())
-	stored := find(t, storages, ingresses).(lookupsource.Storage)
+	stored := find(t, storages, ingresses).(lookupsource.RevisionedStorage)
 	revision, err := stored.Revision(ctx)
 	if err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ type Storages struct {
 	// byKind maps the schema.GroupKind of a type of scheme to its *stored, and byStorage each storage
 	// to its *stored.
 	byKind, byStorage sync.Map
-	customResources   CustomResources
+	customResources   StorageOpener
 }
 
 // New returns Storages that hold none. Only custom resources and objects of the types of scheme are

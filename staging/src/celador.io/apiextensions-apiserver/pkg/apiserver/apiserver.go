@@ -36,12 +36,13 @@ const resyncPeriod = 5 * time.Minute
 // kube-apiserver's. New returns an error if it cannot open the storage, create a loopback client,
 // or register the API group and the hooks.
 func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTarget) (*upstream.CustomResourceDefinitions, error) {
-	server, _, err := NewWithStorages(config, delegate)
+	server, _, err := NewWithStorageOpener(config, delegate)
 	return server, err
 }
 
-// NewWithStorages returns the same as New, and access to the storages of custom resources.
-func NewWithStorages(config upstream.CompletedConfig, delegate genericapiserver.DelegationTarget) (*upstream.CustomResourceDefinitions, *Storages, error) {
+// NewWithStorageOpener returns the same as New, and what opens the storages of custom
+// resources.
+func NewWithStorageOpener(config upstream.CompletedConfig, delegate genericapiserver.DelegationTarget) (*upstream.CustomResourceDefinitions, *StorageOpener, error) {
 	validation.RegisterMetrics()
 	generic, err := config.GenericConfig.New("apiextensions-apiserver", delegate)
 	if err != nil {
@@ -72,7 +73,7 @@ func NewWithStorages(config upstream.CompletedConfig, delegate genericapiserver.
 		return nil, nil, err
 	}
 	followed := cache.NewTypedSharedIndexInformer[*apiextensionsv1.CustomResourceDefinition](crds.Informer())
-	if _, err := followed.AddTypedEventHandler(resources.follow()); err != nil {
+	if _, err := followed.AddTypedEventHandler(resources.eventHandler()); err != nil {
 		return nil, nil, err
 	}
 	h := &handler{
@@ -91,7 +92,7 @@ func NewWithStorages(config upstream.CompletedConfig, delegate genericapiserver.
 	if err := addHooks(generic, informers, controllers); err != nil {
 		return nil, nil, err
 	}
-	return &upstream.CustomResourceDefinitions{GenericAPIServer: generic, Informers: informers}, &Storages{h}, nil
+	return &upstream.CustomResourceDefinitions{GenericAPIServer: generic, Informers: informers}, &StorageOpener{h}, nil
 }
 
 func newResources(generic *genericapiserver.GenericAPIServer, config *upstream.CompletedConfig, lister listers.CustomResourceDefinitionLister, expressions expressionsOf, unreadable *unreadable) (*resources, error) {

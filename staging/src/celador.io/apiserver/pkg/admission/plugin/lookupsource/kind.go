@@ -63,7 +63,7 @@ type kind struct {
 }
 
 type openIndex struct {
-	lookups.Index
+	lookups.Indexer
 	// users is the number of handles, of which unclosed are not closed.
 	users, unclosed int
 	// fill computes the keys of the objects of followed. It is nil if it was called, or if nothing
@@ -75,12 +75,12 @@ func newKind(gvk schema.GroupVersionKind, s *Source, stop context.CancelFunc) *k
 	return &kind{gvk: gvk, source: s, stop: stop, indexes: map[string]*openIndex{}, err: errNotListed, changed: make(chan struct{}), recheck: make(chan struct{}, 1)}
 }
 
-func (k *kind) addIndex(index lookups.Index) {
+func (k *kind) addIndex(index lookups.Indexer) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
 	open, ok := k.indexes[index.Text()]
 	if !ok {
-		open = &openIndex{Index: index}
+		open = &openIndex{Indexer: index}
 		k.indexes[index.Text()] = open
 		if k.followed != nil {
 			open.fill = k.followed.objects.StartIndex(index)
@@ -264,11 +264,11 @@ func (k *kind) follow(ctx context.Context, served paramsource.Resource, found Fo
 		watched = k.requests(served)
 	}
 	followed := &store{resource: served, outdated: found.Outdated, changed: k.notify, observe: func(begin time.Time) { policymetrics.ObserveLookupChange(k.gvk, time.Since(begin)) }}
-	followed.storage, _ = watched.(Storage)
+	followed.storage, _ = watched.(RevisionedStorage)
 	if before := k.followed; before != nil && before.resource == served {
 		followed.objects = before.objects
 	} else {
-		followed.objects = lookups.NewObjects(served.Namespaced, log)
+		followed.objects = lookups.NewObjectCache(served.Namespaced, log)
 	}
 	reflector := cache.NewReflectorWithOptions(watched, nil, followed, cache.ReflectorOptions{
 		Name: "lookups", TypeDescription: served.GroupVersionResource.String(),
@@ -327,7 +327,7 @@ func (k *kind) moveIndexes(to *store) {
 			k.followed.objects.RemoveIndex(text) // which ends the computation of its keys
 		}
 		if to != nil {
-			to.objects.AddIndex(open.Index)
+			to.objects.AddIndex(open.Indexer)
 		}
 	}
 }
@@ -347,9 +347,9 @@ func (k *kind) wake() {
 // A store is the store of a reflector.
 type store struct {
 	resource paramsource.Resource
-	objects  *lookups.Objects
+	objects  *lookups.ObjectCache
 	// storage is nil if the objects are read by requests. It is closed some time after outdated.
-	storage  Storage
+	storage  RevisionedStorage
 	outdated <-chan struct{}
 	// version is a resource version of which objects has everything.
 	version atomic.Uint64

@@ -39,7 +39,7 @@ type Find func(ctx context.Context, kind schema.GroupVersionKind, resource param
 
 // Found lists and watches the objects of a kind without requests.
 type Found struct {
-	// ListerWatcher may be a Storage, which consistency Latest needs.
+	// ListerWatcher may be a RevisionedStorage, which consistency Latest needs.
 	cache.ListerWatcher
 	// Outdated is closed when the objects have to be found again. It is nil if they never have.
 	Outdated <-chan struct{}
@@ -91,7 +91,7 @@ func (s *Shared) Get(create func() *Source) *Source {
 }
 
 // Open implements lookups.Source.
-func (s *Source) Open(gvk schema.GroupVersionKind, index lookups.Index) lookups.Handle {
+func (s *Source) Open(gvk schema.GroupVersionKind, index lookups.Indexer) lookups.Handle {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	k, ok := s.kinds[gvk]
@@ -115,7 +115,7 @@ func (s *Source) Open(gvk schema.GroupVersionKind, index lookups.Index) lookups.
 	return o
 }
 
-func (s *Source) release(k *kind, index lookups.Index) {
+func (s *Source) release(k *kind, index lookups.Indexer) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if index != nil {

@@ -11,12 +11,12 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic/registry"
 )
 
-// Storages gives readers in the process of the server access to the storages from which it serves
-// custom resources. It is safe for concurrent use once the server runs.
-type Storages struct{ handler *handler }
+// A StorageOpener gives readers in the process of the server access to the storages from which it
+// serves custom resources. It is safe for concurrent use once the server runs.
+type StorageOpener struct{ handler *handler }
 
-// A Storage holds the custom resources of one version.
-type Storage struct {
+// An OpenedStorage holds the custom resources of one version.
+type OpenedStorage struct {
 	// Store reads the objects in the version. Objects that come from a watch cache must not be
 	// changed.
 	Store *registry.Store
@@ -25,13 +25,13 @@ type Storage struct {
 	Outdated <-chan struct{}
 }
 
-// Storage returns the storage of custom resources in a version, or nil if the server does not serve
-// them. It opens the storage if no request has done so yet, and returns an error if it cannot.
-func (s *Storages) Storage(ctx context.Context, resource schema.GroupVersionResource) (*Storage, error) {
+// Open returns the storage of custom resources in a version, or nil if the server does not serve
+// them. The storage may be open already. Open returns an error if it cannot open it.
+func (s *StorageOpener) Open(ctx context.Context, resource schema.GroupVersionResource) (*OpenedStorage, error) {
 	info := &request.RequestInfo{Verb: "watch", APIGroup: resource.Group, APIVersion: resource.Version, Resource: resource.Resource}
 	_, found, err := s.handler.find(ctx, info)
 	if err != nil || found == nil {
 		return nil, err
 	}
-	return &Storage{Store: found.Version(resource.Version).Storage.CustomResource.Store, Outdated: found.Outdated()}, nil
+	return &OpenedStorage{Store: found.Version(resource.Version).Storage.CustomResource.Store, Outdated: found.Outdated()}, nil
 }
