@@ -200,7 +200,10 @@ func (k *kind) run(ctx context.Context) {
 		}
 	}
 	f := following{stop: func() {}}
-	defer func() { f.stop() }()
+	defer func() {
+		f.stop()
+		policymetrics.ForgetLookupChanges(k.gvk)
+	}()
 	for pause := firstRetry; ; pause *= 2 {
 		longest := verifyInterval
 		if !k.reconcile(ctx, &f) {

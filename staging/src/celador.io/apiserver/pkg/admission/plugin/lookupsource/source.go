@@ -21,7 +21,6 @@ import (
 	"celador.io/admission/lookups"
 
 	"celador.io/apiserver/pkg/admission/plugin/paramsource"
-	"celador.io/apiserver/pkg/admission/plugin/policymetrics"
 )
 
 // linger is the time for which a closed kind or index is kept, because requests that began before
@@ -124,7 +123,6 @@ func (s *Source) release(k *kind, index lookups.Indexer) {
 	if k.users--; k.users == 0 {
 		delete(s.kinds, k.gvk)
 		k.stop()
-		policymetrics.ForgetLookupChanges(k.gvk)
 	}
 }
 
