@@ -68,7 +68,7 @@ func widgetKind(version string) schema.GroupVersionKind {
 }
 
 // openWidgets opens the storages of widgets in an etcd of their own.
-func openWidgets(t *testing.T, strategy apiextensionsv1.ConversionStrategyType, decorator generic.StorageDecorator) (*widgets, *storedobjects.Storages) {
+func openWidgets(t testing.TB, strategy apiextensionsv1.ConversionStrategyType, decorator generic.StorageDecorator) (*widgets, *storedobjects.Storages) {
 	t.Helper()
 	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.CustomResourceConversionRules, true)
 	server, config := etcdtesting.NewUnsecuredEtcd3TestClientServer(t)
@@ -106,13 +106,13 @@ func openWidgets(t *testing.T, strategy apiextensionsv1.ConversionStrategyType, 
 	return w, storages
 }
 
-func inWidgets(t *testing.T) context.Context {
+func inWidgets(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(request.WithRequestInfo(request.WithNamespace(t.Context(), "blue"), &request.RequestInfo{APIGroup: "example.com", Resource: "widgets"}), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-func (w *widgets) create(t *testing.T, ctx context.Context, name string) {
+func (w *widgets) create(t testing.TB, ctx context.Context, name string) {
 	t.Helper()
 	widget := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "example.com/v1", "kind": "Widget", "metadata": map[string]any{"namespace": "blue", "name": name},

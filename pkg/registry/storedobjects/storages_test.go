@@ -45,7 +45,7 @@ func (g getter) GetRESTOptions(schema.GroupResource, runtime.Object) (generic.RE
 }
 
 // etcd returns the configuration of storages in an etcd of the test.
-func etcd(t *testing.T) *storagebackend.Config {
+func etcd(t testing.TB) *storagebackend.Config {
 	t.Helper()
 	_, config := etcdtesting.NewUnsecuredEtcd3TestClientServer(t)
 	config.Codec = legacyscheme.Codecs.LegacyCodec(networkingv1.SchemeGroupVersion)
@@ -59,7 +59,7 @@ func open(t *testing.T, decorator generic.StorageDecorator) (*ingressstore.REST,
 	return openAt(t, etcd(t), decorator)
 }
 
-func openAt(t *testing.T, config *storagebackend.Config, decorator generic.StorageDecorator) (*ingressstore.REST, *storedobjects.Storages) {
+func openAt(t testing.TB, config *storagebackend.Config, decorator generic.StorageDecorator) (*ingressstore.REST, *storedobjects.Storages) {
 	t.Helper()
 	storages := storedobjects.New(legacyscheme.Scheme)
 	options := generic.RESTOptions{StorageConfig: config.ForResource(schema.GroupResource{Group: "networking.k8s.io", Resource: "ingresses"}), ResourcePrefix: "ingresses", Decorator: decorator}
@@ -81,7 +81,7 @@ func find(t *testing.T, storages *storedobjects.Storages, kind schema.GroupVersi
 	return found.ListerWatcher
 }
 
-func inNamespace(t *testing.T) context.Context {
+func inNamespace(t testing.TB) context.Context {
 	info := &request.RequestInfo{APIGroup: "networking.k8s.io", APIVersion: "v1", Resource: "ingresses"}
 	ctx, cancel := context.WithTimeout(request.WithRequestInfo(request.WithNamespace(t.Context(), "blue"), info), time.Minute)
 	t.Cleanup(cancel)
@@ -90,7 +90,7 @@ func inNamespace(t *testing.T) context.Context {
 
 // ready waits until it is known what etcd supports. Before, lists of the most recent version come
 // from etcd.
-func ready(t *testing.T, ctx context.Context) {
+func ready(t testing.TB, ctx context.Context) {
 	t.Helper()
 	if err := wait.PollUntilContextCancel(ctx, 10*time.Millisecond, true, func(context.Context) (bool, error) {
 		return etcdfeature.DefaultFeatureSupportChecker.Supports(storage.RequestWatchProgress), nil
@@ -99,7 +99,7 @@ func ready(t *testing.T, ctx context.Context) {
 	}
 }
 
-func create(t *testing.T, ctx context.Context, store *ingressstore.REST, name, host string) {
+func create(t testing.TB, ctx context.Context, store *ingressstore.REST, name, host string) {
 	t.Helper()
 	backend := &networking.IngressBackend{Service: &networking.IngressServiceBackend{Name: "s", Port: networking.ServiceBackendPort{Number: 80}}}
 	ingress := &networking.Ingress{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "blue", Labels: map[string]string{"a": "b"}}, Spec: networking.IngressSpec{DefaultBackend: backend, Rules: []networking.IngressRule{{Host: host}}}}
