@@ -31,7 +31,7 @@ import (
 func CreateServerChain(config CompletedConfig) (*aggregatorapiserver.APIAggregator, error) {
 	last := genericapiserver.NewEmptyDelegateWithCustomHandler(
 		notfoundhandler.New(config.KubeAPIs.ControlPlane.Generic.Serializer, genericapifilters.NoMuxAndDiscoveryIncompleteKey))
-	extensions, err := apiextensions.New(config.ApiExtensions, last)
+	extensions, customResources, err := apiextensions.NewWithStorageOpener(config.ApiExtensions, last)
 	if err != nil {
 		return nil, fmt.Errorf("creating the custom resource server: %w", err)
 	}
@@ -51,6 +51,8 @@ func CreateServerChain(config CompletedConfig) (*aggregatorapiserver.APIAggregat
 	if err != nil {
 		return nil, fmt.Errorf("creating the aggregator: %w", err)
 	}
+	apiServices := aggregator.APIRegistrationInformers.Apiregistration().V1().APIServices()
+	config.storedObjects.ReadCustomResources(localCustomResources{customResources, apiServices.Lister()})
 	if err := config.paths.announce(aggregator.GenericAPIServer); err != nil {
 		return nil, err
 	}

@@ -64,6 +64,8 @@ type ExtraConfig struct {
 
 	// paths tells the admission plugins that the server serves all of its paths.
 	paths *installedPaths
+	// storedObjects finds the objects that policies look up.
+	storedObjects *storedobjects.Storages
 }
 
 // completedConfig is unexported so that only Complete returns a CompletedConfig.
@@ -101,9 +103,9 @@ func NewConfig(opts CompletedOptions) (*Config, error) {
 		return nil, err
 	}
 
-	builtIn := storedobjects.New(legacyscheme.Scheme)
-	if utilfeature.DefaultFeatureGate.Enabled(features.AdmissionPolicyLookups) {
-		generic.RESTOptionsGetter = builtIn.Collect(generic.RESTOptionsGetter)
+	stored, lookups := storedobjects.New(legacyscheme.Scheme), utilfeature.DefaultFeatureGate.Enabled(features.AdmissionPolicyLookups)
+	if lookups {
+		generic.RESTOptionsGetter = stored.Collect(generic.RESTOptionsGetter)
 	}
 	stores := &localclient.RegistryStores{}
 	client, err := newPolicyClient(generic.LoopbackClientConfig, stores)
@@ -116,7 +118,7 @@ func NewConfig(opts CompletedOptions) (*Config, error) {
 		Client: client, Informers: policies, Installed: paths.done,
 		Freshness: policyinit.FreshnessBound{Limit: opts.MaxPolicyStaleness, Check: stores.Fresh},
 		BuiltIn:   builtintypes.Scheme().IsVersionRegistered, TypeChecks: builtintypes.TypeChecks,
-		StoredObjects: builtIn.ListerWatcher,
+		StoredObjects: stored.Find,
 	})
 	restorePlugins := useOwnPlugins(opts.CompletedOptions, plugins)
 	kube, services, initializers, err := app.CreateKubeAPIServerConfig(opts.CompletedOptions, generic, kubeInformers, storage)
@@ -131,6 +133,9 @@ func NewConfig(opts CompletedOptions) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("custom resource server: %w", err)
 	}
+	if lookups {
+		extensions.ExtraConfig.CRDRESTOptionsGetter = stored.Collect(extensions.ExtraConfig.CRDRESTOptionsGetter)
+	}
 	aggregator, err := controlplaneapiserver.CreateAggregatorConfig(*generic, opts.CompletedOptions.CompletedOptions, kubeInformers, services, base.ProxyTransport, base.PeerProxy, initializers)
 	if err != nil {
 		return nil, fmt.Errorf("aggregator: %w", err)
@@ -140,6 +145,6 @@ func NewConfig(opts CompletedOptions) (*Config, error) {
 		return nil, err
 	}
 	checkParams(&aggregator.GenericConfig.Config, paths, plugins.ParamsSynced)
-	extra := ExtraConfig{VerdictStores: plugins.VerdictStores(), PolicyInformers: policies, PolicyStores: stores, paths: paths}
+	extra := ExtraConfig{VerdictStores: plugins.VerdictStores(), PolicyInformers: policies, PolicyStores: stores, paths: paths, storedObjects: stored}
 	return &Config{Options: opts.CompletedOptions, Aggregator: aggregator, KubeAPIs: kube, ApiExtensions: extensions, ExtraConfig: extra}, nil
 }

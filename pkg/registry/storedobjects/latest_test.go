@@ -26,6 +26,7 @@ import (
 
 	"celador.io/admission/lookups"
 	"celador.io/apiserver/pkg/admission/plugin/lookupsource"
+	"celador.io/apiserver/pkg/admission/plugin/paramsource"
 )
 
 // A gate delays the events of watches while it is locked.
@@ -137,8 +138,10 @@ func TestLatest(t *testing.T) {
 	_, storages := openAt(t, config, cachedBehind(&ofEtcd))
 	ctx := inNamespace(t)
 	ready(t, ctx)
-	stored := &delayedStored{RevisionedStorage: storages.ListerWatcher(ingresses).(lookupsource.RevisionedStorage), gate: &ofCache}
-	source := lookupsource.New(discovery{}, nil, func(schema.GroupVersionKind) cache.ListerWatcher { return stored }, nil, t.Context().Done())
+	stored := &delayedStored{RevisionedStorage: find(t, storages, ingresses).(lookupsource.RevisionedStorage), gate: &ofCache}
+	source := lookupsource.New(discovery{}, nil, func(context.Context, schema.GroupVersionKind, paramsource.Resource) (lookupsource.Found, error) {
+		return lookupsource.Found{ListerWatcher: stored}, nil
+	}, nil, t.Context().Done())
 	handle := source.Open(ingresses, nil).(lookups.LatestHandle)
 	defer handle.Close()
 
@@ -218,7 +221,7 @@ func TestContinues(t *testing.T) {
 	create(t, ctx, writer, "second", "second.example")
 	remove(t, ctx, writer, "second")
 	_, storages := openAt(t, config, registry.StorageWithCacher())
-	stored := storages.ListerWatcher(ingresses).(lookupsource.RevisionedStorage)
+	stored := find(t, storages, ingresses).(lookupsource.RevisionedStorage)
 	revision, err := stored.Revision(ctx)
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -30,7 +31,9 @@ const (
 
 // A stored is the storage of a resource.
 type stored struct {
-	storage storage.Interface
+	// storage has the watch cache. objects reads the same objects, and is another storage if it
+	// converts them first.
+	storage, objects storage.Interface
 	// cluster names the etcd cluster.
 	cluster              string
 	prefix               string
@@ -38,7 +41,7 @@ type stored struct {
 	newFunc, newListFunc func() runtime.Object
 	// lastChange is the resource version of the last change of an object that the watch cache
 	// received. It is set before the watch cache has the change.
-	lastChange atomic.Uint64
+	lastChange *atomic.Uint64
 }
 
 // A listerWatcher implements cache.ListerWatcherWithContext for one version of a kind.
@@ -71,7 +74,7 @@ func (l listerWatcher) ListWithContext(ctx context.Context, _ metav1.ListOptions
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	list := l.newListFunc()
-	if err := l.storage.GetList(ctx, l.prefix, storage.ListOptions{Predicate: storage.Everything, Recursive: true}, list); err != nil {
+	if err := l.objects.GetList(ctx, l.prefix, storage.ListOptions{Predicate: storage.Everything, Recursive: true}, list); err != nil {
 		return nil, err
 	}
 	accessor, err := meta.ListAccessor(list)
@@ -94,7 +97,7 @@ func (l listerWatcher) WatchWithContext(ctx context.Context, options metav1.List
 	}
 	predicate := storage.Everything
 	predicate.AllowWatchBookmarks = options.AllowWatchBookmarks
-	watched, err := l.storage.Watch(ctx, l.prefix, storage.ListOptions{ResourceVersion: options.ResourceVersion, Predicate: predicate, Recursive: true})
+	watched, err := l.objects.Watch(ctx, l.prefix, storage.ListOptions{ResourceVersion: options.ResourceVersion, Predicate: predicate, Recursive: true})
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +177,7 @@ func (l listerWatcher) shared(ctx context.Context, object runtime.Object) (runti
 	}
 	version := accessor.GetResourceVersion()
 	cached := l.newFunc()
-	if err := l.storage.Get(ctx, key, storage.GetOptions{ResourceVersion: version, IgnoreNotFound: true}, cached); err == nil {
+	if err := l.objects.Get(ctx, key, storage.GetOptions{ResourceVersion: version, IgnoreNotFound: true}, cached); err == nil {
 		if present, err := meta.Accessor(cached); err == nil && present.GetResourceVersion() == version {
 			return l.converted(cached)
 		}
@@ -192,6 +195,11 @@ func owned(object runtime.Object) runtime.Object {
 
 // converted returns an object in the version of l. It shares memory with the given object.
 func (l listerWatcher) converted(object runtime.Object) (runtime.Object, error) {
+	if custom, ok := object.(*unstructured.Unstructured); ok {
+		// Custom resources are read in their version. The struct of one in a list would keep the list
+		// in memory.
+		return &unstructured.Unstructured{Object: custom.Object}, nil
+	}
 	converted, err := l.scheme.New(l.kind)
 	if err != nil {
 		return nil, err

@@ -1,14 +1,17 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package storedobjects lists and watches the built-in objects in the storage of the same process.
-// It sends no requests, and what it returns shares memory with the watch caches.
+// Package storedobjects lists and watches objects in the storage of the same process. It sends no
+// requests, and what it returns shares memory with the watch caches.
 package storedobjects
 
 import (
+	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/registry/generic"
@@ -17,17 +20,23 @@ import (
 	"k8s.io/apiserver/pkg/storage/storagebackend"
 	"k8s.io/apiserver/pkg/storage/storagebackend/factory"
 	"k8s.io/client-go/tools/cache"
+
+	"celador.io/apiserver/pkg/admission/plugin/lookupsource"
+	"celador.io/apiserver/pkg/admission/plugin/paramsource"
 )
 
 // Storages holds the storages with watch caches that a server has opened. Safe for concurrent use.
 type Storages struct {
 	// scheme has the types of the storages and the versions in which they are read.
 	scheme *runtime.Scheme
-	// byKind maps a schema.GroupKind to its *stored.
-	byKind sync.Map
+	// byKind maps the schema.GroupKind of a type of scheme to its *stored, and byStorage each storage
+	// to its *stored.
+	byKind, byStorage sync.Map
+	customResources   StorageOpener
 }
 
-// New returns Storages that hold none. Only objects of the types of scheme are read.
+// New returns Storages that hold none. Only custom resources and objects of the types of scheme are
+// read.
 func New(scheme *runtime.Scheme) *Storages { return &Storages{scheme: scheme} }
 
 // Collect returns a getter of the same options, except that s holds the storages that a server
@@ -50,12 +59,12 @@ func (c collector) GetRESTOptions(resource schema.GroupResource, example runtime
 	decorate := options.Decorator
 	options.Decorator = func(config *storagebackend.ConfigForResource, prefix string, keyFunc func(runtime.Object) (string, error), newFunc, newListFunc func() runtime.Object,
 		getAttrs storage.AttrFunc, trigger storage.IndexerFuncs, indexers *cache.Indexers) (storage.Interface, factory.DestroyFunc, error) {
-		s := &stored{cluster: strings.Join(config.Transport.ServerList, ","), prefix: prefix, keyFunc: keyFunc, newFunc: newFunc, newListFunc: newListFunc}
+		s := &stored{cluster: strings.Join(config.Transport.ServerList, ","), prefix: prefix, keyFunc: keyFunc, newFunc: newFunc, newListFunc: newListFunc, lastChange: &atomic.Uint64{}}
 		opened, destroy, err := decorate(config, prefix, keyFunc, newFunc, newListFunc, s.observe(getAttrs), trigger, indexers)
 		if err != nil {
 			return nil, nil, err
 		}
-		s.storage = opened
+		s.storage, s.objects = opened, opened
 		remove := c.storages.add(s)
 		return opened, func() {
 			remove()
@@ -65,30 +74,40 @@ func (c collector) GetRESTOptions(resource schema.GroupResource, example runtime
 	return options, nil
 }
 
-// add adds a storage, unless it has no watch cache or the scheme does not have its type. It replaces
-// the one that was opened before for the kind: a server opens some twice, and destroys the first. The
-// caller calls remove when the storage is destroyed.
+// add adds a storage, unless it has no watch cache. It replaces the one that was opened before for
+// the kind: a server opens some twice, and destroys the first. The caller calls remove when the
+// storage is destroyed.
 func (s *Storages) add(opened *stored) (remove func()) {
+	if _, cached := opened.storage.(*cacher.CacheDelegator); !cached {
+		return func() {}
+	}
+	s.byStorage.Store(opened.storage, opened)
 	var kinds []schema.GroupVersionKind
-	if _, cached := opened.storage.(*cacher.CacheDelegator); cached {
-		kinds, _, _ = s.scheme.ObjectKinds(opened.newFunc()) // none for a type that the scheme lacks
+	if example := opened.newFunc(); !isCustomResource(example) {
+		kinds, _, _ = s.scheme.ObjectKinds(example) // none for a type that the scheme lacks
 	}
 	for _, kind := range kinds {
 		s.byKind.Store(kind.GroupKind(), opened)
 	}
 	return func() {
+		s.byStorage.Delete(opened.storage)
 		for _, kind := range kinds {
 			s.byKind.CompareAndDelete(kind.GroupKind(), opened)
 		}
 	}
 }
 
-// ListerWatcher returns what lists and watches the objects of a kind, or nil if no storage holds
-// them. The objects may share memory with the watch cache, so they must not be changed.
-func (s *Storages) ListerWatcher(kind schema.GroupVersionKind) cache.ListerWatcher {
-	found, ok := s.byKind.Load(kind.GroupKind())
-	if !ok || !s.scheme.Recognizes(kind) {
-		return nil
+func isCustomResource(object runtime.Object) bool {
+	_, ok := object.(*unstructured.Unstructured)
+	return ok
+}
+
+// Find is a lookupsource.Find. It finds built-in kinds and, after ReadCustomResources,
+// custom resources. The objects that it lists and watches may share memory with the watch cache, so
+// they must not be changed.
+func (s *Storages) Find(ctx context.Context, kind schema.GroupVersionKind, resource paramsource.Resource) (lookupsource.Found, error) {
+	if found, ok := s.byKind.Load(kind.GroupKind()); ok && s.scheme.Recognizes(kind) {
+		return lookupsource.Found{ListerWatcher: listerWatcher{found.(*stored), s.scheme, kind}}, nil
 	}
-	return listerWatcher{found.(*stored), s.scheme, kind}
+	return s.findCustom(ctx, kind, resource)
 }

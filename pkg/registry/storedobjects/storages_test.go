@@ -29,6 +29,8 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/networking/install"
 	ingressstore "k8s.io/kubernetes/pkg/registry/networking/ingress/storage"
 
+	"celador.io/apiserver/pkg/admission/plugin/paramsource"
+
 	"celador.io/celador/pkg/registry/storedobjects"
 )
 
@@ -43,7 +45,7 @@ func (g getter) GetRESTOptions(schema.GroupResource, runtime.Object) (generic.RE
 }
 
 // etcd returns the configuration of storages in an etcd of the test.
-func etcd(t *testing.T) *storagebackend.Config {
+func etcd(t testing.TB) *storagebackend.Config {
 	t.Helper()
 	_, config := etcdtesting.NewUnsecuredEtcd3TestClientServer(t)
 	config.Codec = legacyscheme.Codecs.LegacyCodec(networkingv1.SchemeGroupVersion)
@@ -57,7 +59,7 @@ func open(t *testing.T, decorator generic.StorageDecorator) (*ingressstore.REST,
 	return openAt(t, etcd(t), decorator)
 }
 
-func openAt(t *testing.T, config *storagebackend.Config, decorator generic.StorageDecorator) (*ingressstore.REST, *storedobjects.Storages) {
+func openAt(t testing.TB, config *storagebackend.Config, decorator generic.StorageDecorator) (*ingressstore.REST, *storedobjects.Storages) {
 	t.Helper()
 	storages := storedobjects.New(legacyscheme.Scheme)
 	options := generic.RESTOptions{StorageConfig: config.ForResource(schema.GroupResource{Group: "networking.k8s.io", Resource: "ingresses"}), ResourcePrefix: "ingresses", Decorator: decorator}
@@ -69,7 +71,17 @@ func openAt(t *testing.T, config *storagebackend.Config, decorator generic.Stora
 	return store, storages
 }
 
-func inNamespace(t *testing.T) context.Context {
+// find returns what lists and watches a kind, or nil.
+func find(t *testing.T, storages *storedobjects.Storages, kind schema.GroupVersionKind) cache.ListerWatcher {
+	t.Helper()
+	found, err := storages.Find(t.Context(), kind, paramsource.Resource{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.ListerWatcher
+}
+
+func inNamespace(t testing.TB) context.Context {
 	info := &request.RequestInfo{APIGroup: "networking.k8s.io", APIVersion: "v1", Resource: "ingresses"}
 	ctx, cancel := context.WithTimeout(request.WithRequestInfo(request.WithNamespace(t.Context(), "blue"), info), time.Minute)
 	t.Cleanup(cancel)
@@ -78,7 +90,7 @@ func inNamespace(t *testing.T) context.Context {
 
 // ready waits until it is known what etcd supports. Before, lists of the most recent version come
 // from etcd.
-func ready(t *testing.T, ctx context.Context) {
+func ready(t testing.TB, ctx context.Context) {
 	t.Helper()
 	if err := wait.PollUntilContextCancel(ctx, 10*time.Millisecond, true, func(context.Context) (bool, error) {
 		return etcdfeature.DefaultFeatureSupportChecker.Supports(storage.RequestWatchProgress), nil
@@ -87,7 +99,7 @@ func ready(t *testing.T, ctx context.Context) {
 	}
 }
 
-func create(t *testing.T, ctx context.Context, store *ingressstore.REST, name, host string) {
+func create(t testing.TB, ctx context.Context, store *ingressstore.REST, name, host string) {
 	t.Helper()
 	backend := &networking.IngressBackend{Service: &networking.IngressServiceBackend{Name: "s", Port: networking.ServiceBackendPort{Number: 80}}}
 	ingress := &networking.Ingress{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "blue", Labels: map[string]string{"a": "b"}}, Spec: networking.IngressSpec{DefaultBackend: backend, Rules: []networking.IngressRule{{Host: host}}}}
@@ -106,21 +118,50 @@ func cached(t *testing.T, ctx context.Context, store *ingressstore.REST, name st
 	return object.(*networking.Ingress)
 }
 
+// itemsOf returns the objects of a list, and its resource version.
+func itemsOf(t *testing.T, list runtime.Object) ([]runtime.Object, string) {
+	t.Helper()
+	listed, ok := list.(*metainternalversion.List)
+	if !ok {
+		t.Fatalf("listed a %T", list)
+	}
+	return listed.Items, listed.ResourceVersion
+}
+
+// nextEvent returns the object of the next event that is no bookmark, and has the given type.
+func nextEvent(t *testing.T, ctx context.Context, watched watch.Interface, want watch.EventType) runtime.Object {
+	t.Helper()
+	for {
+		select {
+		case event := <-watched.ResultChan():
+			switch event.Type {
+			case watch.Bookmark:
+			case want:
+				return event.Object
+			default:
+				t.Fatalf("got event %s of %v, want %s", event.Type, event.Object, want)
+			}
+		case <-ctx.Done():
+			t.Fatal("no event")
+		}
+	}
+}
+
 // Listed and watched objects have their version and kind, and share memory with the watch cache.
 func TestObjectsShareMemory(t *testing.T) {
 	store, storages := open(t, registry.StorageWithCacher())
 	ctx := inNamespace(t)
 	ready(t, ctx)
 	create(t, ctx, store, "first", "first.example")
-	lw := storages.ListerWatcher(ingresses).(cache.ListerWatcherWithContext)
+	lw := find(t, storages, ingresses).(cache.ListerWatcherWithContext)
 
 	list, err := lw.ListWithContext(ctx, metav1.ListOptions{ResourceVersion: "0", Limit: 500})
 	if err != nil {
 		t.Fatal(err)
 	}
-	listed := list.(*metainternalversion.List)
-	if len(listed.Items) != 1 || listed.ResourceVersion == "" {
-		t.Fatalf("listed %v", listed)
+	items, version := itemsOf(t, list)
+	if len(items) != 1 || version == "" {
+		t.Fatalf("listed %v in version %q", items, version)
 	}
 	check := func(object runtime.Object, name string) {
 		t.Helper()
@@ -132,38 +173,20 @@ func TestObjectsShareMemory(t *testing.T) {
 			t.Errorf("the rules of %s are a copy", name)
 		}
 	}
-	check(listed.Items[0], "first")
+	check(items[0], "first")
 
-	watched, err := lw.WatchWithContext(ctx, metav1.ListOptions{ResourceVersion: listed.ResourceVersion, AllowWatchBookmarks: true})
+	watched, err := lw.WatchWithContext(ctx, metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer watched.Stop()
-	next := func() watch.Event {
-		t.Helper()
-		for {
-			select {
-			case event := <-watched.ResultChan():
-				if event.Type != watch.Bookmark {
-					return event
-				}
-			case <-ctx.Done():
-				t.Fatal("no event")
-			}
-		}
-	}
 	create(t, ctx, store, "second", "second.example")
-	event := next()
-	if event.Type != watch.Added {
-		t.Fatalf("got event %s of %v", event.Type, event.Object)
-	}
-	check(event.Object, "second")
+	check(nextEvent(t, ctx, watched, watch.Added), "second")
 	if _, _, err := store.Delete(ctx, "first", rest.ValidateAllObjectFunc, &metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	event = next()
-	if deleted, ok := event.Object.(*networkingv1.Ingress); event.Type != watch.Deleted || !ok || deleted.Name != "first" {
-		t.Errorf("got event %s of %v", event.Type, event.Object)
+	if deleted, ok := nextEvent(t, ctx, watched, watch.Deleted).(*networkingv1.Ingress); !ok || deleted.Name != "first" {
+		t.Errorf("%v is deleted", deleted)
 	}
 	// Stop ends the watch although nobody reads an event.
 	create(t, ctx, store, "third", "third.example")
@@ -187,17 +210,17 @@ func TestKindsThatAreNotStored(t *testing.T) {
 		{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
 		{Group: "example.com", Version: "v1", Kind: "Ingress"},
 	} {
-		if lw := storages.ListerWatcher(kind); lw != nil {
+		if lw := find(t, storages, kind); lw != nil {
 			t.Errorf("%v has %v", kind, lw)
 		}
 	}
 	closed, destroyed := open(t, registry.StorageWithCacher())
 	closed.Destroy()
-	if lw := destroyed.ListerWatcher(ingresses); lw != nil {
+	if lw := find(t, destroyed, ingresses); lw != nil {
 		t.Errorf("a destroyed storage has %v", lw)
 	}
 	_, uncached := open(t, generic.UndecoratedStorage)
-	if lw := uncached.ListerWatcher(ingresses); lw != nil {
+	if lw := find(t, uncached, ingresses); lw != nil {
 		t.Errorf("a storage without a watch cache has %v", lw)
 	}
 }

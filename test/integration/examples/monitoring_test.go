@@ -110,6 +110,11 @@ func testMonitoring(t *testing.T, server *livesuite.Server, files string) {
 				return fmt.Errorf("creation of config map %s: %w", name, err)
 			}
 		}
+		// A policy looks namespaces up, and sees the change.
+		change := fmt.Appendf(nil, `{"metadata": {"annotations": {"change": %q}}}`, testserver.UniqueName("change"))
+		if _, err := server.Core.CoreV1().Namespaces().Patch(ctx, "default", types.MergePatchType, change, metav1.PatchOptions{}); err != nil {
+			return err
+		}
 		text, err := server.Core.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
 		if err != nil {
 			return err

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package lookups tests policies that read other objects than those of a request. All tests share
-// one server with the feature gate AdmissionPolicyLookups.
+// one server with the feature gates AdmissionPolicyLookups and CustomResourceConversionRules.
 package lookups
 
 import (
@@ -30,7 +30,7 @@ import (
 var admin testserver.Clients
 
 func TestMain(m *testing.M) {
-	os.Exit(testserver.Main(m, func(clients testserver.Clients) { admin = clients }, "--feature-gates=AdmissionPolicyLookups=true"))
+	os.Exit(testserver.Main(m, func(clients testserver.Clients) { admin = clients }, "--feature-gates=AdmissionPolicyLookups=true,CustomResourceConversionRules=true"))
 }
 
 // example returns the object in a file of the example of unique hosts.

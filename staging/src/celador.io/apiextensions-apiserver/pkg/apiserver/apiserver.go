@@ -36,21 +36,28 @@ const resyncPeriod = 5 * time.Minute
 // kube-apiserver's. New returns an error if it cannot open the storage, create a loopback client,
 // or register the API group and the hooks.
 func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTarget) (*upstream.CustomResourceDefinitions, error) {
+	server, _, err := NewWithStorageOpener(config, delegate)
+	return server, err
+}
+
+// NewWithStorageOpener returns the same as New, and what opens the storages of custom
+// resources.
+func NewWithStorageOpener(config upstream.CompletedConfig, delegate genericapiserver.DelegationTarget) (*upstream.CustomResourceDefinitions, *StorageOpener, error) {
 	validation.RegisterMetrics()
 	generic, err := config.GenericConfig.New("apiextensions-apiserver", delegate)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := installCRDs(generic, &config); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	client, err := clientset.NewForConfig(generic.LoopbackClientConfig)
 	if err != nil {
-		return nil, fmt.Errorf("creating the loopback client of upstream's controllers: %w", err)
+		return nil, nil, fmt.Errorf("creating the loopback client of upstream's controllers: %w", err)
 	}
 	own, err := ownclientset.NewForConfig(generic.LoopbackClientConfig)
 	if err != nil {
-		return nil, fmt.Errorf("creating the loopback client of CustomResourceDefinitions: %w", err)
+		return nil, nil, fmt.Errorf("creating the loopback client of CustomResourceDefinitions: %w", err)
 	}
 	informers, expressions := crdinformer.NewSharedInformerFactory(client, own.ApiextensionsV1().CustomResourceDefinitions(), resyncPeriod)
 	crds := informers.Apiextensions().V1().CustomResourceDefinitions()
@@ -63,11 +70,11 @@ func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTa
 	unreadable := newUnreadable(crds.Lister(), client.ApiextensionsV1().CustomResourceDefinitions())
 	resources, err := newResources(generic, &config, crds.Lister(), expressions, unreadable)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	followed := cache.NewTypedSharedIndexInformer[*apiextensionsv1.CustomResourceDefinition](crds.Informer())
 	if _, err := followed.AddTypedEventHandler(resources.eventHandler()); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	h := &handler{
 		lister: crds.Lister(), resources: resources, discovery: discoveryHandler, delegate: next,
@@ -80,12 +87,12 @@ func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTa
 
 	controllers, err := newControllers(crds, expressions, client, resources, unreadable, discoveryHandler, generic, config.ExtraConfig.MasterCount)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := addHooks(generic, informers, controllers); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return &upstream.CustomResourceDefinitions{GenericAPIServer: generic, Informers: informers}, nil
+	return &upstream.CustomResourceDefinitions{GenericAPIServer: generic, Informers: informers}, &StorageOpener{h}, nil
 }
 
 func newResources(generic *genericapiserver.GenericAPIServer, config *upstream.CompletedConfig, lister listers.CustomResourceDefinitionLister, expressions expressionsOf, unreadable *unreadable) (*resources, error) {

@@ -168,6 +168,7 @@ func (r *resources) retire(s *slot) {
 	if resource == nil {
 		return
 	}
+	resource.Retire()
 	go func() {
 		defer resource.Destroy()
 		select {

@@ -59,7 +59,7 @@ func (b *Builder) Build(ctx context.Context, crd *apiextensionsv1.CustomResource
 	if err != nil {
 		return nil, err
 	}
-	resource := &ServedResource{expressions: expressions, versions: map[string]*VersionEndpoints{}, types: build.types, requests: newLeases()}
+	resource := &ServedResource{expressions: expressions, versions: map[string]*VersionEndpoints{}, types: build.types, requests: newLeases(), outdated: make(chan struct{})}
 	resource.crd.Store(crd)
 	if err := build.addVersions(resource); err != nil {
 		resource.Destroy()

@@ -38,6 +38,7 @@ type ServedResource struct {
 	// stopCounting ends the count of objects that do not convert. Nil if they are not counted.
 	stopCounting context.CancelFunc
 	requests     *leases
+	outdated     chan struct{}
 }
 
 // VersionEndpoints serves one version of the custom resources. It is immutable.
@@ -106,8 +107,15 @@ func (r *ServedResource) Current(crd *apiextensionsv1.CustomResourceDefinition, 
 	return true
 }
 
-// Acquire keeps the ServedResource from being drained until Release. It returns false if Drain has
-// been called; the ServedResource must not be used then.
+// Retire closes the channel that Outdated returns. It must be called only once.
+func (r *ServedResource) Retire() { close(r.outdated) }
+
+// Outdated returns a channel that is closed when another ServedResource takes the place of this one, or
+// when the CustomResourceDefinition is deleted. The ServedResource stays open for a while.
+func (r *ServedResource) Outdated() <-chan struct{} { return r.outdated }
+
+// Acquire keeps the Resource from being drained until Release. It returns false if Drain has been
+// called; the Resource must not be used then.
 func (r *ServedResource) Acquire() bool { return r.requests.take() }
 
 // Release ends the use that began with a successful Acquire.

@@ -22,6 +22,7 @@ import (
 	"celador.io/admission/lookups"
 
 	"celador.io/apiserver/pkg/admission/plugin/paramsource"
+	"celador.io/apiserver/pkg/admission/plugin/policymetrics"
 )
 
 const (
@@ -57,6 +58,8 @@ type kind struct {
 	// changed is closed, and replaced, when followed or err change, or the version of followed, or
 	// when the keys of an index are computed.
 	changed chan struct{}
+	// recheck gets an element when another resource may serve the kind.
+	recheck chan struct{}
 }
 
 type openIndex struct {
@@ -69,7 +72,7 @@ type openIndex struct {
 }
 
 func newKind(gvk schema.GroupVersionKind, s *Source, stop context.CancelFunc) *kind {
-	return &kind{gvk: gvk, source: s, stop: stop, indexes: map[string]*openIndex{}, err: errNotListed, changed: make(chan struct{})}
+	return &kind{gvk: gvk, source: s, stop: stop, indexes: map[string]*openIndex{}, err: errNotListed, changed: make(chan struct{}), recheck: make(chan struct{}, 1)}
 }
 
 func (k *kind) addIndex(index lookups.Indexer) {
@@ -196,59 +199,109 @@ func (k *kind) run(ctx context.Context) {
 			return
 		}
 	}
-	var following paramsource.Resource
-	cancel := func() {}
-	defer func() { cancel() }()
-	for retry := firstRetry; ; {
-		served, err := paramsource.Resolve(ctx, k.source.discovery, k.gvk, "list", "watch")
-		switch {
-		case err == nil && served != following:
-			cancel()
-			following, cancel = served, k.follow(ctx, served)
-		case err != nil && (following == paramsource.Resource{} || paramsource.NotServed(err)):
-			cancel()
-			following = paramsource.Resource{}
-			k.publish(nil, err)
+	f := following{stop: func() {}}
+	defer func() {
+		f.stop()
+		policymetrics.ForgetLookupChanges(k.gvk)
+	}()
+	for pause := firstRetry; ; pause *= 2 {
+		longest := verifyInterval
+		if !k.reconcile(ctx, &f) {
+			longest = retryInterval
 		}
-		pause := verifyInterval
-		if err != nil {
-			pause, retry = retry, min(2*retry, retryInterval)
-		} else {
-			retry = firstRetry
-		}
+		pause = min(pause, longest)
 		select {
 		case <-ctx.Done():
 			return
+		case <-f.found.Outdated:
+			pause = firstRetry / 2
+		case <-k.recheck:
+			// Discovery may be late, so that it is repeated soon.
+			pause = firstRetry / 2
 		case <-time.After(pause):
 		}
 	}
 }
 
-// follow starts to watch the objects of a resource, until ctx ends or the caller calls stop.
-func (k *kind) follow(ctx context.Context, served paramsource.Resource) (stop func()) {
+// following is what run follows at present: nothing, or the objects of a resource.
+type following struct {
+	resource paramsource.Resource
+	found    Found
+	stop     func()
+}
+
+// reconcile follows the resource that serves the kind now, unless it is followed already. It returns
+// false if that is not known or none does.
+func (k *kind) reconcile(ctx context.Context, f *following) bool {
+	var found Found
+	served, err := paramsource.Resolve(ctx, k.source.discovery, k.gvk, "list", "watch")
+	if err == nil {
+		found, err = k.source.find(ctx, k.gvk, served)
+	}
+	switch {
+	case err != nil && (f.resource == paramsource.Resource{} || paramsource.NotServed(err)):
+		f.stop()
+		*f = following{stop: func() {}}
+		k.publish(nil, err)
+	case err == nil && (served != f.resource || found.Outdated != f.found.Outdated || (found.ListerWatcher == nil) != (f.found.ListerWatcher == nil)):
+		f.stop()
+		*f = following{served, found, k.follow(ctx, served, found)}
+	case err != nil:
+		select {
+		case <-f.found.Outdated:
+			f.found.Outdated = nil // run waits before it tries again
+		default:
+		}
+	}
+	return err == nil
+}
+
+// follow starts to watch the objects of a resource, until ctx ends or the caller calls stop, which
+// waits for the end. If the same resource was followed before, its objects are known until they are
+// listed again.
+func (k *kind) follow(ctx context.Context, served paramsource.Resource, found Found) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	log := klog.FromContext(ctx).WithValues("resource", served.GroupVersionResource)
-	objects := lookups.NewObjectCache(served.Namespaced, log)
-	watched := k.source.stored(k.gvk)
+	watched := found.ListerWatcher
 	if watched == nil {
 		watched = k.requests(served)
 	}
-	followed := &store{objects: objects, changed: k.notify}
+	followed := &store{resource: served, outdated: found.Outdated, changed: k.notify, observe: func(begin time.Time) { policymetrics.ObserveLookupChange(k.gvk, time.Since(begin)) }}
 	followed.storage, _ = watched.(RevisionedStorage)
+	if before := k.followed; before != nil && before.resource == served {
+		followed.objects = before.objects
+	} else {
+		followed.objects = lookups.NewObjectCache(served.Namespaced, log)
+	}
 	reflector := cache.NewReflectorWithOptions(watched, nil, followed, cache.ReflectorOptions{
 		Name: "lookups", TypeDescription: served.GroupVersionResource.String(),
 	})
 	k.publish(followed, nil)
-	go reflector.RunWithContext(klog.NewContext(ctx, log))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		reflector.RunWithContext(klog.NewContext(ctx, log))
+	}()
 	log.V(2).Info("Following looked up objects")
-	return cancel
+	return func() {
+		cancel()
+		<-ended
+	}
 }
 
 // requests lists and watches a resource by requests.
 func (k *kind) requests(served paramsource.Resource) cache.ListerWatcher {
 	objects := k.source.client.Resource(served.GroupVersionResource)
+	var listed atomic.Bool
 	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			if listed.Swap(true) {
+				// The watch has failed, as it does if a CustomResourceDefinition is replaced.
+				select {
+				case k.recheck <- struct{}{}:
+				default:
+				}
+			}
 			return objects.List(ctx, options)
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
@@ -261,17 +314,25 @@ func (k *kind) requests(served paramsource.Resource) cache.ListerWatcher {
 func (k *kind) publish(followed *store, err error) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
+	if followed == nil || k.followed == nil || followed.objects != k.followed.objects {
+		k.moveIndexes(followed)
+	}
+	k.followed, k.err = followed, err
+	k.wake()
+}
+
+// moveIndexes removes the indexes from the present objects and adds them to those of a store, which
+// may be nil. The caller holds the lock.
+func (k *kind) moveIndexes(to *store) {
 	for text, open := range k.indexes {
 		open.fill = nil
 		if k.followed != nil {
 			k.followed.objects.RemoveIndex(text) // which ends the computation of its keys
 		}
-		if followed != nil {
-			followed.objects.AddIndex(open.Indexer)
+		if to != nil {
+			to.objects.AddIndex(open.Indexer)
 		}
 	}
-	k.followed, k.err = followed, err
-	k.wake()
 }
 
 func (k *kind) notify() {
@@ -288,13 +349,17 @@ func (k *kind) wake() {
 
 // A store is the store of a reflector.
 type store struct {
-	objects *lookups.ObjectCache
-	// storage is nil if the objects are read by requests.
-	storage RevisionedStorage
+	resource paramsource.Resource
+	objects  *lookups.ObjectCache
+	// storage is nil if the objects are read by requests. It is closed some time after outdated.
+	storage  RevisionedStorage
+	outdated <-chan struct{}
 	// version is a resource version of which objects has everything.
 	version atomic.Uint64
 	// changed is called after version has changed.
 	changed func()
+	// observe is called with the time at which a change was received, when lookups find it.
+	observe func(begin time.Time)
 }
 
 var (
@@ -321,6 +386,7 @@ func (s *store) Update(object any) error {
 	if !ok {
 		return fmt.Errorf("%T is no object", object)
 	}
+	defer s.observe(time.Now())
 	return s.objects.Set(o)
 }
 
@@ -330,6 +396,7 @@ func (s *store) Delete(object any) error {
 	if !ok {
 		return fmt.Errorf("%T is no object", object)
 	}
+	defer s.observe(time.Now())
 	return s.objects.Delete(o)
 }
 

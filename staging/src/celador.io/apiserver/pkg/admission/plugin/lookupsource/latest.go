@@ -42,27 +42,26 @@ func (o *opened) Latest(ctx context.Context, revisions lookups.Revisions) (*look
 	if err != nil {
 		return nil, err
 	}
-	cluster := followed.storage.Cluster()
-	revision, ok := revisions[cluster]
-	if !ok {
-		if revision, err = followed.storage.Revision(ctx); err != nil {
-			return nil, fmt.Errorf("reading the present revision: %w", err)
-		}
-		revisions[cluster] = revision
-	}
-	last, err := followed.storage.LastChange(ctx, revision)
-	if err != nil {
-		return nil, fmt.Errorf("waiting for revision %d in the watch cache: %w", revision, err)
-	}
+	var of *store
+	var last uint64
 	for {
+		if followed != of {
+			// last is read once for a store, or frequent changes would keep the request waiting.
+			switch last, err = followed.lastChange(ctx, revisions); {
+			case err == nil:
+				of = followed
+			case !followed.isOutdated():
+				return nil, err
+			}
+		}
 		// The objects of a version are complete, so those of the last change are the latest, unless
 		// the watch cache has listed the objects since: changes before its list are not in last.
-		version := followed.version.Load()
-		err = fmt.Errorf("version %d is known, and %d is stored", version, last)
-		if version > 0 && version >= last {
+		if version := followed.version.Load(); err == nil && version > 0 && version >= last {
 			if err = followed.storage.Continues(ctx, version); err == nil {
 				return followed.objects.State(), nil
 			}
+		} else if err == nil {
+			err = fmt.Errorf("version %d is known, and %d is stored", version, last)
 		}
 		select {
 		case <-changed:
@@ -73,6 +72,35 @@ func (o *opened) Latest(ctx context.Context, revisions lookups.Revisions) (*look
 			return nil, err
 		}
 	}
+}
+
+// isOutdated reports whether the storage is closed soon, because another store takes the place of s.
+func (s *store) isOutdated() bool {
+	select {
+	case <-s.outdated:
+		return true
+	default:
+		return false
+	}
+}
+
+// lastChange waits until the storage has all changes up to the revision of a request, and returns
+// the resource version of the last. It reads the revision if the request has none yet.
+func (s *store) lastChange(ctx context.Context, revisions lookups.Revisions) (uint64, error) {
+	cluster := s.storage.Cluster()
+	revision, ok := revisions[cluster]
+	if !ok {
+		var err error
+		if revision, err = s.storage.Revision(ctx); err != nil {
+			return 0, fmt.Errorf("reading the present revision: %w", err)
+		}
+		revisions[cluster] = revision
+	}
+	last, err := s.storage.LastChange(ctx, revision)
+	if err != nil {
+		return 0, fmt.Errorf("waiting for revision %d in the watch cache: %w", revision, err)
+	}
+	return last, nil
 }
 
 // follows returns the store of the objects, and a channel that is closed when the store or its

@@ -30,12 +30,26 @@ const linger = time.Minute
 // maxFills is the number of indexes of a source whose keys are computed at the same time.
 const maxFills = 2
 
+// Find finds the objects of a kind, which a resource serves, in the storage of the server itself. It
+// returns a Found without ListerWatcher if they are to be read by requests, and an error if that is
+// not known at present. An error that satisfies paramsource.NotServed means that no resource serves
+// the kind any more. A Find is safe for concurrent use.
+type Find func(ctx context.Context, kind schema.GroupVersionKind, resource paramsource.Resource) (Found, error)
+
+// Found lists and watches the objects of a kind without requests.
+type Found struct {
+	// ListerWatcher may be a RevisionedStorage, which consistency Latest needs.
+	cache.ListerWatcher
+	// Outdated is closed when the objects have to be found again. It is nil if they never have.
+	Outdated <-chan struct{}
+}
+
 // A Source implements lookups.Source. It is safe for concurrent use.
 type Source struct {
 	ctx       context.Context
 	discovery paramsource.Discovery
 	client    dynamic.Interface
-	stored    func(schema.GroupVersionKind) cache.ListerWatcher
+	find      Find
 	served    <-chan struct{}
 	// fills has an element for each index whose keys are being computed.
 	fills chan struct{}
@@ -46,20 +60,33 @@ type Source struct {
 
 var _ lookups.Source = &Source{}
 
-// New returns a source that watches objects until stop is closed. stored returns what lists and
-// watches a kind without requests, or nil for a kind that client reads; it may be nil. The source
-// sends no requests before served is closed. served is nil if the server serves all of its paths
-// already.
-func New(discovery paramsource.Discovery, client dynamic.Interface, stored func(schema.GroupVersionKind) cache.ListerWatcher, served, stop <-chan struct{}) *Source {
-	if stored == nil {
-		stored = func(schema.GroupVersionKind) cache.ListerWatcher { return nil }
+// New returns a source that watches objects until stop is closed. client reads the kinds that find
+// does not find; a nil find finds none. The source sends no requests, and does not call find, before
+// served is closed. served is nil if the server serves all of its paths already.
+func New(discovery paramsource.Discovery, client dynamic.Interface, find Find, served, stop <-chan struct{}) *Source {
+	if find == nil {
+		find = func(context.Context, schema.GroupVersionKind, paramsource.Resource) (Found, error) {
+			return Found{}, nil
+		}
 	}
 	ctx := wait.ContextForChannel(stop)
 	return &Source{
 		ctx:       klog.NewContext(ctx, klog.LoggerWithName(klog.FromContext(ctx), "lookups")),
-		discovery: discovery, client: client, stored: stored, served: served,
+		discovery: discovery, client: client, find: find, served: served,
 		fills: make(chan struct{}, maxFills), kinds: map[schema.GroupVersionKind]*kind{},
 	}
+}
+
+// Shared holds one source for several users. Safe for concurrent use.
+type Shared struct {
+	once   sync.Once
+	source *Source
+}
+
+// Get returns the source, which the first call makes with create.
+func (s *Shared) Get(create func() *Source) *Source {
+	s.once.Do(func() { s.source = create() })
+	return s.source
 }
 
 // Open implements lookups.Source.

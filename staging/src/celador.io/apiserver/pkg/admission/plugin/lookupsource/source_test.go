@@ -19,14 +19,17 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
-	"k8s.io/client-go/tools/cache"
+	clienttesting "k8s.io/client-go/testing"
 	cachetesting "k8s.io/client-go/tools/cache/testing"
+	"k8s.io/component-base/metrics/legacyregistry"
 
 	"celador.io/admission/lookups"
 
 	"celador.io/apiserver/pkg/admission/plugin/lookupsource"
 	"celador.io/apiserver/pkg/admission/plugin/paramsource"
+	"celador.io/apiserver/pkg/admission/plugin/policymetrics"
 )
 
 var (
@@ -35,7 +38,7 @@ var (
 )
 
 // discovery serves config maps, reviews and statuses, which cannot be watched, and limits if the field is set.
-type discovery struct{ limits atomic.Bool }
+type discovery struct{ limits, namespaced atomic.Bool }
 
 // ServerResourcesForGroupVersionWithContext implements paramsource.Discovery.
 func (d *discovery) ServerResourcesForGroupVersionWithContext(_ context.Context, version string) (*metav1.APIResourceList, error) {
@@ -47,7 +50,7 @@ func (d *discovery) ServerResourcesForGroupVersionWithContext(_ context.Context,
 			{Name: "statuses", Kind: "Status", Verbs: metav1.Verbs{"list"}},
 		}}, nil
 	case d.limits.Load():
-		return &metav1.APIResourceList{APIResources: []metav1.APIResource{{Name: "limits", Kind: "Limit", Verbs: metav1.Verbs{"list", "watch"}}}}, nil
+		return &metav1.APIResourceList{APIResources: []metav1.APIResource{{Name: "limits", Kind: "Limit", Namespaced: d.namespaced.Load(), Verbs: metav1.Verbs{"list", "watch"}}}}, nil
 	default:
 		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: version}, "")
 	}
@@ -69,24 +72,52 @@ type fixture struct {
 	*lookupsource.Source
 	discovery discovery
 	stored    *cachetesting.FakeControllerSource
-	client    *dynamicfake.FakeDynamicClient
-	served    chan struct{}
+	// outdated closes the channel in found, which find returns for config maps.
+	outdated func()
+	found    atomic.Pointer[lookupsource.Found]
+	// findErr holds the error of find, and finds counts its calls.
+	findErr atomic.Value
+	finds   atomic.Int32
+	client  *dynamicfake.FakeDynamicClient
+	served  chan struct{}
+}
+
+// A failure holds an error, or nil.
+type failure struct{ error }
+
+// find is a lookupsource.Find.
+func (f *fixture) find(_ context.Context, kind schema.GroupVersionKind, _ paramsource.Resource) (lookupsource.Found, error) {
+	f.finds.Add(1)
+	if err, _ := f.findErr.Load().(failure); err.error != nil {
+		return lookupsource.Found{}, err.error
+	}
+	if kind == configMaps {
+		return *f.found.Load(), nil
+	}
+	return lookupsource.Found{}, nil
+}
+
+// store makes the config maps found in stored from now on.
+func (f *fixture) store(stored *cachetesting.FakeControllerSource) {
+	outdated := make(chan struct{})
+	before := f.outdated
+	f.stored, f.outdated = stored, func() { close(outdated) }
+	f.found.Store(&lookupsource.Found{ListerWatcher: stored, Outdated: outdated})
+	if before != nil {
+		before()
+	}
 }
 
 // inBubble calls test with a fixture in a bubble, whose time passes when all goroutines wait.
 func inBubble(t *testing.T, test func(*testing.T, *fixture)) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &fixture{stored: cachetesting.NewFakeControllerSource(), served: make(chan struct{})}
+		f := &fixture{served: make(chan struct{})}
+		f.store(cachetesting.NewFakeControllerSource())
 		f.client = dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
 			limits.GroupVersion().WithResource("limits"): "LimitList",
 		})
 		stop := make(chan struct{})
-		f.Source = lookupsource.New(&f.discovery, f.client, func(kind schema.GroupVersionKind) cache.ListerWatcher {
-			if kind == configMaps {
-				return f.stored
-			}
-			return nil
-		}, f.served, stop)
+		f.Source = lookupsource.New(&f.discovery, f.client, f.find, f.served, stop)
 		test(t, f)
 		close(stop)
 		f.stored.Shutdown()
@@ -162,6 +193,102 @@ func TestKindThatAppears(t *testing.T) {
 		time.Sleep(11 * time.Second)
 		if _, err := h.State(t.Context()); !apierrors.IsNotFound(err) {
 			t.Errorf("the kind is gone: got error %v", err)
+		}
+	})
+}
+
+// When the storage of a kind is replaced, its objects are known all the time, and those of the new
+// storage soon.
+func TestReplacedStorage(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		close(f.served)
+		f.stored.Add(configMap("old"))
+		h := f.Open(configMaps, byName("name"))
+		if !has(t, h, "blue", "old") {
+			t.Error("the listed object is missing")
+		}
+		before := f.stored
+		defer before.Shutdown()
+		replaced := cachetesting.NewFakeControllerSource()
+		replaced.ListError = errors.New("storage is opened")
+		f.store(replaced)
+		synctest.Wait()
+		begin := time.Now()
+		if !has(t, h, "blue", "old") || f.Synced() != nil || time.Since(begin) > 0 {
+			t.Error("the objects are not known until they are listed again")
+		}
+		before.Add(configMap("late"))
+		synctest.Wait()
+		if has(t, h, "blue", "late") {
+			t.Error("the old storage is still watched")
+		}
+		replaced.ListError = nil
+		replaced.Add(configMap("new"))
+		time.Sleep(10 * time.Second) // reflectors repeat a list that failed
+		if !has(t, h, "blue", "new") || has(t, h, "blue", "old") {
+			t.Error("the objects are not those of the new storage")
+		}
+	})
+}
+
+// Where the objects are to be found can be unknown for a while: what is followed stays.
+func TestUnknownStorage(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		close(f.served)
+		f.stored.Add(configMap("a"))
+		f.findErr.Store(failure{errors.New("discovery is late")})
+		h := f.Open(configMaps, byName("name"))
+		if _, err := h.State(t.Context()); err == nil || err.Error() != "discovery is late" {
+			t.Errorf("got error %v", err)
+		}
+		f.findErr.Store(failure{})
+		time.Sleep(time.Second)
+		if !has(t, h, "blue", "a") {
+			t.Error("the object is missing")
+		}
+		calls := f.finds.Load()
+		f.findErr.Store(failure{errors.New("discovery is late")})
+		f.outdated()
+		time.Sleep(10 * time.Second)
+		if !has(t, h, "blue", "a") {
+			t.Error("the object is missing while its storage is not known")
+		}
+		if n := f.finds.Load() - calls; n > 20 {
+			t.Errorf("looked %d times in 10 seconds", n)
+		}
+		f.findErr.Store(failure{apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, "")})
+		time.Sleep(2 * time.Second)
+		if _, err := h.State(t.Context()); !apierrors.IsNotFound(err) {
+			t.Errorf("the kind is gone: got error %v", err)
+		}
+	})
+}
+
+// A resource that is read by requests and replaced by one of another scope is followed soon after its
+// watch has failed, although discovery is late.
+func TestReplacedResource(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		close(f.served)
+		f.discovery.limits.Store(true)
+		watched := make(chan *watch.FakeWatcher, 10)
+		f.client.PrependWatchReactor("limits", func(clienttesting.Action) (bool, watch.Interface, error) {
+			w := watch.NewFake()
+			watched <- w
+			return true, w, nil
+		})
+		h := f.Open(limits, nil)
+		state, err := h.State(t.Context())
+		if err != nil || state.Namespaced() {
+			t.Fatalf("got %v, %v, want objects without namespaces", state, err)
+		}
+		time.Sleep(time.Hour) // after which discovery is repeated seldom
+		(<-watched).Error(&apierrors.NewResourceExpired("the storage was replaced").ErrStatus)
+		synctest.Wait()
+		time.Sleep(time.Second)
+		f.discovery.namespaced.Store(true)
+		time.Sleep(2 * time.Second)
+		if state, err := h.State(t.Context()); err != nil || !state.Namespaced() {
+			t.Errorf("got %v, %v, want objects in namespaces", state, err)
 		}
 	})
 }
@@ -309,6 +436,53 @@ func TestSlowIndex(t *testing.T) {
 			t.Error("the created object is missing")
 		}
 	})
+}
+
+// The time of a change includes that of its keys.
+func TestTimeOfChanges(t *testing.T) {
+	policymetrics.ForgetLookupChanges(configMaps) // those of other tests
+	inBubble(t, func(t *testing.T, f *fixture) {
+		close(f.served)
+		h := f.Open(configMaps, slow{"slow"})
+		if _, err := h.State(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.stored.Add(configMap("a"))
+		time.Sleep(time.Second)
+		f.stored.Delete(configMap("a"))
+		synctest.Wait()
+		if got, want := changes(t), "2 changes, 400ms"; got != want {
+			t.Errorf("measured %s, want %s", got, want)
+		}
+		h.Close()
+		time.Sleep(2 * time.Minute)
+		if got := changes(t); got != "" {
+			t.Errorf("measured %s of a kind that nobody looks up", got)
+		}
+	})
+}
+
+// changes returns the number and the time of the measured changes of config maps.
+func changes(t *testing.T) string {
+	t.Helper()
+	families, err := legacyregistry.DefaultGatherer.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() != "celador_admission_policy_lookup_change_duration_seconds" {
+			continue
+		}
+		for _, metric := range family.GetMetric() {
+			for _, label := range metric.GetLabel() {
+				if label.GetName() == "lookup_kind" && label.GetValue() == "ConfigMap" {
+					h := metric.GetHistogram()
+					return fmt.Sprintf("%d changes, %v", h.GetSampleCount(), time.Duration(h.GetSampleSum()*float64(time.Second)))
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // A counted is an index whose keys take a time to compute, and that counts calls of Keys.

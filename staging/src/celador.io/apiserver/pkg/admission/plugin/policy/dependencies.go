@@ -43,7 +43,6 @@ type Dependencies struct {
 	informers kubeinformers.SharedInformerFactory
 	dynamic   dynamic.Interface
 	params    *paramsource.Source
-	lookups   *lookupsource.Source
 	id        string
 }
 
@@ -91,7 +90,12 @@ func (d *Dependencies) SetUnconditionalAuthorizer(a authorizer.UnconditionalAuth
 }
 
 // SetConfig implements policyinit.PolicyPlugin.
-func (d *Dependencies) SetConfig(config policyinit.Config) { d.config = config }
+func (d *Dependencies) SetConfig(config policyinit.Config) {
+	if config.Lookups == nil {
+		config.Lookups = &lookupsource.Shared{}
+	}
+	d.config = config
+}
 
 // IsBuiltIn reports whether the kinds of a group version are compiled into the server.
 func (d *Dependencies) IsBuiltIn(version schema.GroupVersion) bool {
@@ -124,12 +128,11 @@ func (d *Dependencies) Params() *paramsource.Source {
 	return d.params
 }
 
-// Lookups returns the source of looked up objects. It must not be called at the same time as itself.
+// Lookups returns the source of looked up objects, which the plugins of the server share.
 func (d *Dependencies) Lookups() *lookupsource.Source {
-	if d.lookups == nil {
-		d.lookups = lookupsource.New(singleRequests(d.Client.Discovery()), d.dynamic, d.config.StoredObjects, d.config.Installed, d.Stop)
-	}
-	return d.lookups
+	return d.config.Lookups.Get(func() *lookupsource.Source {
+		return lookupsource.New(singleRequests(d.Client.Discovery()), d.dynamic, d.config.StoredObjects, d.config.Installed, d.Stop)
+	})
 }
 
 // OpenAPI returns a client of the server that publishes the schemas of objects.

@@ -123,7 +123,7 @@ func (p *Plugin[Policy, Binding, Body]) ValidateInitialization() error {
 	}
 	p.Metrics.CountEvaluations(p.observeEvaluations)
 	if p.Features[policyspec.Lookups] {
-		p.Metrics.MeasureLookups(p.Lookups().Kinds)
+		policymetrics.MeasureLookups(p.Lookups().Kinds)
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ var (
 )
 
 func init() {
-	legacyregistry.MustRegister(ignoredFailures, snapshotBuild)
+	legacyregistry.MustRegister(ignoredFailures, snapshotBuild, lookupChanges)
 	legacyregistry.CustomMustRegister(inventory, evaluations, ages, lookedUp, recoveredPanics)
 }
 

@@ -105,8 +105,7 @@ func TestEvaluations(t *testing.T) {
 }
 
 func TestLookups(t *testing.T) {
-	m := policymetrics.For("LookingPolicy")
-	m.MeasureLookups(func(func(schema.GroupVersionKind, *lookups.State, error)) {
+	policymetrics.MeasureLookups(func(func(schema.GroupVersionKind, *lookups.State, error)) {
 		t.Error("a source that was replaced is asked")
 	})
 	objects := lookups.NewObjectCache(true, klog.Background())
@@ -114,28 +113,28 @@ func TestLookups(t *testing.T) {
 	if err := objects.Replace([]runtime.Object{&corev1.Service{}, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "a"}}}); err != nil {
 		t.Fatal(err)
 	}
-	m.MeasureLookups(func(observe func(schema.GroupVersionKind, *lookups.State, error)) {
+	policymetrics.MeasureLookups(func(observe func(schema.GroupVersionKind, *lookups.State, error)) {
 		observe(schema.GroupVersionKind{Version: "v1", Kind: "Service"}, objects.State(), nil)
 		observe(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Absent"}, nil, &meta.NoKindMatchError{})
 		observe(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Listed"}, nil, errors.New("not known yet"))
 		observe(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "AlsoListed"}, nil, errors.New("not known yet"))
 	})
 	gathers(t, "celador_admission_policy_lookup_kinds", `
-		# HELP celador_admission_policy_lookup_kinds [ALPHA] Kinds of objects that policies look up, by kind of policy and state: known; waiting, as the objects or the keys of an index are not known yet; unserved, as no resource serves the kind.
+		# HELP celador_admission_policy_lookup_kinds [ALPHA] Kinds of objects that policies look up, by state: known; waiting, as the objects or the keys of an index are not known yet; unserved, as no resource serves the kind.
 		# TYPE celador_admission_policy_lookup_kinds gauge
-		celador_admission_policy_lookup_kinds{kind="LookingPolicy",state="known"} 1
-		celador_admission_policy_lookup_kinds{kind="LookingPolicy",state="unserved"} 1
-		celador_admission_policy_lookup_kinds{kind="LookingPolicy",state="waiting"} 2
+		celador_admission_policy_lookup_kinds{state="known"} 1
+		celador_admission_policy_lookup_kinds{state="unserved"} 1
+		celador_admission_policy_lookup_kinds{state="waiting"} 2
 	`)
 	gathers(t, "celador_admission_policy_lookup_objects", `
-		# HELP celador_admission_policy_lookup_objects [ALPHA] Objects that lookups of policies find, by kind of policy, and by group, version and kind of the objects.
+		# HELP celador_admission_policy_lookup_objects [ALPHA] Objects that lookups of policies find, by group, version and kind of the objects.
 		# TYPE celador_admission_policy_lookup_objects gauge
-		celador_admission_policy_lookup_objects{kind="LookingPolicy",lookup_group="",lookup_kind="Service",lookup_version="v1"} 2
+		celador_admission_policy_lookup_objects{lookup_group="",lookup_kind="Service",lookup_version="v1"} 2
 	`)
 	gathers(t, "celador_admission_policy_lookup_unindexed_objects", `
-		# HELP celador_admission_policy_lookup_unindexed_objects [ALPHA] Objects that no key of a lookup's index finds because their keys cannot be computed, by kind of policy, and by group, version and kind of the objects. An object counts once for each index.
+		# HELP celador_admission_policy_lookup_unindexed_objects [ALPHA] Objects that no key of a lookup's index finds because their keys cannot be computed, by group, version and kind of the objects. An object counts once for each index.
 		# TYPE celador_admission_policy_lookup_unindexed_objects gauge
-		celador_admission_policy_lookup_unindexed_objects{kind="LookingPolicy",lookup_group="",lookup_kind="Service",lookup_version="v1"} 1
+		celador_admission_policy_lookup_unindexed_objects{lookup_group="",lookup_kind="Service",lookup_version="v1"} 1
 	`)
 }
 

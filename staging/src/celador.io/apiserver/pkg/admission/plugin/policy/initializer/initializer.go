@@ -13,13 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/client-go/openapi"
-	"k8s.io/client-go/tools/cache"
 
 	"celador.io/admission/policy"
 	"celador.io/admission/typecheck"
 	"celador.io/client-go/clientset"
 	"celador.io/client-go/informers"
 
+	"celador.io/apiserver/pkg/admission/plugin/lookupsource"
 	"celador.io/apiserver/pkg/admission/typechecks"
 )
 
@@ -72,10 +72,12 @@ type Config struct {
 	// schemas the plugins read. No kinds are added to such a group version while the server runs.
 	// Nil means that there are none.
 	BuiltIn func(schema.GroupVersion) bool
-	// StoredObjects lists and watches the objects of a kind in the storage of the server itself, which
-	// takes neither requests nor copies of the objects. It returns nil for a kind of which it cannot,
-	// which the plugins then read with requests. A nil function stands for no kind.
-	StoredObjects func(kind schema.GroupVersionKind) cache.ListerWatcher
+	// StoredObjects finds the objects that policies look up in the storage of the server itself. The
+	// plugins read the others with requests. Nil finds none.
+	StoredObjects lookupsource.Find
+	// Lookups holds the source of looked up objects that all plugins of the server share, so that
+	// each kind is watched once. New sets it. With nil, a plugin has a source of its own.
+	Lookups *lookupsource.Shared
 	// Select returns the stored policies that decide about a request, or nil if all do. A nil
 	// function stands for all.
 	Select func(context.Context) *policy.Selection
@@ -91,7 +93,11 @@ type Initializer struct {
 }
 
 // New returns an initializer that passes the configuration to every PolicyPlugin.
-func New(config Config) *Initializer { return &Initializer{config: config} }
+// They share one source of looked up objects.
+func New(config Config) *Initializer {
+	config.Lookups = &lookupsource.Shared{}
+	return &Initializer{config: config}
+}
 
 // Initialize implements admission.PluginInitializer.
 func (i *Initializer) Initialize(plugin admission.Interface) {

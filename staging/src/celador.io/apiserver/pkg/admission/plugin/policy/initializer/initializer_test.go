@@ -51,6 +51,12 @@ func TestInitializer(t *testing.T) {
 		t.Errorf("plugin got limit %v of the age of policies, want a minute", first.config.Freshness.Limit)
 	}
 
+	second := &plugin{Handler: admission.NewHandler()}
+	plugins.Initialize(second)
+	if first.config.Lookups == nil || first.config.Lookups != second.config.Lookups {
+		t.Error("the plugins share no source of looked up objects")
+	}
+
 	plugins.Initialize(admission.NewHandler()) // implements no interface of the package
 	if err := errors.Join(plugins.PoliciesSynced(), plugins.ParamsSynced()); err != nil {
 		t.Errorf("policies and params: %v", err)
