@@ -32,10 +32,15 @@ type Objects struct {
 	lock   sync.Mutex
 	// objects is replaced by Replace, with another address.
 	objects *btree.BTree[entry]
+	// contents is the number of the last change of objects.
+	contents uint64
 	// known is set once Replace was called.
 	known   bool
 	indexes map[string]*index
 }
+
+// lastContents is the number of the last change of any Objects.
+var lastContents atomic.Uint64
 
 // NewObjects returns Objects without objects. It logs, at V(2), the objects whose keys cannot be
 // computed, which no key finds.
@@ -69,7 +74,7 @@ func (o *Objects) Replace(objects []runtime.Object) error {
 	}
 	o.lock.Lock()
 	defer o.lock.Unlock()
-	o.objects, o.known = tree, true
+	o.objects, o.known, o.contents = tree, true, lastContents.Add(1)
 	for i, p := range computed {
 		// Indexes that were added meanwhile are filled with the new objects by fill.
 		i.postings = p
@@ -134,6 +139,7 @@ func (o *Objects) change(e entry, present bool) {
 	} else {
 		o.objects.Delete(e)
 	}
+	o.contents = lastContents.Add(1)
 	o.publish()
 }
 
