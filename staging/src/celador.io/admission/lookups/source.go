@@ -25,7 +25,7 @@ type Source interface {
 // are safe for concurrent use.
 type Handle interface {
 	// State returns the present objects. It returns an error if no resource serves the kind, or if
-	// the objects are not known yet, for which it may wait briefly.
+	// the objects are not known yet, for which it may wait briefly, but not after ctx has ended.
 	State(ctx context.Context) (*State, error)
 	// Close releases the kind and the index. States remain usable. Further calls have no effect.
 	Close()
