@@ -42,13 +42,10 @@ func (o *opened) Latest(ctx context.Context, revisions lookups.Revisions) (*look
 	if err != nil {
 		return nil, err
 	}
-	cluster := followed.storage.Cluster()
-	revision, ok := revisions[cluster]
-	if !ok {
-		if revision, err = followed.storage.Revision(ctx); err != nil {
-			return nil, fmt.Errorf("reading the present revision: %w", err)
-		}
-		revisions[cluster] = revision
+	storage := followed.storage
+	revision, err := revisions.Of(storage.Cluster(), func() (uint64, error) { return storage.Revision(ctx) })
+	if err != nil {
+		return nil, fmt.Errorf("reading the present revision: %w", err)
 	}
 	last, err := followed.storage.LastChange(ctx, revision)
 	if err != nil {
