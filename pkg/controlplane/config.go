@@ -4,10 +4,12 @@
 package controlplane
 
 import (
+	"context"
 	"fmt"
 
 	apiextensionsapiserver "k8s.io/apiextensions-apiserver/pkg/apiserver"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/apiserver/pkg/util/webhook"
 	aggregatorapiserver "k8s.io/kube-aggregator/pkg/apiserver"
@@ -19,7 +21,9 @@ import (
 	controlplaneapiserver "k8s.io/kubernetes/pkg/controlplane/apiserver"
 
 	"celador.io/admission/typecheck"
+	"celador.io/apiserver/pkg/admission/plugin/lookupsource"
 	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
+	"celador.io/apiserver/pkg/admission/typechecks"
 	"celador.io/apiserver/pkg/features"
 	serveroptions "celador.io/apiserver/pkg/server/options"
 	"celador.io/client-go/informers"
@@ -62,6 +66,8 @@ type ExtraConfig struct {
 	// CreateServerChain opens the stores.
 	PolicyStores *localclient.RegistryStores
 
+	// latest tells which lookups can have consistency Latest. It is nil if policies have no lookups.
+	latest typechecks.HasLatest
 	// paths tells the admission plugins that the server serves all of its paths.
 	paths *installedPaths
 }
@@ -141,5 +147,11 @@ func NewConfig(opts CompletedOptions) (*Config, error) {
 	}
 	checkParams(&aggregator.GenericConfig.Config, paths, plugins.ParamsSynced)
 	extra := ExtraConfig{VerdictStores: plugins.VerdictStores(), PolicyInformers: policies, PolicyStores: stores, paths: paths}
+	if utilfeature.DefaultFeatureGate.Enabled(features.AdmissionPolicyLookups) {
+		extra.latest = func(_ context.Context, kind schema.GroupVersionKind, _ schema.GroupVersionResource) bool {
+			_, ok := builtIn.ListerWatcher(kind).(lookupsource.Storage)
+			return ok
+		}
+	}
 	return &Config{Options: opts.CompletedOptions, Aggregator: aggregator, KubeAPIs: kube, ApiExtensions: extensions, ExtraConfig: extra}, nil
 }

@@ -191,6 +191,7 @@ func TestHostileIndexes(t *testing.T) {
 		"[item.metadata.?labels.key.orValue('') == 'x' ? 'x' : item.metadata.annotations.huge]":                                      "key 0 has 1048576 bytes: a key must not be longer than 1024 bytes",
 		"item.metadata.?labels.key.orValue('') == 'x' ? ['x'] : item.metadata.labels.map(k, item.metadata.labels[k]).slice(0, 1000)": "the keys before key 656 have more than 65536 bytes: all keys of an object must not be longer",
 		"item.metadata.?labels.key.orValue('') == 'x' ? dyn('x') : dyn(1)":                                                           "key 0 is of type int: an index must return a string or a list of strings",
+		"[item.metadata.?labels.key.orValue('') == 'x' ? dyn('x') : null]":                                                           "key 0 is of type null_type: an index must return a string or a list of strings",
 		"item.metadata.labels.all(a, item.metadata.labels.all(b, item.metadata.labels.all(c, c != ''))) ? ['x'] : []":                "operation cancelled: actual cost limit exceeded",
 	} {
 		t.Run(index, func(t *testing.T) {
