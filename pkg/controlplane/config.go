@@ -149,7 +149,7 @@ func NewConfig(opts CompletedOptions) (*Config, error) {
 	extra := ExtraConfig{VerdictStores: plugins.VerdictStores(), PolicyInformers: policies, PolicyStores: stores, paths: paths}
 	if utilfeature.DefaultFeatureGate.Enabled(features.AdmissionPolicyLookups) {
 		extra.latest = func(_ context.Context, kind schema.GroupVersionKind, _ schema.GroupVersionResource) bool {
-			_, ok := builtIn.ListerWatcher(kind).(lookupsource.Storage)
+			_, ok := builtIn.ListerWatcher(kind).(lookupsource.RevisionedStorage)
 			return ok
 		}
 	}

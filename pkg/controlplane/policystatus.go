@@ -58,7 +58,7 @@ func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserv
 	if controller == nil {
 		return nil
 	}
-	warnings.Use(func() typecheck.Types { return controller.Types().LocalLookup(builtintypes.Resources) })
+	warnings.Use(func() typecheck.Types { return controller.Types().LocalTypeFinder(builtintypes.Resources) })
 	if config.latest != nil {
 		warnings.UseLatest(config.latest)
 	}

@@ -20,7 +20,7 @@ type State struct {
 	objects    *btree.BTree[entry]
 	indexes    map[string]*btree.BTree[posting]
 	unindexed  int
-	// contents is the same for all states of an Objects between two changes of its objects, and
+	// contents is the same for all states of an ObjectCache between two changes of its objects, and
 	// differs for all others.
 	contents uint64
 	// all returns the objects of all namespaces. It makes the list on the first call, because most
@@ -60,7 +60,7 @@ func newEntry(object runtime.Object) (entry, error) {
 	return entry{objectName{accessor.GetNamespace(), accessor.GetName()}, object}, nil
 }
 
-func newState(o *Objects) *State {
+func newState(o *ObjectCache) *State {
 	s := &State{namespaced: o.namespaced, objects: o.objects.Clone(), indexes: make(map[string]*btree.BTree[posting], len(o.indexes)), contents: o.contents}
 	for text, i := range o.indexes {
 		if i.postings != nil {
@@ -83,7 +83,7 @@ func newState(o *Objects) *State {
 func (s *State) Namespaced() bool { return s.namespaced }
 
 // SameObjects reports whether both states have the same objects, apart from indexes. It may return
-// false for states of different Objects, or after Replace, whose objects are equal.
+// false for states of different caches, or after Replace, whose objects are equal.
 func (s *State) SameObjects(other *State) bool { return s.contents == other.contents }
 
 // HasIndex reports whether the state has the index with a text.

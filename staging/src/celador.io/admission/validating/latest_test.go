@@ -22,7 +22,7 @@ import (
 
 // lagging is a lookups.Source of Ingresses whose cached states lack the latest objects.
 type lagging struct {
-	latest *lookups.Objects
+	latest *lookups.ObjectCache
 	err    error
 	// revisions are those that Latest got, and reads counts how often one was read.
 	revisions []uint64
@@ -30,7 +30,7 @@ type lagging struct {
 }
 
 // Open implements lookups.Source.
-func (l *lagging) Open(_ schema.GroupVersionKind, index lookups.Index) lookups.Handle {
+func (l *lagging) Open(_ schema.GroupVersionKind, index lookups.Indexer) lookups.Handle {
 	if index != nil {
 		l.latest.AddIndex(index)
 	}
@@ -39,7 +39,7 @@ func (l *lagging) Open(_ schema.GroupVersionKind, index lookups.Index) lookups.H
 
 // State implements lookups.Handle.
 func (l *lagging) State(context.Context) (*lookups.State, error) {
-	cached := lookups.NewObjects(true, klog.Background())
+	cached := lookups.NewObjectCache(true, klog.Background())
 	if err := cached.Replace(nil); err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (l *lagging) Close() {}
 // Latest lookups do not read the state of cached ones, and the reverse, even in one request. All
 // latest lookups of a request share the revisions.
 func TestLatest(t *testing.T) {
-	source := &lagging{latest: lookups.NewObjects(true, klog.Background())}
+	source := &lagging{latest: lookups.NewObjectCache(true, klog.Background())}
 	if err := source.latest.Replace([]runtime.Object{ingress("blue", "new", "a.example")}); err != nil {
 		t.Fatal(err)
 	}

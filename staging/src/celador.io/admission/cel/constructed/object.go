@@ -12,6 +12,8 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"k8s.io/apiserver/pkg/cel/mutation/dynamic"
+
+	"celador.io/admission/cel/values"
 )
 
 // An Object is an object that an expression constructs. In expressions and conversions it behaves
@@ -85,15 +87,13 @@ func mismatches(found []error, v ref.Val, path string) []error {
 		}
 		return found
 	}
-	switch parts := v.Value().(type) {
-	case []ref.Val:
-		for _, part := range parts {
-			found = mismatches(found, part, path)
-		}
-	case map[ref.Val]ref.Val:
-		for _, part := range parts {
-			found = mismatches(found, part, path)
-		}
+	elements, _ := values.LiteralElements(v)
+	for _, element := range elements {
+		found = mismatches(found, element, path)
+	}
+	entries, _ := values.LiteralEntries(v)
+	for _, value := range entries {
+		found = mismatches(found, value, path)
 	}
 	return found
 }

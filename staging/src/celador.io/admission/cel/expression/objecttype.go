@@ -77,11 +77,11 @@ func unstructured(v ref.Val) (_ ref.Val, changed bool, _ error) {
 		}
 		return types.OptionalOf(held), true, nil
 	case traits.Lister:
-		if elements, literal := v.Value().([]ref.Val); literal {
+		if elements, literal := values.LiteralElements(v); literal {
 			return unstructuredList(v, elements)
 		}
 	case traits.Mapper:
-		if entries, literal := v.Value().(map[ref.Val]ref.Val); literal {
+		if entries, literal := values.LiteralEntries(v); literal {
 			return unstructuredMap(v, entries)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 
 	"celador.io/admission/cel/constructed"
+	"celador.io/admission/cel/values"
 )
 
 // mergeList merges a list of the configuration into a list with keys or into a set, and appends new
@@ -20,7 +21,7 @@ import (
 // structured-merge-diff turns an absent list into an empty one.
 func (m *merger) mergeList(s *listShape, into reflect.Value, list traits.Lister, at place) bool {
 	m.bytes += ScalarBytes
-	_, literal := list.Value().([]ref.Val)
+	_, literal := values.LiteralElements(list)
 	size, ok := list.Size().(types.Int)
 	if !ok {
 		return false

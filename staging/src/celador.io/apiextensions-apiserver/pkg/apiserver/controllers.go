@@ -102,7 +102,7 @@ func (c *controllers) publishOpenAPI(ctx context.Context) {
 // another one has its name.
 func (r *resources) GetCustomResourceListerCollectionDeleter(crd *apiextensionsv1.CustomResourceDefinition) (finalizer.ListerCollectionDeleter, error) {
 	// crd is a copy that the controller changes. Use the object in the informer's cache instead,
-	// because the Resource may keep a reference to it.
+	// because the ServedResource may keep a reference to it.
 	cached, err := r.lister.Get(crd.Name)
 	if apierrors.IsNotFound(err) || err == nil && cached.UID != crd.UID {
 		return nil, errDeleted

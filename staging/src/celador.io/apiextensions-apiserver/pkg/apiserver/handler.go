@@ -77,11 +77,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		metrics.CleanScope(info), metrics.APIServerComponent, version.Deprecated, "", serve)(w, req)
 }
 
-// find returns the CustomResourceDefinition of the request and the Resource that serves it, or a
-// nil Resource if the handler must delegate the request. The caller must release the Resource
-// unless the request is a watch. A watch may last for hours, so it does not acquire its Resource:
-// the watch ends when the Resource is destroyed, and the client resumes it.
-func (h *handler) find(ctx context.Context, info *request.RequestInfo) (*apiextensionsv1.CustomResourceDefinition, *serving.Resource, error) {
+// find returns the CustomResourceDefinition of the request and the ServedResource that serves it,
+// or a nil ServedResource if the handler must delegate the request. The caller must release the
+// ServedResource unless the request is a watch. A watch may last for hours, so it does not acquire
+// its ServedResource: the watch ends when the ServedResource is destroyed, and the client resumes
+// it.
+func (h *handler) find(ctx context.Context, info *request.RequestInfo) (*apiextensionsv1.CustomResourceDefinition, *serving.ServedResource, error) {
 	for {
 		crd, err := h.lister.Get(info.Resource + "." + info.APIGroup)
 		if apierrors.IsNotFound(err) {
@@ -101,15 +102,15 @@ func (h *handler) find(ctx context.Context, info *request.RequestInfo) (*apiexte
 		if err != nil {
 			return nil, nil, err
 		}
-		// The Resource may serve a newer generation, which may no longer serve the version.
+		// The ServedResource may serve a newer generation, which may no longer serve the version.
 		if version := resource.Version(info.APIVersion); version == nil || !version.Served {
 			return nil, nil, nil
 		}
 		if info.Verb == "watch" || resource.Acquire() {
 			return crd, resource, nil
 		}
-		// The Resource was retired and drained after get returned it. The next get returns another
-		// one.
+		// The ServedResource was retired and drained after get returned it. The next get returns
+		// another one.
 	}
 }
 

@@ -20,8 +20,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
 )
 
-// watchGrace is how long an outdated Resource stays open at least. Watches do not acquire it, so
-// one that has just found it needs time to open its storage.
+// watchGrace is how long an outdated ServedResource stays open at least. Watches do not acquire it,
+// so one that has just found it needs time to open its storage.
 const watchGrace = time.Second
 
 var (
@@ -29,15 +29,15 @@ var (
 	errStopped = errors.New("the storage of custom resources is closed, because the server has stopped")
 )
 
-// resources holds, for each CustomResourceDefinition, the serving.Resource that handles the
+// resources holds, for each CustomResourceDefinition, the serving.ServedResource that handles the
 // requests for its custom resources. The first request builds it, under the lock of this
 // CustomResourceDefinition, and so does the first request after the spec or the accepted names have
 // changed.
 type resources struct {
 	lister      listers.CustomResourceDefinitionLister
 	expressions expressionsOf
-	build       func(context.Context, *apiextensionsv1.CustomResourceDefinition, *apiextensions.ExpressionFields) (*serving.Resource, error)
-	// drainTimeout limits how long an outdated Resource stays open for its requests.
+	build       func(context.Context, *apiextensionsv1.CustomResourceDefinition, *apiextensions.ExpressionFields) (*serving.ServedResource, error)
+	// drainTimeout limits how long an outdated ServedResource stays open for its requests.
 	drainTimeout time.Duration
 
 	slots sync.Map // types.UID to *slot
@@ -48,25 +48,26 @@ type resources struct {
 
 // expressionsOf finds the expressions of a CustomResourceDefinition that the lister has returned.
 // It returns the same pointer for objects of one generation with equal expressions, so that
-// comparing pointers shows whether a Resource has outdated expressions.
+// comparing pointers shows whether a ServedResource has outdated expressions.
 // *crdinformer.ExpressionCache implements it.
 type expressionsOf interface {
 	Of(*apiextensionsv1.CustomResourceDefinition) *apiextensions.ExpressionFields
 }
 
-// A slot holds the Resource that serves one CustomResourceDefinition now, or nil. Changes hold mu;
-// readers need only load current.
+// A slot holds the ServedResource that serves one CustomResourceDefinition now, or nil. Changes
+// hold mu; readers need only load current.
 type slot struct {
 	mu      sync.Mutex
-	current atomic.Pointer[serving.Resource]
+	current atomic.Pointer[serving.ServedResource]
 }
 
-// get returns the Resource of a CustomResourceDefinition that the lister has returned. The Resource
-// serves this version of it or a newer one. get compares specs, since the informer updates its
-// cache before it calls event handlers: a Resource may be outdated although no event has arrived
-// yet (https://github.com/kubernetes/kubernetes/issues/130235). get returns errDeleted if the
-// CustomResourceDefinition has been deleted or replaced since, and errStopped after destroy.
-func (r *resources) get(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (*serving.Resource, error) {
+// get returns the ServedResource of a CustomResourceDefinition that the lister has returned. The
+// ServedResource serves this version of it or a newer one. get compares specs, since the informer
+// updates its cache before it calls event handlers: a ServedResource may be outdated although no
+// event has arrived yet (https://github.com/kubernetes/kubernetes/issues/130235). get returns
+// errDeleted if the CustomResourceDefinition has been deleted or replaced since, and errStopped
+// after destroy.
+func (r *resources) get(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (*serving.ServedResource, error) {
 	if value, ok := r.slots.Load(crd.UID); ok {
 		if resource := value.(*slot).current.Load(); resource != nil && resource.Current(crd, r.expressions.Of) {
 			return resource, nil
@@ -75,8 +76,8 @@ func (r *resources) get(ctx context.Context, crd *apiextensionsv1.CustomResource
 
 	s := r.lock(crd.UID)
 	defer s.mu.Unlock()
-	// A Resource that is built after destroy would never be closed: destroy has looked at this slot
-	// already, or before it was added.
+	// A ServedResource that is built after destroy would never be closed: destroy has looked at
+	// this slot already, or before it was added.
 	if r.hasStopped() {
 		return nil, errStopped
 	}
@@ -105,8 +106,8 @@ func (r *resources) get(ctx context.Context, crd *apiextensionsv1.CustomResource
 }
 
 // lock returns the slot of a CustomResourceDefinition, locked. It adds the slot if there is none,
-// and also if the slot was removed while lock waited for it: nothing would retire a Resource in a
-// removed slot.
+// and also if the slot was removed while lock waited for it: nothing would retire a ServedResource
+// in a removed slot.
 func (r *resources) lock(uid types.UID) *slot {
 	for {
 		value, _ := r.slots.LoadOrStore(uid, &slot{})
@@ -119,11 +120,11 @@ func (r *resources) lock(uid types.UID) *slot {
 	}
 }
 
-// update retires the Resource of the CustomResourceDefinition if it is outdated, so that its
+// update retires the ServedResource of the CustomResourceDefinition if it is outdated, so that its
 // watches end and clients resume them with the new one.
 func (r *resources) update(crd *apiextensionsv1.CustomResourceDefinition) {
 	r.withSlot(crd.UID, func(s *slot) {
-		// The event may be older than the Resource that a request has built, so the newest
+		// The event may be older than the ServedResource that a request has built, so the newest
 		// CustomResourceDefinition is compared.
 		latest, err := r.lister.Get(crd.Name)
 		if err != nil || latest.UID != crd.UID {
@@ -135,7 +136,7 @@ func (r *resources) update(crd *apiextensionsv1.CustomResourceDefinition) {
 	})
 }
 
-// remove retires the Resource of a deleted CustomResourceDefinition.
+// remove retires the ServedResource of a deleted CustomResourceDefinition.
 func (r *resources) remove(uid types.UID) {
 	r.withSlot(uid, func(s *slot) { r.empty(uid, s) })
 }
@@ -153,15 +154,15 @@ func (r *resources) withSlot(uid types.UID, change func(*slot)) {
 	change(s)
 }
 
-// empty retires the Resource of a slot, whose lock the caller holds, and removes the slot.
+// empty retires the ServedResource of a slot, whose lock the caller holds, and removes the slot.
 func (r *resources) empty(uid types.UID, s *slot) {
 	r.retire(s)
 	r.slots.CompareAndDelete(uid, s)
 }
 
-// retire takes the Resource out of the slot, so that no further request gets it. A goroutine
-// destroys the Resource as soon as watchGrace has passed and its requests have ended. It waits for
-// requests no longer than drainTimeout, and for nothing once the server stops.
+// retire takes the ServedResource out of the slot, so that no further request gets it. A goroutine
+// destroys the ServedResource as soon as watchGrace has passed and its requests have ended. It
+// waits for requests no longer than drainTimeout, and for nothing once the server stops.
 func (r *resources) retire(s *slot) {
 	resource := s.current.Swap(nil)
 	if resource == nil {
@@ -180,8 +181,8 @@ func (r *resources) retire(s *slot) {
 	}()
 }
 
-// destroy destroys all Resources when the server stops. It waits for builds, but not for requests.
-// Resources are not built afterwards.
+// destroy destroys all ServedResources when the server stops. It waits for builds, but not for
+// requests. ServedResources are not built afterwards.
 func (r *resources) destroy() {
 	r.stopOnce.Do(func() { close(r.stopped) })
 	r.slots.Range(func(_, value any) bool {

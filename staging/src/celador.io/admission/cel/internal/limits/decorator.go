@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"celador.io/admission/cel/internal/immutable"
+	"celador.io/admission/cel/values"
 )
 
 // FunctionFinder looks up the functions of an environment. Implementations are safe for concurrent
@@ -156,7 +157,7 @@ func isSmallLiteral(node interpreter.InterpretableV2) bool {
 // holdsConstructed reports whether any element of a list is a list, map or object that an
 // expression constructed.
 func holdsConstructed(v ref.Val) bool {
-	elements, _ := elementsOf(v)
+	elements, _ := values.LiteralElements(v)
 	return slices.ContainsFunc(elements, isConstructed)
 }
 

@@ -8,6 +8,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 	celmutation "k8s.io/apiserver/pkg/cel/mutation"
+
+	"celador.io/admission/cel/values"
 )
 
 // Equality returns an error if comparing two values takes more steps than the series has left. It
@@ -37,7 +39,7 @@ func isConstructed(v ref.Val) bool {
 	case *celmutation.JSONPatchVal:
 		return v.Val != nil && isConstructed(v.Val)
 	case traits.Lister, traits.Mapper:
-		return !isGoData(v)
+		return !values.IsGoData(v)
 	default:
 		return false
 	}
@@ -63,7 +65,7 @@ func checkIn(from MeterResolver, value, in ref.Val) error {
 		return nil
 	}
 	meter := meterOf(from)
-	if !isConstructed(value) || isGoData(list) {
+	if !isConstructed(value) || values.IsGoData(list) {
 		return meter.charge(func(int) (int, bool) { return n, true })
 	}
 	return meter.charge(
@@ -91,7 +93,7 @@ func pairs(list ref.Val, others, limit int) (steps int, ok bool) {
 	if n*others > limit {
 		return 0, false
 	}
-	if n == 0 || others == 0 || isGoData(list) {
+	if n == 0 || others == 0 || values.IsGoData(list) {
 		return n * others, true
 	}
 	steps, ok = stepsOf(list, limit/others)

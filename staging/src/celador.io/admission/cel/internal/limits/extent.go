@@ -4,8 +4,6 @@
 package limits
 
 import (
-	"reflect"
-
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
@@ -64,10 +62,10 @@ func (e *extent) add(v ref.Val) bool {
 }
 
 func (e *extent) addList(list traits.Lister) bool {
-	if isGoData(list) {
+	if values.IsGoData(list) {
 		return e.addGoData(list)
 	}
-	if elements, ok := elementsOf(list); ok {
+	if elements, ok := values.LiteralElements(list); ok {
 		for _, element := range elements {
 			if !e.add(element) {
 				return false
@@ -80,7 +78,7 @@ func (e *extent) addList(list traits.Lister) bool {
 
 func (e *extent) addElements(list traits.Lister) bool {
 	for i := range sizeOf(list) {
-		if !e.add(list.Get(types.Int(i))) {
+		if !e.addConverted(list.Get(types.Int(i))) {
 			return false
 		}
 	}
@@ -88,11 +86,11 @@ func (e *extent) addElements(list traits.Lister) bool {
 }
 
 func (e *extent) addMap(entries traits.Mapper) bool {
-	if isGoData(entries) {
+	if values.IsGoData(entries) {
 		return e.addGoData(entries)
 	}
-	if reflect.TypeOf(entries) == mapType {
-		for key, value := range entries.Value().(map[ref.Val]ref.Val) {
+	if literal, ok := values.LiteralEntries(entries); ok {
+		for key, value := range literal {
 			if !e.add(key) || !e.add(value) {
 				return false
 			}
@@ -106,33 +104,44 @@ func (e *extent) addEntries(entries traits.Mapper) bool {
 	for it := entries.Iterator(); it.HasNext() == types.True; {
 		key := it.Next()
 		value, found := entries.Find(key)
-		if !e.add(key) || found && !e.add(value) {
+		if !e.add(key) || found && !e.addConverted(value) {
 			return false
 		}
 	}
 	return e.fits()
 }
 
-// addObject adds a constructed object. An object in a field of another counts conversionsOfNested
-// times, as often as a conversion to a Go value converts it.
 func (e *extent) addObject(object *constructed.Object) bool {
 	for name, field := range object.Fields() {
 		e.text += len(name)
-		times := 1
-		if _, nested := field.(*constructed.Object); nested {
-			times = conversionsOfNested
-		}
-		for range times {
-			if !e.add(field) {
-				return false
-			}
+		if !e.addConverted(field) {
+			return false
 		}
 	}
 	return e.fits()
 }
 
-// conversionsOfNested is the number of times that the conversion of an object to a Go value
-// converts an object in one of its fields. Each level of nested objects multiplies the time by it.
+// addConverted adds a field of a constructed object, or an element of a list or a map that holds no
+// CEL values itself, such as a concatenation. A constructed object counts conversionsOfNested times
+// there, as often as a conversion to a Go value converts it.
+func (e *extent) addConverted(v ref.Val) bool {
+	times := 1
+	if _, nested := v.(*constructed.Object); nested {
+		times = conversionsOfNested
+	}
+	for range times {
+		if !e.add(v) {
+			return false
+		}
+	}
+	return e.fits()
+}
+
+// conversionsOfNested is the number of times that Kubernetes' conversion of a constructed object to
+// a Go value converts an object in one of its fields, or in a list there that it iterates over: it
+// calls Value to see whether the value is a list, again to see whether it is a map, and again for
+// the result (convertField in k8s.io/apiserver/pkg/cel/mutation/dynamic). Each level of nested
+// objects multiplies the time by it.
 const conversionsOfNested = 3
 
 // addGoData adds a list, a map or a struct that is Go data.
@@ -179,37 +188,6 @@ func (e *extent) addGo(content any) bool {
 		}
 	}
 	return e.fits()
-}
-
-var (
-	listType = reflect.TypeOf(types.NewRefValList(types.DefaultTypeAdapter, nil))
-	mapType  = reflect.TypeOf(types.NewRefValMap(types.DefaultTypeAdapter, nil))
-)
-
-// elementsOf returns the elements of a list that is backed by CEL values, such as a list
-// literal or a result of map(). It returns false for other lists.
-func elementsOf(list ref.Val) ([]ref.Val, bool) {
-	if reflect.TypeOf(list) != listType {
-		// Value would copy a concatenation of lists.
-		return nil, false
-	}
-	elements, ok := list.Value().([]ref.Val)
-	return elements, ok
-}
-
-// isGoData reports whether a list or map is backed by Go data instead of CEL values. Go data is
-// a tree: it contains no part twice.
-func isGoData(v ref.Val) bool {
-	switch reflect.TypeOf(v) {
-	case listType:
-		_, ok := v.Value().([]ref.Val)
-		return !ok
-	case mapType:
-		_, ok := v.Value().(map[ref.Val]ref.Val)
-		return !ok
-	default:
-		return values.IsView(v)
-	}
 }
 
 // sizeOf returns the size of a list, map or string, and 1 for other values.

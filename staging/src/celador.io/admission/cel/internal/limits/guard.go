@@ -13,6 +13,8 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/library"
+
+	"celador.io/admission/cel/values"
 )
 
 // A Guard bounds the work of one function: it checks the arguments before a call and counts the
@@ -56,9 +58,10 @@ func (g *Guard) After(from MeterResolver, result ref.Val) error {
 	return countResult(from, result)
 }
 
-// Of returns the guard of a function. It returns nil for functions whose work and result are
-// bounded by the cost limit or by the size of the arguments, and for == and !=, which Equality
-// checks.
+// Of returns the guard of a function, which keeps calls of the function from exceeding the limits
+// of this package. It returns nil for functions that need no guard: the cost limit or the size of
+// the arguments bounds their work and their result. It also returns nil for == and !=, which
+// Equality checks.
 func Of(function string) *Guard { return guards[function] }
 
 var guards = map[string]*Guard{
@@ -204,7 +207,7 @@ func flatSize(v ref.Val, depth types.Int, n int) int {
 		return n + 1
 	}
 	size := sizeOf(list)
-	if isGoData(list) || depth == 0 {
+	if values.IsGoData(list) || depth == 0 {
 		return n + size
 	}
 	for i := range size {

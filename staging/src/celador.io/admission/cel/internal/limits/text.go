@@ -9,6 +9,8 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+
+	"celador.io/admission/cel/values"
 )
 
 // checkJoin returns an error if the result of list.join() or list.join(separator) exceeds MaxText.
@@ -24,7 +26,7 @@ func checkJoin(_ MeterResolver, args []ref.Val) error {
 		separator, _ := args[1].(types.String)
 		length = max(n-1, 0) * len(separator)
 	}
-	if isGoData(list) || length > MaxText {
+	if values.IsGoData(list) || length > MaxText {
 		return fitText(length)
 	}
 	for i := range n {
