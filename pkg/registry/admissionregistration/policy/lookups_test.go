@@ -22,7 +22,7 @@ import (
 func TestAuthorsOfLookups(t *testing.T) {
 	const denied = `must have "list" permission on secrets in all namespaces`
 	first := func(edit func(*v1.Lookup)) change {
-		return func(obj policy.Object) { edit(&(*fieldsOf(obj).lookups)[0]) }
+		return func(obj policy.APIObject) { edit(&(*fieldsOf(obj).lookups)[0]) }
 	}
 	services, secrets := lookup("found", "Service"), lookup("found", "Secret")
 	index := first(func(l *v1.Lookup) { l.Index = new("item.metadata.name") })
@@ -33,9 +33,9 @@ func TestAuthorsOfLookups(t *testing.T) {
 		demo := k.demo
 		for name, tc := range map[string]struct {
 			off          bool
-			stored, sent policy.Object // a create if stored is nil
-			field        string        // of the error, if there is one
-			want         int           // lookups that are stored
+			stored, sent policy.APIObject // a create if stored is nil
+			field        string           // of the error, if there is one
+			want         int              // lookups that are stored
 		}{
 			"create":                            {sent: demo(secrets), field: "spec.lookups[0]"},
 			"create, off: dropped":              {off: true, sent: demo(secrets)},
