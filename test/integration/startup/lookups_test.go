@@ -5,7 +5,6 @@ package startup
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -119,10 +118,13 @@ func TestLookupsThatAreKnownLate(t *testing.T) {
 	server.Stop()
 
 	port := freePort(t)
+	config := server.Admin()
+	config.Host = fmt.Sprintf("https://127.0.0.1:%d", port)
+	client = clients{testserver.Must(testserver.NewClients(config))(t)}
 	unready := make(chan struct{}, 1)
 	widgets.list.Store(new(func(ctx context.Context) {
 		const reason = "looked up objects of kind " + lookedUpGroup + "/v1, Kind=Widget: the objects are not known yet"
-		if wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, initializer.MaxParamSync/2, true, func(context.Context) (bool, error) { return lacks(port, reason) == nil, nil }) != nil {
+		if wait.PollUntilContextTimeout(ctx, 10*time.Millisecond, initializer.MaxParamSync/2, true, func(context.Context) (bool, error) { return client.lacks(ctx, reason) == nil, nil }) != nil {
 			return
 		}
 		select {
@@ -130,7 +132,7 @@ func TestLookupsThatAreKnownLate(t *testing.T) {
 		default:
 		}
 	}))
-	client = clientsOf(testserver.Start(t, dir, gate, fmt.Sprintf("--secure-port=%d", port)))
+	testserver.Start(t, dir, gate, fmt.Sprintf("--secure-port=%d", port))
 	select {
 	case <-unready:
 	default:
@@ -149,18 +151,11 @@ func freePort(t *testing.T) int {
 	return listener.Addr().(*net.TCPAddr).Port
 }
 
-// lacks returns nil if the server at a local port is not ready for a reason.
-func lacks(port int, reason string) error {
-	insecure := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	defer insecure.CloseIdleConnections()
-	answer, err := insecure.Get(fmt.Sprintf("https://127.0.0.1:%d/readyz/policy-param-sync", port))
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil || !strings.Contains(string(body), reason) {
-		return fmt.Errorf("got answer %d %q and error %v, want %q", answer.StatusCode, body, err, reason)
+// lacks returns nil if a server is not ready for a reason.
+func (c clients) lacks(ctx context.Context, reason string) error {
+	answer, err := c.Core.Discovery().RESTClient().Get().AbsPath("/readyz/policy-param-sync").DoRaw(ctx)
+	if !strings.Contains(string(answer), reason) {
+		return fmt.Errorf("got answer %q and error %v, want %q", answer, err, reason)
 	}
 	return nil
 }
