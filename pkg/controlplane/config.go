@@ -4,10 +4,12 @@
 package controlplane
 
 import (
+	"context"
 	"fmt"
 
 	apiextensionsapiserver "k8s.io/apiextensions-apiserver/pkg/apiserver"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/apiserver/pkg/util/webhook"
 	aggregatorapiserver "k8s.io/kube-aggregator/pkg/apiserver"
@@ -19,7 +21,10 @@ import (
 	controlplaneapiserver "k8s.io/kubernetes/pkg/controlplane/apiserver"
 
 	"celador.io/admission/typecheck"
+	"celador.io/apiserver/pkg/admission/plugin/lookupsource"
+	"celador.io/apiserver/pkg/admission/plugin/paramsource"
 	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
+	"celador.io/apiserver/pkg/admission/typechecks"
 	"celador.io/apiserver/pkg/features"
 	serveroptions "celador.io/apiserver/pkg/server/options"
 	"celador.io/client-go/informers"
@@ -62,6 +67,8 @@ type ExtraConfig struct {
 	// CreateServerChain opens the stores.
 	PolicyStores *localclient.RegistryStores
 
+	// latest tells which lookups can have consistency Latest. It is nil if policies have no lookups.
+	latest typechecks.HasLatest
 	// paths tells the admission plugins that the server serves all of its paths.
 	paths *installedPaths
 	// storedObjects finds the objects that policies look up.
@@ -146,5 +153,12 @@ func NewConfig(opts CompletedOptions) (*Config, error) {
 	}
 	checkParams(&aggregator.GenericConfig.Config, paths, plugins.ParamsSynced)
 	extra := ExtraConfig{VerdictStores: plugins.VerdictStores(), PolicyInformers: policies, PolicyStores: stores, paths: paths, storedObjects: stored}
+	if lookups {
+		extra.latest = func(ctx context.Context, kind schema.GroupVersionKind, resource schema.GroupVersionResource) bool {
+			found, err := stored.Find(ctx, kind, paramsource.Resource{GroupVersionResource: resource})
+			_, ok := found.ListerWatcher.(lookupsource.RevisionedStorage)
+			return ok || err != nil
+		}
+	}
 	return &Config{Options: opts.CompletedOptions, Aggregator: aggregator, KubeAPIs: kube, ApiExtensions: extensions, ExtraConfig: extra}, nil
 }

@@ -59,6 +59,9 @@ func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserv
 		return nil
 	}
 	warnings.Use(func() typecheck.Types { return controller.Types().LocalTypeFinder(builtintypes.Resources) })
+	if config.latest != nil {
+		warnings.UseLatest(config.latest)
+	}
 	return server.GenericAPIServer.AddPostStartHook("start-admission-policy-status-controller", func(hook genericapiserver.PostStartHookContext) error {
 		go func() {
 			if cache.WaitForCacheSync(hook.Done(), apiServices.Informer().HasSynced) {

@@ -321,14 +321,14 @@ func schema_celadorio_api_admissionregistration_v1_Lookup(ref common.ReferenceCa
 					},
 					"index": {
 						SchemaProps: spec.SchemaProps{
-							Description: "index is a CEL expression that computes the keys by which 'lookups.<name>.indexed(key)' finds an object: a string or a list of strings, of at most 1000 strings of at most 1024 bytes. It reads the object as 'item', and nothing else. An object for which it returns an error, or other keys, is not found by any key. For example: item.spec.rules.map(r, r.?host.orValue(''))",
+							Description: "index is a CEL expression that computes the keys by which 'lookups.<name>.indexed(key)' finds an object: a string or a list of strings, of at most 1000 strings of at most 1024 bytes each and 64 KiB together. It reads the object as 'item', and nothing else. An object for which it returns an error, other keys or null, or costs more than 100,000 CEL cost units, is not found by any key. For example: item.spec.rules.map(r, r.?host.orValue(''))",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"consistency": {
 						SchemaProps: spec.SchemaProps{
-							Description: "consistency is Cached for the objects that the server has cached, or Latest for objects that are at least as new as those stored when the request reads the first of them. For Latest, the server waits until its cache is so new. If that takes more than 3 seconds, or if the kind is not built into the server, expressions that read the lookup return an error. Defaults to Cached.\n\nPossible enum values:\n - `\"Cached\"` finds the objects that the server has cached.\n - `\"Latest\"` finds objects that are at least as new as those stored when the request reads the first of them.",
+							Description: "consistency is Cached for the objects that the server has cached, or Latest for objects that are at least as new as those stored when the request reads the first of them. For Latest, the server waits until its cache is so new. If that takes more than 3 seconds, or if the server cannot tell how new its objects of the kind are, expressions that read the lookup return an error. Defaults to Cached.\n\nPossible enum values:\n - `\"Cached\"` finds the objects that the server has cached.\n - `\"Latest\"` finds objects that are at least as new as those stored when the request reads the first of them.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Cached", "Latest"},

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 
 	v1 "celador.io/api/admissionregistration/v1"
 
@@ -227,8 +229,9 @@ mutations: [{patchType: JSONPatch, jsonPatch: {expression: '[JSONPatch{op: "remo
 		},
 	}
 	for text, patch := range map[string]string{
-		"index":      `[{"op": "replace", "path": "/spec/lookups/0/index", "value": "item.metadata.name"}]`,
-		"expression": `[{"op": "add", "path": "/spec/matchConditions", "value": [{"name": "c", "expression": "lookups.secrets.list().size() == 0"}]}]`,
+		"index":       `[{"op": "replace", "path": "/spec/lookups/0/index", "value": "item.metadata.name"}]`,
+		"consistency": `[{"op": "add", "path": "/spec/lookups/0/consistency", "value": "Latest"}]`,
+		"expression":  `[{"op": "add", "path": "/spec/matchConditions", "value": [{"name": "c", "expression": "lookups.secrets.list().size() == 0"}]}]`,
 	} {
 		writes["update validating: "+text] = func() error {
 			_, err := client.ValidatingAdmissionPolicies().Patch(t.Context(), name, types.JSONPatchType, []byte(patch), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
@@ -324,5 +327,91 @@ validations:
 		if err := try(t.Context()); err == nil || !strings.Contains(err.Error(), missing) {
 			t.Fatalf("got error %v, want %q", err, missing)
 		}
+	}
+}
+
+// warnings collects the warnings of requests.
+type warnings []string
+
+// HandleWarningHeader implements rest.WarningHandler.
+func (w *warnings) HandleWarningHeader(_ int, _, text string) { *w = append(*w, text) }
+
+// Lookups with consistency Latest of kinds that a watch cache holds find what was stored a moment
+// ago. Those of other kinds fail, and the author is warned.
+func TestLatestOfKinds(t *testing.T) {
+	const webhook = `clientConfig: {url: "https://localhost"}, sideEffects: None, admissionReviewVersions: [v1], name: a.example.com, rules: []`
+	for _, test := range []struct {
+		apiVersion, kind, resource string
+		// object is the manifest of an object without its apiVersion, kind and name. It is empty if the
+		// kind cannot have consistency Latest.
+		object string
+	}{
+		{"v1", "Node", "nodes", "{}"},
+		{"rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles", "{rules: []}"},
+		{"admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", "{webhooks: [{" + webhook + "}]}"},
+		{"admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", "{webhooks: [{" + webhook + "}]}"},
+		{"admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", "validatingadmissionpolicies", ""},
+		{"admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", ""},
+		{"admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy", "mutatingadmissionpolicies", ""},
+		{"admissionregistration.k8s.io/v1", "MutatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings", ""},
+		{"apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", ""},
+		{"apiregistration.k8s.io/v1", "APIService", "apiservices", ""},
+		{"v1", "Event", "events", ""},
+		{"events.k8s.io/v1", "Event", "events", ""},
+	} {
+		t.Run(test.apiVersion+" "+test.kind, func(t *testing.T) {
+			var got warnings
+			config := rest.CopyConfig(admin.Config)
+			config.WarningHandler = &got
+			client := testserver.Must(testserver.NewClients(config))(t).Policies.AdmissionregistrationV1()
+			namespace, name := admin.Namespace(t, nil), testserver.UniqueName("policy")
+			testserver.Create(t, client.ValidatingAdmissionPolicies(), &v1.ValidatingAdmissionPolicy{
+				ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: testserver.Parse[v1.ValidatingAdmissionPolicySpec](t, configMaps(namespace)+`
+lookups: [{name: found, apiVersion: `+test.apiVersion+`, kind: `+test.kind+`, scope: Cluster, consistency: Latest}]
+validations: [{expression: "!lookups.found.list('latest-of=`+name+`').exists(o, true)", message: it is found}]`),
+			})
+			testserver.Create(t, client.ValidatingAdmissionPolicyBindings(), &v1.ValidatingAdmissionPolicyBinding{
+				ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1.ValidatingAdmissionPolicyBindingSpec{PolicyName: name, ValidationActions: []v1.ValidationAction{v1.Deny}},
+			})
+			try := func(ctx context.Context) error {
+				_, err := tryConfigMap(ctx, namespace)
+				return err
+			}
+			if test.object == "" {
+				want := "spec.lookups[0].consistency: expressions that read the lookup fail, because this server cannot tell how new its objects of kind " + test.kind + " in " + test.apiVersion + " are: remove consistency Latest"
+				if !slices.Equal(got, warnings{want}) {
+					t.Errorf("got warnings %q, want %q", got, want)
+				}
+				await(t, "this server reads the kind by requests: remove consistency Latest", try)
+				return
+			}
+			if len(got) > 0 {
+				t.Errorf("got warnings %q", got)
+			}
+			version := testserver.Must(schema.ParseGroupVersion(test.apiVersion))(t)
+			objects := admin.Objects.Resource(version.WithResource(test.resource))
+			object := &unstructured.Unstructured{Object: testserver.Parse[map[string]any](t, test.object)}
+			object.SetAPIVersion(test.apiVersion)
+			object.SetKind(test.kind)
+			object.SetLabels(map[string]string{"latest-of": name})
+			object.SetName(name)
+			testserver.Must(objects.Create(t.Context(), object, metav1.CreateOptions{}))(t)
+			await(t, "it is found", try)
+			for range 10 {
+				if err := objects.Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				if err := try(t.Context()); err != nil {
+					t.Errorf("after the deletion: %v", err)
+				}
+				testserver.Must(objects.Create(t.Context(), object, metav1.CreateOptions{}))(t)
+				if err := try(t.Context()); err == nil || !strings.Contains(err.Error(), "it is found") {
+					t.Errorf("after the creation: %v", err)
+				}
+			}
+			if err := objects.Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 }

@@ -4,19 +4,9 @@
 package policystatus
 
 import (
-	"context"
-	"net"
 	"net/http"
-	"net/http/httptest"
-	"strconv"
 	"strings"
 	"testing"
-
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
-	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
 
 	"celador.io/celador/test/integration/testserver"
 )
@@ -45,7 +35,8 @@ validations: [{expression: object.spec.replicas < params.spec.size}]`
 				if size == "string" {
 					want = doesNotFit
 				}
-				unregister := register(t, group, serveWidgets(t, group, size))
+				unregister := admin.Aggregate(t, group, serveWidgets(t, group, size))
+				t.Cleanup(unregister)
 				expect(t, policy.Name, want)
 				unregister()
 				expect(t, policy.Name, isMissing)
@@ -54,9 +45,8 @@ validations: [{expression: object.spec.replicas < params.spec.size}]`
 	}
 }
 
-// serveWidgets runs a server of group version v1, whose widgets have a size of the given type,
-// until the end of the test. It returns its port.
-func serveWidgets(t *testing.T, group, size string) int32 {
+// serveWidgets returns a server of group version v1 whose widgets have a size of the given type.
+func serveWidgets(t *testing.T, group, size string) http.Handler {
 	t.Helper()
 	documents := map[string]string{
 		"/apis":       `{"kind": "APIGroupList", "apiVersion": "v1", "groups": [` + aggregatedGroup + `]}`,
@@ -79,49 +69,8 @@ func serveWidgets(t *testing.T, group, size string) int32 {
 			}
 		})
 	}
-	server := httptest.NewTLSServer(mux)
-	t.Cleanup(server.Close)
-	_, text, err := net.SplitHostPort(server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	port, err := strconv.ParseInt(text, 10, 32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return int32(port)
+	return mux
 }
 
 const aggregatedGroup = `{"kind": "APIGroup", "apiVersion": "v1", "name": "GROUP",
 	"versions": [{"groupVersion": "GROUP/v1", "version": "v1"}], "preferredVersion": {"groupVersion": "GROUP/v1", "version": "v1"}}`
-
-// register registers the server at a local port for group version v1 until the returned function
-// is called or the test ends.
-func register(t *testing.T, group string, port int32) (unregister func()) {
-	t.Helper()
-	service := &corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{Name: testserver.UniqueName("widgets")},
-		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"},
-	}
-	services := core.CoreV1().Services(metav1.NamespaceDefault)
-	registrations := testserver.Must(aggregator.NewForConfig(admin.Config))(t).ApiregistrationV1().APIServices()
-	testserver.Must(services.Create(t.Context(), service, metav1.CreateOptions{}))(t)
-	registration := testserver.Must(registrations.Create(t.Context(), &apiregistrationv1.APIService{
-		ObjectMeta: metav1.ObjectMeta{Name: "v1." + group},
-		Spec: apiregistrationv1.APIServiceSpec{
-			Group: group, Version: "v1", GroupPriorityMinimum: 1000, VersionPriority: 15,
-			Service:               &apiregistrationv1.ServiceReference{Namespace: metav1.NamespaceDefault, Name: service.Name, Port: &port},
-			InsecureSkipTLSVerify: true,
-		},
-	}, metav1.CreateOptions{}))(t)
-	unregister = func() {
-		if err := registrations.Delete(context.Background(), registration.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-			t.Error(err)
-		}
-		if err := services.Delete(context.Background(), service.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-			t.Error(err)
-		}
-	}
-	t.Cleanup(unregister)
-	return unregister
-}

@@ -32,10 +32,15 @@ type ObjectCache struct {
 	lock   sync.Mutex
 	// objects is another tree, with another address, after each Replace. commit relies on that.
 	objects *btree.BTree[entry]
+	// contents is the number of the last change of objects.
+	contents uint64
 	// known is set once Replace was called.
 	known   bool
 	indexes map[string]*index
 }
+
+// lastContents is the number of the last change of any ObjectCache.
+var lastContents atomic.Uint64
 
 // NewObjectCache returns an ObjectCache without objects. It logs, at V(2), the objects whose keys
 // cannot be computed, which no key finds.
@@ -69,7 +74,7 @@ func (o *ObjectCache) Replace(objects []runtime.Object) error {
 	}
 	o.lock.Lock()
 	defer o.lock.Unlock()
-	o.objects, o.known = tree, true
+	o.objects, o.known, o.contents = tree, true, lastContents.Add(1)
 	for i, p := range computed {
 		// Indexes that were added meanwhile are filled with the new objects by fill.
 		i.postings = p
@@ -134,6 +139,7 @@ func (o *ObjectCache) change(e entry, present bool) {
 	} else {
 		o.objects.Delete(e)
 	}
+	o.contents = lastContents.Add(1)
 	o.publish()
 }
 

@@ -25,7 +25,7 @@ type Source interface {
 // are safe for concurrent use.
 type Handle interface {
 	// State returns the present objects. It returns an error if no resource serves the kind, or if
-	// the objects are not known yet, for which it may wait briefly.
+	// the objects are not known yet, for which it may wait briefly, but not after ctx has ended.
 	State(ctx context.Context) (*State, error)
 	// Close releases the kind and the index. States remain usable. Further calls have no effect.
 	Close()
@@ -44,7 +44,24 @@ type LatestHandle interface {
 // Revisions holds the revisions of which Latest returns objects, by the name of the etcd cluster.
 // All lookups of a request share one, so that each revision is read once. Not safe for concurrent
 // use.
-type Revisions map[string]uint64
+type Revisions map[string]revision
+
+// A revision is what the first read of a revision has returned.
+type revision struct {
+	number uint64
+	err    error
+}
+
+// Of returns the revision of a cluster, or the error of reading it. The first call for the cluster
+// reads it.
+func (r Revisions) Of(cluster string, read func() (uint64, error)) (uint64, error) {
+	known, ok := r[cluster]
+	if !ok {
+		known.number, known.err = read()
+		r[cluster] = known
+	}
+	return known.number, known.err
+}
 
 // An Indexer computes the keys by which objects are found. Implementations are safe for concurrent
 // use.

@@ -20,6 +20,9 @@ type State struct {
 	objects    *btree.BTree[entry]
 	indexes    map[string]*btree.BTree[posting]
 	unindexed  int
+	// contents is the same for all states of an ObjectCache between two changes of its objects, and
+	// differs for all others.
+	contents uint64
 	// all returns the objects of all namespaces. It makes the list on the first call, because most
 	// states are replaced before anybody lists them.
 	all func() []runtime.Object
@@ -58,7 +61,7 @@ func newEntry(object runtime.Object) (entry, error) {
 }
 
 func newState(o *ObjectCache) *State {
-	s := &State{namespaced: o.namespaced, objects: o.objects.Clone(), indexes: make(map[string]*btree.BTree[posting], len(o.indexes))}
+	s := &State{namespaced: o.namespaced, objects: o.objects.Clone(), indexes: make(map[string]*btree.BTree[posting], len(o.indexes)), contents: o.contents}
 	for text, i := range o.indexes {
 		if i.postings != nil {
 			s.indexes[text] = i.postings.byKey.Clone()
@@ -78,6 +81,10 @@ func newState(o *ObjectCache) *State {
 
 // Namespaced reports whether the kind is namespaced.
 func (s *State) Namespaced() bool { return s.namespaced }
+
+// SameObjects reports whether both states have the same objects, apart from indexes. It may return
+// false for states of different caches, or after Replace, whose objects are equal.
+func (s *State) SameObjects(other *State) bool { return s.contents == other.contents }
 
 // HasIndex reports whether the state has the index with a text.
 func (s *State) HasIndex(text string) bool { return s.indexes[text] != nil }
@@ -108,20 +115,31 @@ func (s *State) List(namespace string) []runtime.Object {
 // Indexed returns the objects of a namespace or, if namespace is empty, of all namespaces that an
 // index has under a key, in the order of namespaces and names. It returns false if the state does
 // not have the index.
-func (s *State) Indexed(text, namespace, key string) ([]runtime.Object, bool) {
+func (s *State) Indexed(text, namespace, key string) (found []runtime.Object, ok bool) {
+	ok = s.eachIndexed(text, namespace, key, func(object runtime.Object) { found = append(found, object) })
+	return found, ok
+}
+
+// IndexedLen returns the number of objects that Indexed returns. It makes no list of them.
+func (s *State) IndexedLen(text, namespace, key string) (count int, ok bool) {
+	ok = s.eachIndexed(text, namespace, key, func(runtime.Object) { count++ })
+	return count, ok
+}
+
+// eachIndexed calls found with each object that Indexed returns.
+func (s *State) eachIndexed(text, namespace, key string, found func(runtime.Object)) bool {
 	postings, ok := s.indexes[text]
 	if !ok {
-		return nil, false
+		return false
 	}
-	var found []runtime.Object
 	postings.AscendGreaterOrEqual(posting{key, entry{objectName: objectName{namespace: namespace}}}, func(p posting) bool {
 		if p.key != key || namespace != "" && p.namespace != namespace {
 			return false
 		}
-		found = append(found, p.object)
+		found(p.object)
 		return true
 	})
-	return found, true
+	return true
 }
 
 // Len returns the number of objects of a namespace or, if namespace is empty, of all namespaces.

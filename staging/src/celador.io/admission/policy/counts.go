@@ -3,6 +3,12 @@
 
 package policy
 
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
 // States of policies and bindings, as Counts reports them.
 const (
 	// Active policies and bindings are in effect.
@@ -68,4 +74,19 @@ func (s *Store[PolicyObject, BindingObject, Body]) Ineffective() (policies, bind
 		}
 	}
 	return policies, bindings
+}
+
+// UnknownLookups calls observe for each lookup of a policy in effect of which the source does
+// not know the objects or, if it has an index, their keys. lookup is its position in spec.lookups. It
+// waits for nothing.
+func (s *Store[PolicyObject, BindingObject, Body]) UnknownLookups(observe func(policy string, uid types.UID, generation int64, lookup int, reason error)) {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, p := range s.Snapshot().policies {
+		for i, handle := range p.handles {
+			if _, err := handle.State(ended); err != nil {
+				observe(p.Name, p.uid, p.generation, i, err)
+			}
+		}
+	}
 }

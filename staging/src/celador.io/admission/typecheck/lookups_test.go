@@ -8,6 +8,7 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"celador.io/admission/typecheck"
 )
@@ -100,5 +101,21 @@ func TestIndexes(t *testing.T) {
 	p.Spec.Lookups[0].Index = new("item.anything")
 	if got := findings(checker(t, mapperFor(deployment, widget), builtIn).CheckValidating(p)); got != nil {
 		t.Errorf("without a schema: %v", got)
+	}
+}
+
+// A key that may be null fits: it finds the object whenever it is not null, as an optional field does.
+func TestIndexesOfNullableFields(t *testing.T) {
+	nullable := spec.Schema{SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{"string"}, Nullable: true}}
+	numbers := spec.Schema{SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{"integer"}, Nullable: true}}
+	types := schemas{widget: {SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{"object"}, Properties: map[string]spec.Schema{
+		"name": nullable, "names": *spec.ArrayProperty(&nullable), "number": numbers,
+	}}}}
+	for index, fits := range map[string]bool{"item.name": true, "item.names": true, "item.names.filter(n, n != null)": true, "item.number": false, "null": false} {
+		p := policy("true", lookup("widgets", "example.com/v1", "Widget"))
+		p.Spec.Lookups[0].Index = &index
+		if got := findings(checker(t, mapperFor(deployment, widget), types).CheckValidating(p)); (len(got) == 0) != fits {
+			t.Errorf("%s: got %v, want an error: %t", index, got, !fits)
+		}
 	}
 }

@@ -6,6 +6,7 @@ package validating_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,8 +24,9 @@ import (
 type lagging struct {
 	latest *lookups.ObjectCache
 	err    error
-	// revisions are those with which Latest was called.
-	revisions []lookups.Revisions
+	// revisions are those that Latest got, and reads counts how often one was read.
+	revisions []uint64
+	reads     uint64
 }
 
 // Open implements lookups.Source.
@@ -46,9 +48,12 @@ func (l *lagging) State(context.Context) (*lookups.State, error) {
 
 // Latest implements lookups.LatestHandle.
 func (l *lagging) Latest(_ context.Context, revisions lookups.Revisions) (*lookups.State, error) {
-	l.revisions = append(l.revisions, revisions)
-	revisions["etcd"] = uint64(len(l.revisions))
-	return l.latest.State(), l.err
+	revision, err := revisions.Of("etcd", func() (uint64, error) {
+		l.reads++
+		return 10 * l.reads, l.err
+	})
+	l.revisions = append(l.revisions, revision)
+	return l.latest.State(), err
 }
 
 // Close implements lookups.Handle.
@@ -78,12 +83,21 @@ func TestLatest(t *testing.T) {
 	if message := decide(t, source, create(1), policy("first", all), policy("second", all)); message != "" {
 		t.Error(message)
 	}
-	if len(source.revisions) != 2 || len(source.revisions[1]) != 1 || source.revisions[0]["etcd"] != 2 {
+	if !slices.Equal(source.revisions, []uint64{10, 10}) {
 		t.Errorf("called with revisions %v, want the same for both kinds", source.revisions)
 	}
-	source.err = errors.New("the watch cache is late")
-	const want = "lookup 'latest' of Ingress in networking.k8s.io/v1 failed: the watch cache is late"
-	if message := decide(t, source, create(1), policy("late", all)); !strings.Contains(message, want) {
+	// The failure of a read counts for all kinds of the request, and not for the next one.
+	source.err = errors.New("etcd does not answer")
+	const both = "lookups.latest.get('new').hasValue() && lookups.classes.list().size() == 1 || lookups.classes.list().size() == 2"
+	const want = "lookup 'latest' of Ingress in networking.k8s.io/v1 failed: etcd does not answer"
+	if message := decide(t, source, create(1), policy("late", both), policy("late, too", both)); !strings.Contains(message, want) {
 		t.Errorf("got %q, want %q", message, want)
+	}
+	if len(source.revisions) != 4 || source.reads != 2 {
+		t.Errorf("called %d times after %d reads of the revision, want 4 times after 2", len(source.revisions), source.reads)
+	}
+	source.err = nil
+	if message := decide(t, source, create(1), policy("again", all)); message != "" {
+		t.Errorf("the next request: %s", message)
 	}
 }

@@ -32,7 +32,7 @@ func (s *lookupSource) Open(kind schema.GroupVersionKind, index lookups.Indexer)
 	defer s.lock.Unlock()
 	k, ok := s.kinds[kind]
 	if !ok {
-		k = &lookupKind{cluster: s.cluster, kind: kind}
+		k = &lookupKind{cluster: s.cluster, resource: sync.OnceValues(func() (*resource, error) { return s.cluster.resourceOf(kind) })}
 		s.kinds[kind] = k
 	}
 	k.open(index)
@@ -43,7 +43,8 @@ func (s *lookupSource) Open(kind schema.GroupVersionKind, index lookups.Indexer)
 // indexes of all.
 type lookupKind struct {
 	cluster *Cluster
-	kind    schema.GroupVersionKind
+	// resource returns the resource that serves the kind.
+	resource func() (*resource, error)
 
 	lock    sync.Mutex
 	indexes []lookups.Indexer
@@ -64,7 +65,7 @@ func (k *lookupKind) open(index lookups.Indexer) {
 
 // State implements lookups.Handle.
 func (k *lookupKind) State(ctx context.Context) (*lookups.State, error) {
-	r, err := k.cluster.resourceOf(k.kind)
+	r, err := k.resource()
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func (*lookupKind) Close() {}
 
 // read returns the objects of the kind in a layer.
 func (k *lookupKind) read(l *layer, indexes []lookups.Indexer) (*lookups.State, error) {
-	r, err := k.cluster.resourceOf(k.kind)
+	r, err := k.resource()
 	if err != nil {
 		return nil, err
 	}

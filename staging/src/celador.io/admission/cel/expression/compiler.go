@@ -159,7 +159,8 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 		// provider of any composition does.
 		scope.Constructor = permanent.CELTypeProvider()
 	}
-	program := &Program{output: ast.OutputType(), number: lastNumber.Add(1), perRequest: perRequest(ast.NativeRep()), lists: in.Lookups && lists(ast.NativeRep())}
+	finds := in.Lookups && finds(ast.NativeRep())
+	program := &Program{output: ast.OutputType(), number: lastNumber.Add(1), perRequest: perRequest(ast.NativeRep()) && !finds, finds: finds}
 	if in.Item {
 		program.CostLimit = maxIndexCost
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
@@ -41,16 +42,31 @@ type Lookup interface {
 	Get(namespace, name string, qualified bool) (ref.Val, error)
 	// List returns the objects whose labels match the selector, an empty one for all.
 	List(selector string) (traits.Lister, error)
+	// Len returns the number of objects that List examines, or 0 if List returns an error.
+	Len() int
 	// Indexed returns the objects that the index of the lookup has under a key.
 	Indexed(key string) (traits.Lister, error)
-	// Size returns the number of objects that List examines.
-	Size() int
+	// IndexedLen returns the number of objects that Indexed returns, or 0 if it returns an error.
+	IndexedLen(key string) int
 }
 
-// LookupValue returns the value of 'lookups.<name>'.
-func LookupValue(lookup Lookup) ref.Val { return lookupValue{lookup} }
+// LookupCosts are the costs of the calls of list() and indexed() in one evaluation. The lookups of a
+// policy share them. Not safe for concurrent use.
+type LookupCosts struct{ list, indexed int }
 
-type lookupValue struct{ Lookup }
+// A lookupActivation is an activation of policies that may have lookups.
+type lookupActivation interface {
+	// LookupCosts returns nil if the policy has no lookups.
+	LookupCosts() *LookupCosts
+}
+
+// LookupValue returns the value of 'lookups.<name>', which adds what its calls cost to costs.
+func LookupValue(lookup Lookup, costs *LookupCosts) ref.Val { return lookupValue{lookup, costs} }
+
+type lookupValue struct {
+	Lookup
+	costs *LookupCosts
+}
 
 var lookupValueType = LookupType(cel.DynType)
 
@@ -94,24 +110,47 @@ const (
 	indexed      = "lookup_indexed_string"
 )
 
-// lists reports whether an expression calls list().
-func lists(checked *ast.AST) bool {
+// finds reports whether an expression calls list() or indexed().
+func finds(checked *ast.AST) bool {
 	for _, reference := range checked.ReferenceMap() {
-		if slices.Contains(reference.OverloadIDs, listAll) || slices.Contains(reference.OverloadIDs, listSelected) {
+		if slices.ContainsFunc(reference.OverloadIDs, func(id string) bool { return id == listAll || id == listSelected || id == indexed }) {
 			return true
 		}
 	}
 	return false
 }
 
-// explainList returns the error of an expression that calls list(). It adds advice if the
-// expression exceeds its cost limit.
-func explainList(err error) error {
+// lookupCosts returns where the lookups of the series add their costs, or nil if it has none.
+func (s *Series) lookupCosts() *LookupCosts {
+	if a, ok := s.Activation.(lookupActivation); ok {
+		return a.LookupCosts()
+	}
+	return nil
+}
+
+// blamed is the part of the cost limit of an expression from which on an error names the calls that
+// have cost so much.
+const blamed = celconfig.PerCallLimit / 10
+
+// explain returns the error of an evaluation with these costs in which each call was made the given
+// number of times. If the expression has exceeded its cost limit, it names the functions that have
+// a large part in that, and what to do instead.
+func (c LookupCosts) explain(err error, repeated int) error {
 	var cancelled interpreter.EvalCancelledError
 	if !errors.As(err, &cancelled) || cancelled.Cause != interpreter.CostLimitExceeded {
 		return err
 	}
-	return fmt.Errorf("%w: list() costs a unit for each object in the scope of the lookup: call get() or indexed()", err)
+	var advice []string
+	if list := c.list / repeated; list >= blamed {
+		advice = append(advice, fmt.Sprintf("list() has cost %d, a unit for each object in the scope of the lookup: call get() or indexed()", list))
+	}
+	if indexed := c.indexed / repeated; indexed >= blamed {
+		advice = append(advice, fmt.Sprintf("indexed() has cost %d, a unit for each object that it returns: let the index return keys that fewer objects have", indexed))
+	}
+	if advice == nil {
+		return err
+	}
+	return fmt.Errorf("%w: %s", err, strings.Join(advice, "; "))
 }
 
 // LookupDeclarations declares the functions of lookups, but not 'lookups'.
@@ -130,15 +169,11 @@ func LookupDeclarations() environment.VersionedOptions {
 				}))),
 			cel.Function("list",
 				cel.MemberOverload(listAll, []*cel.Type{lookup}, list, cel.UnaryBinding(func(l ref.Val) ref.Val {
-					return call(l, types.String(""), Lookup.List)
+					return listObjects(l, types.String(""))
 				})),
-				cel.MemberOverload(listSelected, []*cel.Type{lookup, cel.StringType}, list, cel.BinaryBinding(func(l, selector ref.Val) ref.Val {
-					return call(l, selector, Lookup.List)
-				}))),
+				cel.MemberOverload(listSelected, []*cel.Type{lookup, cel.StringType}, list, cel.BinaryBinding(listObjects))),
 			cel.Function("indexed",
-				cel.MemberOverload(indexed, []*cel.Type{lookup, cel.StringType}, list, cel.BinaryBinding(func(l, key ref.Val) ref.Val {
-					return call(l, key, Lookup.Indexed)
-				}))),
+				cel.MemberOverload(indexed, []*cel.Type{lookup, cel.StringType}, list, cel.BinaryBinding(indexedObjects))),
 		},
 		ProgramOptions: []cel.ProgramOption{cel.CostTrackerOptions(
 			interpreter.OverloadCostTracker(getName, costOf(func(ref.Val, ref.Val) int { return 1 })),
@@ -168,23 +203,52 @@ func get(l, namespace, name ref.Val, qualified bool) ref.Val {
 	}
 }
 
-func call(l, argument ref.Val, find func(Lookup, string) (traits.Lister, error)) ref.Val {
+func listObjects(l, selector ref.Val) ref.Val {
+	return find(l, selector, Lookup.List, func(l lookupValue, _ string) int {
+		cost := l.Len()
+		l.costs.list += cost
+		return cost
+	})
+}
+
+func indexedObjects(l, key ref.Val) ref.Val {
+	return find(l, key, Lookup.Indexed, func(l lookupValue, key string) int {
+		cost := l.IndexedLen(key)
+		l.costs.indexed += cost
+		return cost
+	})
+}
+
+// find calls a function of a lookup, unless its cost alone exceeds the limit of an expression.
+func find(l, argument ref.Val, function func(Lookup, string) (traits.Lister, error), cost func(lookupValue, string) int) ref.Val {
 	lookup, ok := l.(lookupValue)
 	text, isString := argument.(types.String)
 	if !ok || !isString {
 		return types.MaybeNoSuchOverloadErr(l)
 	}
-	found, err := find(lookup.Lookup, string(text))
+	if n := cost(lookup, string(text)); n > celconfig.PerCallLimit {
+		return types.WrapErr(tooManyError(n))
+	}
+	found, err := function(lookup.Lookup, string(text))
 	if err != nil {
 		return types.WrapErr(err)
 	}
 	return found
 }
 
+// A tooManyError is the error of a call that was not made because its cost, the number of objects,
+// exceeds the limit of an expression. The call is charged nevertheless, which ends the evaluation.
+type tooManyError int
+
+// Error implements error.
+func (e tooManyError) Error() string { return fmt.Sprintf("the call costs %d", int(e)) }
+
 func costOf(objects func(lookup, result ref.Val) int) interpreter.FunctionTracker {
 	return func(args []ref.Val, result ref.Val) *uint64 {
-		cost := uint64(callCost)
-		if !types.IsUnknownOrError(result) {
+		cost, tooMany := uint64(callCost), tooManyError(0)
+		if failed, ok := result.(*types.Err); ok && errors.As(failed, &tooMany) {
+			cost += uint64(tooMany)
+		} else if !types.IsUnknownOrError(result) {
 			cost += uint64(objects(args[0], result))
 		}
 		return &cost
@@ -193,7 +257,7 @@ func costOf(objects func(lookup, result ref.Val) int) interpreter.FunctionTracke
 
 func examined(l, _ ref.Val) int {
 	if lookup, ok := l.(lookupValue); ok {
-		return lookup.Size()
+		return lookup.Len()
 	}
 	return 0
 }

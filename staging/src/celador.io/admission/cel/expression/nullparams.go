@@ -84,11 +84,8 @@ func selection(e ast.Expr) (operand ast.Expr, name string, ok bool) {
 }
 
 // explain returns the error of an evaluation, or a nullParamsError if the evaluation failed because
-// 'params' is null. It adds advice if list() of a lookup may have cost too much.
+// 'params' is null.
 func (p *Program) explain(s *Series, err error) error {
-	if p.lists {
-		err = explainList(err)
-	}
 	var failed *types.Err
 	if len(p.paramFields) == 0 || !errors.As(err, &failed) {
 		return err

@@ -26,8 +26,8 @@ type Program struct {
 	// perRequest is set if the value is the same for all policies with equal variables, so that
 	// they may share it through Results.
 	perRequest bool
-	// lists is set if the expression calls list() of a lookup.
-	lists bool
+	// finds is set if the expression calls list() or indexed() of a lookup.
+	finds bool
 	// recurring is set once two series of one request have evaluated the program, and is never
 	// reset. Results keep values of recurring programs only: keeping those of others would take as
 	// long as evaluating them.
@@ -98,10 +98,37 @@ func (p *Program) run(s *Series) (ref.Val, programs.Charge, error) {
 	if s.results != nil && p.perRequest && s.results.recurs(p) {
 		return s.shared(p)
 	}
+	if p.finds {
+		return p.find(s)
+	}
+	return p.evaluate(s)
+}
+
+func (p *Program) evaluate(s *Series) (ref.Val, programs.Charge, error) {
 	value, charge, err := p.Program.Evaluate(s.ctx, s, &s.memory, &s.meter, s.meter.CostLimit > 0)
 	if err != nil {
 		err = p.explain(s, err)
 	}
+	return value, charge, err
+}
+
+// find is evaluate for a program that calls list() or indexed() of a lookup.
+func (p *Program) find(s *Series) (ref.Val, programs.Charge, error) {
+	costs := s.lookupCosts()
+	if costs == nil { // nothing can be looked up
+		return p.evaluate(s)
+	}
+	outer := *costs // of the expression that reads the variable whose expression this is
+	*costs = LookupCosts{}
+	value, charge, err := p.evaluate(s)
+	if err != nil {
+		repeated := 1
+		if charge.Interpreted {
+			repeated += p.Planned() // cel-go has made the calls of the closures again
+		}
+		err = costs.explain(err, repeated)
+	}
+	*costs = outer
 	return value, charge, err
 }
 

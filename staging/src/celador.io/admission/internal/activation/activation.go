@@ -63,5 +63,13 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	}
 }
 
+// LookupCosts returns where the lookups add their costs, as package expression describes.
+func (a *activation) LookupCosts() *expression.LookupCosts {
+	if a.Lookups == nil {
+		return nil
+	}
+	return &a.Lookups.costs
+}
+
 // Parent implements interpreter.Activation. It returns nil, because an activation has no parent.
 func (a *activation) Parent() interpreter.Activation { return nil }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/cel-go/common/types"
@@ -17,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/lazy"
 
 	"celador.io/admission/cel/expression"
@@ -79,6 +77,7 @@ type Lookups struct {
 
 	// object is nil until it is first read.
 	object ref.Val
+	costs  expression.LookupCosts
 }
 
 var lookupsType = types.NewObjectType(expression.LookupsTypeName)
@@ -91,7 +90,7 @@ func (l *Lookups) value() ref.Val {
 		object := lazy.NewMapValue(lookupsType)
 		for i := range l.Definitions {
 			object.Append(l.Definitions[i].Name, func(*lazy.MapValue) ref.Val {
-				return expression.LookupValue(&lookup{l, &l.Definitions[i], i})
+				return expression.LookupValue(&lookup{Lookups: l, definition: &l.Definitions[i], position: i}, &l.costs)
 			})
 		}
 		l.object = object
@@ -104,6 +103,9 @@ type lookup struct {
 	*Lookups
 	definition *LookupDefinition
 	position   int
+	// counted is the state in which the scope of the lookup has count objects, or nil.
+	counted *lookups.State
+	count   int
 }
 
 // state returns the state that all expressions of the request read, and the namespace to which the
@@ -156,7 +158,7 @@ func (l *lookup) read(known *lookups.State) (*lookups.State, error) {
 		} else {
 			state, err = handle.State(l.Context)
 		}
-		if err == nil && known != nil && !slices.Equal(known.List(""), state.List("")) {
+		if err == nil && known != nil && !known.SameObjects(state) {
 			err = errors.New("the index is not known yet: it lacks the objects of the request")
 		}
 		if err == nil {
@@ -203,9 +205,6 @@ func (l *lookup) List(selector string) (traits.Lister, error) {
 	if err != nil {
 		return nil, err
 	}
-	if size := state.Len(namespace); size > celconfig.PerCallLimit {
-		return nil, l.failed(fmt.Errorf("list() would cost a unit for each of %d objects, and an expression may cost %d: call get() or indexed()", size, celconfig.PerCallLimit))
-	}
 	list := state.List(namespace)
 	if selector == "" {
 		return objectList(list), nil
@@ -223,38 +222,57 @@ func (l *lookup) List(selector string) (traits.Lister, error) {
 	return objectList(selected), nil
 }
 
-// Indexed implements expression.Lookup.
-func (l *lookup) Indexed(key string) (traits.Lister, error) {
-	if l.definition.Index == nil {
-		return nil, l.failed(errors.New("it has no index: set the field index"))
-	}
-	if err := l.definition.Index.compile().Err; err != nil { // it finds no keys of any object
-		return nil, l.failed(fmt.Errorf("the index does not compile: %w", err))
-	}
-	state, namespace, err := l.state()
-	if err != nil {
-		return nil, err
-	}
-	found, ok := state.Indexed(l.definition.Index.Text(), namespace, key)
-	if !ok {
-		// Another policy has read the kind in this request before the index was added.
-		if state, err = l.read(state); err != nil {
-			return nil, err
-		}
-		if found, ok = state.Indexed(l.definition.Index.Text(), namespace, key); !ok {
-			return nil, l.failed(errors.New("the index is not known yet"))
-		}
-	}
-	return objectList(found), nil
-}
-
-// Size implements expression.Lookup.
-func (l *lookup) Size() int {
+// Len implements expression.Lookup.
+func (l *lookup) Len() int {
 	state, namespace, err := l.state()
 	if err != nil {
 		return 0
 	}
-	return state.Len(namespace)
+	if l.counted != state {
+		l.counted, l.count = state, state.Len(namespace)
+	}
+	return l.count
+}
+
+// Indexed implements expression.Lookup.
+func (l *lookup) Indexed(key string) (traits.Lister, error) {
+	state, namespace, err := l.indexState()
+	if err != nil {
+		return nil, err
+	}
+	found, _ := state.Indexed(l.definition.Index.Text(), namespace, key)
+	return objectList(found), nil
+}
+
+// IndexedLen implements expression.Lookup.
+func (l *lookup) IndexedLen(key string) int {
+	state, namespace, err := l.indexState()
+	if err != nil {
+		return 0
+	}
+	count, _ := state.IndexedLen(l.definition.Index.Text(), namespace, key)
+	return count
+}
+
+// indexState is state for a state that has the index of the lookup.
+func (l *lookup) indexState() (state *lookups.State, namespace string, err error) {
+	if l.definition.Index == nil {
+		return nil, "", l.failed(errors.New("it has no index: set the field index"))
+	}
+	if err := l.definition.Index.compile().Err; err != nil { // it finds no keys of any object
+		return nil, "", l.failed(fmt.Errorf("the index does not compile: %w", err))
+	}
+	if state, namespace, err = l.state(); err != nil || state.HasIndex(l.definition.Index.Text()) {
+		return state, namespace, err
+	}
+	// Another policy has read the kind in this request before the index was added.
+	if state, err = l.read(state); err != nil {
+		return nil, "", err
+	}
+	if !state.HasIndex(l.definition.Index.Text()) {
+		return nil, "", l.failed(errors.New("the index is not known yet"))
+	}
+	return state, namespace, nil
 }
 
 // objectList returns the CEL list of objects. It makes the value of an object when the object is

@@ -20,10 +20,16 @@ const (
 	// PolicyReasonConfigured is the reason if Available is True.
 	PolicyReasonConfigured = "Configured"
 
-	// PolicyReasonMisconfigured is the reason if Available is False. The message
+	// PolicyReasonMisconfigured is a reason if Available is False. The message
 	// names the problem: expressions, the paramKind, or custom resources that are
 	// not defined (KEP-3488, "Writing to Status").
 	PolicyReasonMisconfigured = "Misconfigured"
+
+	// PolicyReasonLookupsUnavailable is the reason if Available is False because the
+	// server does not know the objects of a lookup, or the keys of its index, for
+	// longer than a request waits for them. The server retries. Requests that match
+	// the policy are subject to failurePolicy meanwhile.
+	PolicyReasonLookupsUnavailable = "LookupsUnavailable"
 
 	// PolicyReasonNoTypeErrors is the reason if TypeChecked is True.
 	PolicyReasonNoTypeErrors = "NoTypeErrors"

@@ -17,13 +17,14 @@ import (
 // checked for its status.
 const maxCost = 64 << 10
 
-// A Warner warns a client that writes a policy about type errors in its expressions, and about
-// exclude rules that also exclude requests in versions that they do not name. The status of the
-// policy reports type errors, too, but kubectl apply does not show it. Before Use is called, a
-// Warner returns no warnings. It is safe for concurrent use.
+// A Warner warns a client that writes a policy about type errors in its expressions, about exclude
+// rules that also exclude requests in versions that they do not name, and about lookups whose latest
+// objects cannot be read. The status of the policy reports type errors, too, but kubectl apply does
+// not show it. Before Use is called, a Warner returns no warnings. It is safe for concurrent use.
 type Warner struct {
 	checker *typecheck.Checker
 	types   atomic.Pointer[func() typecheck.Types]
+	latest  atomic.Pointer[HasLatest]
 }
 
 // New returns a Warner that checks with a checker. The checker needs no types: Use sets them.
@@ -33,21 +34,25 @@ func New(checker *typecheck.Checker) *Warner { return &Warner{checker: checker.W
 // requests to other servers.
 func (w *Warner) Use(types func() typecheck.Types) { w.types.Store(&types) }
 
+// UseLatest sets the function that tells which lookups can have consistency Latest. Before it is
+// called, a Warner assumes that all can.
+func (w *Warner) UseLatest(has HasLatest) { w.latest.Store(&has) }
+
 // Validating returns a warning for each type error in the expressions of a policy, with its
 // position and the field that was probably meant. Policies that take long to check have none. After
 // these, it returns a warning for each resource of which an exclude rule names one version and a
-// resource rule matches another. It returns nil if the types are not known. The policy is not
-// changed.
-func (w *Warner) Validating(_ context.Context, policy *v1.ValidatingAdmissionPolicy) []string {
-	return w.warnings(policy.Name, policy.Spec.MatchConstraints, func(c *typecheck.Checker) *typecheck.Result { return c.CheckValidating(policy) })
+// resource rule matches another, and one for each lookup with consistency Latest that always fails.
+// It returns nil if the types are not known. The policy is not changed.
+func (w *Warner) Validating(ctx context.Context, policy *v1.ValidatingAdmissionPolicy) []string {
+	return w.warnings(ctx, policy.Name, policy.Spec.MatchConstraints, policy.Spec.Lookups, func(c *typecheck.Checker) *typecheck.Result { return c.CheckValidating(policy) })
 }
 
 // Mutating returns the warnings about a mutating policy, as Validating does.
-func (w *Warner) Mutating(_ context.Context, policy *v1.MutatingAdmissionPolicy) []string {
-	return w.warnings(policy.Name, policy.Spec.MatchConstraints, func(c *typecheck.Checker) *typecheck.Result { return c.CheckMutating(policy) })
+func (w *Warner) Mutating(ctx context.Context, policy *v1.MutatingAdmissionPolicy) []string {
+	return w.warnings(ctx, policy.Name, policy.Spec.MatchConstraints, policy.Spec.Lookups, func(c *typecheck.Checker) *typecheck.Result { return c.CheckMutating(policy) })
 }
 
-func (w *Warner) warnings(name string, match *v1.MatchResources, check func(*typecheck.Checker) *typecheck.Result) (warnings []string) {
+func (w *Warner) warnings(ctx context.Context, name string, match *v1.MatchResources, lookups []v1.Lookup, check func(*typecheck.Checker) *typecheck.Result) (warnings []string) {
 	types := w.types.Load()
 	if types == nil {
 		return nil
@@ -60,5 +65,9 @@ func (w *Warner) warnings(name string, match *v1.MatchResources, check func(*typ
 		}
 	}()
 	known := (*types)()
-	return append(check(w.checker.With(known)).ClientWarnings(), exclusionWarnings(match, known)...)
+	warnings = append(check(w.checker.With(known)).ClientWarnings(), exclusionWarnings(match, known)...)
+	if has := w.latest.Load(); has != nil {
+		warnings = append(warnings, latestWarnings(ctx, lookups, known, *has)...)
+	}
+	return warnings
 }

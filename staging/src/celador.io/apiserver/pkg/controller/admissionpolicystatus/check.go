@@ -38,6 +38,8 @@ type report struct {
 	// note is the text of an event with the type errors, empty if there are none. Errors that has()
 	// guards against are left out, unless no type has the field.
 	note string
+	// lookups are the lookups whose objects are not known.
+	lookups []unknownLookup
 	// unchecked are the types that the policy names and that were not checked.
 	unchecked []typecheck.Unchecked
 	// customResources are the custom resources that the check looked up.
@@ -66,7 +68,7 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 	if known && last.(*report).spec == spec && c.isCurrent(last.(*report), p) {
 		return last.(*report)
 	}
-	aggregatedChanges := c.aggregatedChanges.Load()
+	aggregatedChanges, unknown := c.aggregatedChanges.Load(), c.unknownLookups(p)
 	// The admission plugin compiles the same programs at the same time. The cache compiles each
 	// program once, so this call waits for the plugin instead of taking CPU time from it.
 	compileErrors := p.compile()
@@ -83,6 +85,7 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 		warnings:          result.StatusWarnings(),
 		fields:            fieldsOf(result.Findings),
 		note:              typecheck.Truncate(strings.Join(result.ClientWarnings(), "\n"), maxNote),
+		lookups:           unknown,
 		unchecked:         result.Unchecked,
 		customResources:   view.Seen(),
 		aggregated:        view.Aggregated(),
@@ -92,8 +95,8 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 	r.unrecorded = known && r.changedUnnoticed(last.(*report))
 	// Findings in the status may contradict the first report because a server of Kubernetes has
 	// changed the spec. Types that were not checked, or are of aggregated servers, may be another
-	// reason: aggregated servers are known some time after the start.
-	r.initial = !known && len(r.unchecked) == 0 && !r.aggregated
+	// reason: aggregated servers are known some time after the start. So are the objects of lookups.
+	r.initial = !known && len(r.unchecked) == 0 && !r.aggregated && len(r.lookups) == 0
 	c.reports.Store(p.key(), r)
 	verdict := typecheck.Verdict(r.compileErrors, r.typeErrors)
 	for _, store := range c.verdicts[p.descriptor.name] {
@@ -122,7 +125,7 @@ func fieldsOf(findings []typecheck.Finding) string {
 // compared the specs.
 func (c *Controller) isCurrent(r *report, p *policy) bool {
 	return r.uid == p.UID && r.generation == p.Generation && r.aggregatedChanges == c.aggregatedChanges.Load() &&
-		!r.aggregated && !r.unavailable() &&
+		!r.aggregated && !r.unavailable() && slices.EqualFunc(r.lookups, c.unknownLookups(p), samePosition) &&
 		!slices.ContainsFunc(r.customResources, func(resource servedtypes.CustomResourceType) bool { return !c.types.Same(resource) })
 }
 
@@ -137,15 +140,16 @@ func (r *report) hasUnchecked(reason typecheck.Reason) bool {
 }
 
 // changedUnnoticed reports whether the findings may differ from the last report because of a change
-// that no generation shows. Either a server of Kubernetes has changed the spec by dropping
-// Celador's fields, or an aggregated server has changed its types. The types of aggregated servers
+// that no generation shows. A server of Kubernetes has changed the spec by dropping Celador's
+// fields, the objects of a lookup are known now or no longer, or an aggregated server has changed
+// its types. The types of aggregated servers
 // have no generation to compare, so the latter is inferred: other findings with types of such
 // servers, although neither the policy nor a CustomResourceDefinition has changed.
 func (r *report) changedUnnoticed(last *report) bool {
 	if r.uid != last.uid || r.generation != last.generation {
 		return false
 	}
-	return last.unrecorded || r.spec != last.spec ||
+	return last.unrecorded || r.spec != last.spec || !slices.EqualFunc(r.lookups, last.lookups, samePosition) ||
 		(r.aggregated || last.aggregated) && slices.Equal(r.existingResources(), last.existingResources()) && !r.sameFindings(last)
 }
 

@@ -39,17 +39,20 @@ func (r *report) conditions(p *policy) []metav1.Condition {
 	return conditions
 }
 
-// available returns condition Available. Type errors make an Enforced policy unavailable.
+// available returns condition Available. Type errors make an Enforced policy unavailable, and lookups
+// whose objects are not known any policy.
 func (r *report) available(p *policy) metav1.Condition {
 	problems := append([]error{r.compileErrors}, r.notFound(p)...)
 	if p.enforced() {
 		problems = append(problems, r.typeErrors)
 	}
-	problem := errors.Join(problems...)
+	problem, unknown := errors.Join(problems...), r.lookupErrors()
 	condition := metav1.Condition{Type: v1.PolicyConditionAvailable}
 	switch {
 	case problem != nil:
-		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, v1.PolicyReasonMisconfigured, typecheck.Truncate(problem.Error(), maxMessage)
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, v1.PolicyReasonMisconfigured, typecheck.Truncate(errors.Join(problem, unknown).Error(), maxMessage)
+	case unknown != nil:
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, v1.PolicyReasonLookupsUnavailable, typecheck.Truncate(unknown.Error(), maxMessage)
 	case r.unavailable():
 		condition.Status, condition.Reason, condition.Message = metav1.ConditionUnknown, v1.PolicyReasonTypesUnavailable, r.uncheckedFor(typecheck.Unavailable)
 	default:

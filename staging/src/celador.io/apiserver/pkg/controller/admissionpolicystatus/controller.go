@@ -70,7 +70,8 @@ type Config struct {
 	// admissionregistration.k8s.io/v1.
 	GroupVersion schema.GroupVersion
 	// Verdicts are the stores that receive the verdicts on policies, by the policies' kind. The
-	// controller asks the stores of package policy which policies and bindings have no effect.
+	// controller asks the stores of package policy which policies and bindings have no effect, and
+	// of which lookups the objects are not known.
 	Verdicts map[string][]typecheck.VerdictStore
 	// Events records events about policies.
 	Events eventsv1.EventsV1Interface
@@ -100,6 +101,8 @@ type Controller struct {
 	recorder    events.EventRecorder
 	// reports maps the key of each policy to its last *report.
 	reports sync.Map
+	// unknown maps the keys of policies to the unknownLookups that their status reports.
+	unknown sync.Map
 	// writing is set while WriteStatus runs.
 	writing atomic.Bool
 	// aggregatedChanges counts the calls of AggregatedVersionChanged.
@@ -198,6 +201,11 @@ func (c *Controller) Run(ctx context.Context) {
 	}
 	countConditions(c.kinds)
 	running.Go(func() { c.enqueuePostponed(ctx) })
+	for _, k := range c.kinds {
+		if k.lookups {
+			running.Go(func() { c.followLookups(ctx, k) })
+		}
+	}
 	pool := workers.Pool[key]{Queue: c.queue, Process: c.process, Workers: concurrency, SlowAfter: slowAfter, MaxAdded: maxSlow}
 	pool.Run(ctx)
 }

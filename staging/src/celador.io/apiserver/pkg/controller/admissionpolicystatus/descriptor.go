@@ -35,6 +35,8 @@ type Descriptor struct {
 	apply func(ctx context.Context, name string, configuration []byte) error
 	// binding reads a binding, and the name of its policy, from the API server.
 	binding func(ctx context.Context, name string) (binding metav1.Object, policy string, err error)
+	// lookups is set if feature gate AdmissionPolicyLookups is on.
+	lookups bool
 	// enforceTypes is set if feature gate AdmissionPolicyTypeEnforcement is on.
 	enforceTypes bool
 }
@@ -83,7 +85,7 @@ func (p *policy) isRecorded() bool {
 func Validating(client clientset.Interface, factory informers.SharedInformerFactory, compiler *expression.Compiler, features policyspec.Features) *Descriptor {
 	engine := validating.NewEngine(validating.Config{Compiler: compiler, Features: features})
 	k := newKind("ValidatingAdmissionPolicy", client.AdmissionregistrationV1().ValidatingAdmissionPolicies(),
-		factory.Admissionregistration().V1().ValidatingAdmissionPolicies().Informer(), features[policyspec.TypeEnforcement],
+		factory.Admissionregistration().V1().ValidatingAdmissionPolicies().Informer(), features,
 		func(p *v1.ValidatingAdmissionPolicy) policy {
 			return policy{
 				ObjectMeta: &p.ObjectMeta, spec: &p.Spec, paramKind: p.Spec.ParamKind, matchConstraints: p.Spec.MatchConstraints,
@@ -102,7 +104,7 @@ func Validating(client clientset.Interface, factory informers.SharedInformerFact
 func Mutating(client clientset.Interface, factory informers.SharedInformerFactory, compiler *expression.Compiler, features policyspec.Features) *Descriptor {
 	engine := mutating.NewEngine(mutating.Config{Config: validating.Config{Compiler: compiler, Features: features}})
 	k := newKind("MutatingAdmissionPolicy", client.AdmissionregistrationV1().MutatingAdmissionPolicies(),
-		factory.Admissionregistration().V1().MutatingAdmissionPolicies().Informer(), features[policyspec.TypeEnforcement],
+		factory.Admissionregistration().V1().MutatingAdmissionPolicies().Informer(), features,
 		func(p *v1.MutatingAdmissionPolicy) policy {
 			return policy{
 				ObjectMeta: &p.ObjectMeta, spec: &p.Spec, paramKind: p.Spec.ParamKind, matchConstraints: p.Spec.MatchConstraints,
@@ -132,8 +134,8 @@ type patcher[P any] interface {
 	Patch(ctx context.Context, name string, patchType types.PatchType, data []byte, options metav1.PatchOptions, subresources ...string) (P, error)
 }
 
-func newKind[P any](name string, client patcher[P], informer cache.SharedIndexInformer, enforceTypes bool, view func(P) policy) *Descriptor {
-	k := &Descriptor{name: name, informer: informer, enforceTypes: enforceTypes}
+func newKind[P any](name string, client patcher[P], informer cache.SharedIndexInformer, features policyspec.Features, view func(P) policy) *Descriptor {
+	k := &Descriptor{name: name, informer: informer, lookups: features[policyspec.Lookups], enforceTypes: features[policyspec.TypeEnforcement]}
 	k.view = func(object any) *policy {
 		p := view(object.(P))
 		p.descriptor = k

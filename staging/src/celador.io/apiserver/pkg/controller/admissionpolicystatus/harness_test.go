@@ -6,6 +6,7 @@ package admissionpolicystatus_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -193,8 +194,8 @@ func (c *cluster) start(t *testing.T) {
 	policies := informers.NewSharedInformerFactory(c.policies, 0)
 	controller, err := admissionpolicystatus.New(admissionpolicystatus.Config{
 		Kinds: []*admissionpolicystatus.Descriptor{
-			admissionpolicystatus.Validating(c.policies, policies, expression.Default(), policyspec.Features{policyspec.TypeEnforcement: c.enforce}),
-			admissionpolicystatus.Mutating(c.policies, policies, expression.Default(), policyspec.Features{policyspec.TypeEnforcement: c.enforce, policyspec.InlineExpressions: c.inline}),
+			admissionpolicystatus.Validating(c.policies, policies, expression.Default(), policyspec.Features{policyspec.TypeEnforcement: c.enforce, policyspec.Lookups: true}),
+			admissionpolicystatus.Mutating(c.policies, policies, expression.Default(), policyspec.Features{policyspec.TypeEnforcement: c.enforce, policyspec.InlineExpressions: c.inline, policyspec.Lookups: true}),
 		},
 		GroupVersion: c.version,
 		Events:       c.kube.EventsV1(),
@@ -388,6 +389,9 @@ type verdicts struct {
 	calls []string
 	// typeErrors, if not nil, counts the type errors in the last verdict on each policy.
 	typeErrors map[string]int
+	// unknown holds the reasons for which the objects of lookups of generation 2 of validating policy
+	// p are not known.
+	unknown map[int]string
 	// unbound and orphaned are the names of validating policies and bindings without effect.
 	unbound, orphaned []string
 }
@@ -397,6 +401,13 @@ func (v *verdicts) setIneffective(policies, bindings []string) {
 	v.lock.Lock()
 	defer v.lock.Unlock()
 	v.unbound, v.orphaned = policies, bindings
+}
+
+// setUnknown sets the reasons for which the objects of lookups are not known.
+func (v *verdicts) setUnknown(reasons map[int]string) {
+	v.lock.Lock()
+	defer v.lock.Unlock()
+	v.unknown = reasons
 }
 
 // stores returns a store for each kind.
@@ -438,6 +449,17 @@ func (s *verdictStore) Ineffective() (policies, bindings []string) {
 		return nil, nil
 	}
 	return s.unbound, s.orphaned
+}
+
+// UnknownLookups calls observe for each lookup whose objects are not known.
+func (s *verdictStore) UnknownLookups(observe func(policy string, uid types.UID, generation int64, lookup int, reason error)) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	for lookup, reason := range s.unknown {
+		if s.kind == "ValidatingAdmissionPolicy" {
+			observe("p", "p-uid", 2, lookup, errors.New(reason))
+		}
+	}
 }
 
 // ForgetVerdict implements typecheck.VerdictStore.

@@ -87,14 +87,9 @@ func (s *store) isOutdated() bool {
 // lastChange waits until the storage has all changes up to the revision of a request, and returns
 // the resource version of the last. It reads the revision if the request has none yet.
 func (s *store) lastChange(ctx context.Context, revisions lookups.Revisions) (uint64, error) {
-	cluster := s.storage.Cluster()
-	revision, ok := revisions[cluster]
-	if !ok {
-		var err error
-		if revision, err = s.storage.Revision(ctx); err != nil {
-			return 0, fmt.Errorf("reading the present revision: %w", err)
-		}
-		revisions[cluster] = revision
+	revision, err := revisions.Of(s.storage.Cluster(), func() (uint64, error) { return s.storage.Revision(ctx) })
+	if err != nil {
+		return 0, fmt.Errorf("reading the present revision: %w", err)
 	}
 	last, err := s.storage.LastChange(ctx, revision)
 	if err != nil {
