@@ -33,6 +33,7 @@ type applier struct {
 
 	namespace  *activation.Namespace
 	authorizer *activation.Authorizer
+	time       activation.RequestTime
 	// round is 1 when admission is reinvoked, and 0 before.
 	round int
 	state *reinvocation.State[key]
