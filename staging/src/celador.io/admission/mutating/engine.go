@@ -124,7 +124,7 @@ func (r *applier) applyAll() error {
 	r.namespace = activation.NewNamespace(namespace)
 	r.authorizer = activation.NewAuthorizerValue(r.engine.Authorizer)
 	if r.engine.hasRequestTime {
-		r.time = activation.NewRequestTime(r.ctx)
+		r.time = activation.NewReceivedTime(r.ctx)
 	}
 	defer r.countEvaluations()
 	for i := range r.invocations {

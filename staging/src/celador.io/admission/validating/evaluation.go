@@ -42,7 +42,7 @@ type requestState struct {
 	matches policy.Matches[Body]
 	// authorizer and time are shared by all expressions.
 	authorizer activation.AuthorizerValue
-	time       activation.RequestTime
+	time       activation.ReceivedTime
 	// namespace is set when the first policy is evaluated.
 	namespace    activation.Namespace
 	hasNamespace bool
@@ -61,7 +61,7 @@ func newEvaluation(ctx context.Context, e *Engine, request *matching.Request, ob
 	result.matches.Init(ctx, &result.request)
 	result.authorizer = *activation.NewAuthorizerValue(e.Authorizer)
 	if e.hasRequestTime {
-		result.time = activation.NewRequestTime(ctx)
+		result.time = activation.NewReceivedTime(ctx)
 	}
 	result.result.attributes = request.Attributes
 	return result

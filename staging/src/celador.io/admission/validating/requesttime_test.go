@@ -5,6 +5,7 @@ package validating_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -123,6 +124,19 @@ func TestRequestTimeNeedsGate(t *testing.T) {
 		got := strings.Join(messagesFor(t, request.WithReceivedTimestamp(t.Context(), time.Now()), engine, snapshot), "\n")
 		if want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%s: got %q, want %q", expression, got, want)
+		}
+	}
+	for name, test := range map[string]struct {
+		features policyspec.Features
+		want     string
+	}{
+		"off": {nil, "[spec.variables[0].expression: request.time requires the AdmissionPolicyRequestTime feature gate to be enabled " +
+			"spec.validations[0].messageExpression: request.time requires the AdmissionPolicyRequestTime feature gate to be enabled]"},
+		"on": {requestTimeOn, "[]"},
+	} {
+		engine, _ := timed(t, test.features)
+		if got := fmt.Sprint(engine.Errors(tellingTime("p"))); got != test.want {
+			t.Errorf("%s: the status has errors %s, want %s", name, got, test.want)
 		}
 	}
 }

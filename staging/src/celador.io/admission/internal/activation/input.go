@@ -29,7 +29,7 @@ type Input struct {
 	Target     *matching.Target
 	attributes admission.Attributes
 	authorizer *AuthorizerValue
-	time       *RequestTime
+	time       *ReceivedTime
 
 	object, oldObject ref.Val
 	// The following values are nil until they are first read.
@@ -46,7 +46,7 @@ type Input struct {
 // NewInput returns the input for objects of the given target. object and oldObject may be nil. If
 // authorizer is nil, expressions that read 'authorizer' fail, and if time is nil, those that read
 // 'request.time'.
-func NewInput(a admission.Attributes, target *matching.Target, object, oldObject runtime.Object, authorizer *AuthorizerValue, time *RequestTime) *Input {
+func NewInput(a admission.Attributes, target *matching.Target, object, oldObject runtime.Object, authorizer *AuthorizerValue, time *ReceivedTime) *Input {
 	return &Input{
 		Target: target, attributes: a, authorizer: authorizer, time: time,
 		object: ObjectValue(object, Typed), oldObject: ObjectValue(oldObject, Typed),

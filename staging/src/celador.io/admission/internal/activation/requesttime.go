@@ -14,23 +14,23 @@ import (
 	"celador.io/admission/cel/values"
 )
 
-// RequestTime is the value of 'request.time' for all policies of one request. The zero value
+// ReceivedTime is the value of 'request.time' for all policies of one request. The zero value
 // provides none, so that expressions that read it fail. Not safe for concurrent use.
-type RequestTime struct {
+type ReceivedTime struct {
 	ctx      context.Context
 	received metav1.MicroTime
 }
 
-// NewRequestTime returns the time at which the server received the request with the given context.
+// NewReceivedTime returns the time at which the server received the request with the given context.
 // If the context has no such time, it is the time of the first read.
-func NewRequestTime(ctx context.Context) RequestTime { return RequestTime{ctx: ctx} }
+func NewReceivedTime(ctx context.Context) ReceivedTime { return ReceivedTime{ctx: ctx} }
 
 // exists reports whether expressions can read 'request.time'. t may be nil.
-func (t *RequestTime) exists() bool { return t != nil && t.ctx != nil }
+func (t *ReceivedTime) exists() bool { return t != nil && t.ctx != nil }
 
 // get returns the time in UTC and in microseconds, like the requestReceivedTimestamp of an audit
 // event.
-func (t *RequestTime) get() metav1.MicroTime {
+func (t *ReceivedTime) get() metav1.MicroTime {
 	if t.received.IsZero() {
 		received, ok := request.ReceivedTimestampFrom(t.ctx)
 		if !ok {
