@@ -6,6 +6,7 @@ package main
 
 import (
 	"os"
+	_ "time/tzdata" // time zones of expressions where the machine has none
 
 	"k8s.io/component-base/cli"
 

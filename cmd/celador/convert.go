@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/cluster"
@@ -130,7 +131,11 @@ func convertFile(stdin io.Reader, to, file string) (text []byte, lacking []error
 		}
 		for _, f := range own {
 			if to == toNative {
-				lacking = append(lacking, document.Errorf(f.Field, "Kubernetes has no such field, and Celador's kube-apiserver %s", f.Detail))
+				format := "Kubernetes has no such field, and Celador's kube-apiserver %s"
+				if f.Type == field.ErrorTypeInvalid {
+					format = "Kubernetes cannot compile the expression: %s"
+				}
+				lacking = append(lacking, document.Errorf(f.Field, format, f.Detail))
 			}
 		}
 	}

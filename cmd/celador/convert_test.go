@@ -82,6 +82,7 @@ func TestConvertCommand(t *testing.T) {
 	policy := "# limits\napiVersion: admissionregistration.k8s.io/v1beta1 # for 1.28\nkind: ValidatingAdmissionPolicy\nmetadata: {name: a}\nspec:\n  policyType: Singleton\n  validations:\n  - expression: \"true\"\n    failurePolicy: Ignore\n"
 	binding := "---\napiVersion: policy.celador.io/v1\nkind: MutatingAdmissionPolicyBinding\nmetadata: {name: b}\n"
 	lookups := "apiVersion: admissionregistration.k8s.io/v1\nkind: MutatingAdmissionPolicy\nmetadata: {name: l}\nspec: {lookups: [{name: a, apiVersion: v1, kind: Pod}]}\n"
+	timed := "apiVersion: policy.celador.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: t}\nspec: {validations: [{expression: request.time > timestamp(0)}]}\n"
 	webhook := "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: w}\n"
 	for name, text := range map[string]string{"policy.yaml": policy, "binding.yaml": binding, "webhook.yaml": webhook, "broken.yaml": "a: ["} {
 		if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600); err != nil {
@@ -108,6 +109,10 @@ func TestConvertCommand(t *testing.T) {
 		"lookups": {
 			args: []string{"--to", "native", "-"}, stdin: lookups, stdout: lookups, code: exitFailed,
 			stderr: "stdin:4: spec.lookups: Kubernetes has no such field, and Celador's kube-apiserver requires the AdmissionPolicyLookups feature gate to be enabled\n",
+		},
+		"request.time": {
+			args: []string{"--to", "native", "-"}, stdin: timed, stdout: timed, code: exitFailed,
+			stderr: "stdin:4: spec.validations[0].expression: Kubernetes cannot compile the expression: request.time requires the AdmissionPolicyRequestTime feature gate to be enabled\n",
 		},
 		"standard input": {
 			args: []string{"--to", "native", "-"}, stdin: binding,

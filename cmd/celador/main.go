@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	_ "time/tzdata" // time zones of expressions and CronJobs where the machine has none
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

@@ -7,7 +7,7 @@ package main
 
 import (
 	"os"
-	_ "time/tzdata" // time zones of CronJobs where the machine has none
+	_ "time/tzdata" // time zones of expressions and CronJobs where the machine has none
 
 	"k8s.io/component-base/cli"
 	_ "k8s.io/component-base/logs/json/register"          // --logging-format=json

@@ -67,6 +67,7 @@ func TestAlphaGates(t *testing.T) {
 		features.AdmissionPolicyTypeEnforcement,
 		features.MutatingAdmissionPolicyInlineExpressions,
 		features.AdmissionPolicyLookups,
+		features.AdmissionPolicyRequestTime,
 		customresources.CustomResourceConversionRules,
 		customresources.CustomResourceDefaultExpressions,
 	} {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"celador.io/admission/policyspec"
 	"celador.io/admission/validation"
 )
 
@@ -80,7 +81,7 @@ func ourPolicy(manifest, old []byte, defaults defaulting) (field.ErrorList, erro
 		return nil, err
 	}
 	if old == nil {
-		return validation.ValidateValidatingAdmissionPolicy(policy), nil
+		return append(validation.ValidateValidatingAdmissionPolicy(policy), policyspec.DisabledExpressions(&policy.Spec, nil)...), nil
 	}
 	oldPolicy, err := decodePolicy(old, defaults)
 	if err != nil {

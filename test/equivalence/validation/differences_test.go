@@ -58,6 +58,18 @@ var differences = []difference{
 		celador: "FieldValueInvalid spec.mutations[0].jsonPatch.expression Invalid value: \"[JSONPatch{op: 'swap'}]\": compilation failed: ERROR: <input>:1:16: unknown operation 'swap' of a JSON patch: " +
 			"must be one of add, copy, move, remove, replace, test\n | [JSONPatch{op: 'swap'}]\n | ...............^",
 	},
+	{
+		name:   "the time of a request",
+		reason: "request.time is a field with a feature gate, which the error names. Kubernetes has no such field.",
+		explains: func(celador, upstream string) bool {
+			const detail = ": request.time requires the AdmissionPolicyRequestTime feature gate to be enabled"
+			common, found := strings.CutSuffix(celador, detail)
+			return found && strings.HasPrefix(upstream, common+": compilation failed: ") && strings.Contains(upstream, "undefined field 'time'")
+		},
+		shows:    errorsOf(validPolicy, `spec: {validations: [{expression: request.time > timestamp(0)}]}`, ourPolicy, stockPolicy),
+		celador:  `FieldValueInvalid spec.validations[0].expression Invalid value: "request.time > timestamp(0)": request.time requires the AdmissionPolicyRequestTime feature gate to be enabled`,
+		upstream: "FieldValueInvalid spec.validations[0].expression Invalid value: \"request.time > timestamp(0)\": compilation failed: ERROR: <input>:1:8: undefined field 'time'\n | request.time > timestamp(0)\n | .......^",
+	},
 }
 
 // unknownOperation matches the error for a constant that is no operation of a JSON patch.

@@ -40,7 +40,7 @@ func testSuites(t *testing.T, server *livesuite.Server) {
 				if !c.Passed() {
 					t.Errorf("%s: error %v, mismatches %+v", c.Position, c.Err, c.Mismatches)
 				}
-				if c.Err == nil {
+				if c.Err == nil && c.Request.Time.IsZero() { // the server has its own clock
 					expect(t, server, c.Manifests, c.Request, c.Response)
 				}
 			})

@@ -169,6 +169,8 @@ func obstacle(c *suite.CaseResult) string {
 		return "without a policy"
 	case c.Request.Operation == admission.Connect:
 		return "connections"
+	case !c.Request.Time.IsZero():
+		return "requests at a given time"
 	case c.Request.Object != nil && livesuite.IsPolicy(c.Request.Object):
 		return "writes of policies"
 	}

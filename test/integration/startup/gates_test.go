@@ -28,7 +28,7 @@ import (
 const (
 	alphaGates = "--feature-gates=ValidatingAdmissionPolicySingleton=true,ValidatingAdmissionPolicyValidationFailurePolicy=true," +
 		"ValidatingAdmissionPolicyFallbackBinding=true,AdmissionPolicyTypeEnforcement=true,AdmissionPolicyLookups=true," +
-		"MutatingAdmissionPolicySingleton=true,MutatingAdmissionPolicyFallbackBinding=true"
+		"AdmissionPolicyRequestTime=true,MutatingAdmissionPolicySingleton=true,MutatingAdmissionPolicyFallbackBinding=true"
 	allVersions = "--runtime-config=" + group + "/v1beta1=true," + group + "/v1alpha1=true"
 )
 
@@ -110,6 +110,18 @@ kind: ValidatingAdmissionPolicyBinding
 metadata: {name: looking}
 spec: {policyName: looking, validationActions: [Deny]}
 `, `
+kind: ValidatingAdmissionPolicy
+metadata: {name: timed}
+spec:
+  matchConstraints:
+    objectSelector: {matchLabels: {case: timed}}
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
+  validations: [{expression: request.time < timestamp('2020-01-01T00:00:00Z'), message: too late}]
+`, `
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: timed}
+spec: {policyName: timed, validationActions: [Deny]}
+`, `
 kind: MutatingAdmissionPolicy
 metadata: {name: typed}
 spec:
@@ -154,8 +166,11 @@ var (
 		"case=default,special=true": "",
 		"case=typed":                byTypes,
 		"case=looking":              "ValidatingAdmissionPolicy 'looking' with binding 'looking' denied request: the namespace is there",
+		"case=timed":                "ValidatingAdmissionPolicy 'timed' with binding 'timed' denied request: too late",
 	}
 	enforcedOff = requests{
+		"case=timed": "ValidatingAdmissionPolicy 'timed' with binding 'timed' denied request: " +
+			"expression 'request.time < timestamp('2020-01-01T00:00:00Z')' resulted in error: no such key: time",
 		"case=singleton": "",
 		"case=lenient": "ValidatingAdmissionPolicy 'lenient' with binding 'lenient' denied request: " +
 			"expression 'object.data.missing == 'x'' resulted in error: no such key: missing",
@@ -327,6 +342,10 @@ func (s gateServer) expectWritten(t *testing.T) {
 			}
 			sent.SetName("another")
 			got, err := s.write(t, version, sent, metav1.CreateOptions{DryRun: dryRun})
+			if !s.on && strings.Contains(text, "request.time") {
+				expectInvalid(t, err, "spec.validations[0].expression: Invalid value: \"request.time < timestamp('2020-01-01T00:00:00Z')\": request.time requires the AdmissionPolicyRequestTime feature gate to be enabled")
+				continue
+			}
 			if !s.on && strings.Contains(text, "lookups.") {
 				// The expression does not compile without the field that is dropped.
 				expectInvalid(t, err, "undeclared reference to 'lookups'")

@@ -42,6 +42,17 @@ func AuditedMain(m *testing.M, use func(clients Clients, auditLog string), args 
 // the event, which the server may write after the response.
 func AuditEvent(t *testing.T, log, namespace string) auditv1.Event {
 	t.Helper()
+	return auditEvent(t, log, namespace, func(auditv1.ObjectReference) bool { return true })
+}
+
+// AuditEventOf is AuditEvent for the object with a name, among others in the namespace.
+func AuditEventOf(t *testing.T, log, namespace, name string) auditv1.Event {
+	t.Helper()
+	return auditEvent(t, log, namespace, func(object auditv1.ObjectReference) bool { return object.Name == name })
+}
+
+func auditEvent(t *testing.T, log, namespace string, isAbout func(auditv1.ObjectReference) bool) auditv1.Event {
+	t.Helper()
 	var found []auditv1.Event
 	Eventually(t, func(context.Context) error {
 		text, err := os.ReadFile(log)
@@ -57,7 +68,7 @@ func AuditEvent(t *testing.T, log, namespace string) auditv1.Event {
 			if err := json.Unmarshal(line, &event); err != nil {
 				t.Fatalf("%v in %s", err, line)
 			}
-			if event.ObjectRef != nil && event.ObjectRef.Namespace == namespace {
+			if event.ObjectRef != nil && event.ObjectRef.Namespace == namespace && isAbout(*event.ObjectRef) {
 				found = append(found, event)
 			}
 		}

@@ -100,13 +100,14 @@ func (s Strategy[T, Spec, External]) prepare(obj, stored T) {
 	policyspec.DropDisabled(s.kind.spec(obj), s.kind.spec(stored), enabledFeatures())
 }
 
-// Validate returns the validation errors of a new object. Names that end in ".static.k8s.io" belong
+// Validate returns the validation errors of a new object, and an error for each expression whose
+// feature gate is off. Names that end in ".static.k8s.io" belong
 // to manifest files while feature gate ManifestBasedAdmissionControlConfig is on. If the object is
 // valid, Validate also checks whether the user may read the params, the types of expressions, and
 // the policy of a binding; see policyvalidation.Validator.Check.
 func (s Strategy[T, Spec, External]) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
 	created := s.kind.external(obj.(T))
-	errs := s.validator.Validate(created)
+	errs := append(s.validator.Validate(created), policyspec.DisabledExpressions(s.kind.spec(obj.(T)), enabledFeatures())...)
 	if staticNamesReserved() {
 		errs = append(errs, validation.ValidateStaticSuffix(created.GetName(), field.NewPath("metadata", "name"))...)
 	}
@@ -116,11 +117,14 @@ func (s Strategy[T, Spec, External]) Validate(ctx context.Context, obj runtime.O
 	return s.validator.Check(ctx, created, s.kind.external(s.kind.newObject()))
 }
 
-// ValidateUpdate returns the validation errors of an updated object. Like Validate, it calls
+// ValidateUpdate returns the validation errors of an updated object, and an error for each
+// expression whose feature gate is off unless the stored object uses the feature. Like Validate, it calls
 // policyvalidation.Validator.Check only if the object is valid.
 func (s Strategy[T, Spec, External]) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	updated, stored := s.kind.external(obj.(T)), s.kind.external(old.(T))
-	if errs := s.validator.ValidateUpdate(updated, stored); len(errs) > 0 {
+	errs := append(s.validator.ValidateUpdate(updated, stored),
+		policyspec.DisabledExpressions(s.kind.spec(obj.(T)), policyspec.InUse(s.kind.spec(old.(T)), enabledFeatures()))...)
+	if len(errs) > 0 {
 		return errs
 	}
 	return s.validator.Check(ctx, updated, stored)

@@ -40,6 +40,7 @@ func TestFieldsOfValidatingGates(t *testing.T) {
 	)
 	ignore, enforced := new(v1.Ignore), typeChecking(v1.EnforcedTypeChecking)
 	demo := policyKinds[0].demo
+	const timed = "request.time > timestamp('2026-11-28T00:00:00Z')"
 	for name, tc := range map[string]gateCase{
 		"singleton, off: create":                 {sent: demo(singleton), want: demo(), wantGeneration: 1},
 		"singleton, off: update":                 {stored: demo(), sent: demo(singleton), want: demo(), wantGeneration: 7},
@@ -62,6 +63,11 @@ func TestFieldsOfValidatingGates(t *testing.T) {
 		"lookups, off: create":                   {sent: demo(lookup("services", "Service")), want: demo(), wantGeneration: 1},
 		"lookups, off: stored, kept":             {stored: demo(lookup("services", "Service")), sent: demo(lookup("services", "Service"), expression("true")), want: demo(lookup("services", "Service"), expression("true")), wantGeneration: 8},
 		"lookups, on: create":                    {on: features.AdmissionPolicyLookups, sent: demo(lookup("services", "Service")), want: demo(lookup("services", "Service")), wantGeneration: 1},
+		"request.time, off: create":              {sent: demo(expression(timed)), want: demo(expression(timed)), wantFields: []string{"spec.validations[0].expression"}},
+		"request.time, off: update":              {stored: demo(), sent: demo(expression(timed)), want: demo(expression(timed)), wantFields: []string{"spec.validations[0].expression"}},
+		"request.time, off: stored, kept":        {stored: demo(expression(timed)), sent: demo(expression(timed), label), want: demo(expression(timed), label), wantGeneration: 7},
+		"request.time, off: stored, changed":     {stored: demo(expression(timed)), sent: demo(expression("!(" + timed + ")")), want: demo(expression("!(" + timed + ")")), wantGeneration: 8},
+		"request.time, on: create":               {on: features.AdmissionPolicyRequestTime, sent: demo(expression(timed)), want: demo(expression(timed)), wantGeneration: 1},
 		"typeChecking, other gate on: create":    {on: singletons, sent: demo(enforced), want: demo(), wantGeneration: 1},
 	} {
 		t.Run(name, func(t *testing.T) { tc.run(t, policyKinds[0].strategy) })

@@ -33,6 +33,7 @@ type applier struct {
 
 	namespace  *activation.Namespace
 	authorizer *activation.AuthorizerValue
+	time       activation.ReceivedTime
 	// run is 1 when admission is reinvoked, and 0 before.
 	run   int
 	state *reinvocation.Tracker[key]

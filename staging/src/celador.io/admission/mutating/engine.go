@@ -20,6 +20,7 @@ import (
 	"celador.io/admission/internal/structuredmerge"
 	"celador.io/admission/matching"
 	"celador.io/admission/policy"
+	"celador.io/admission/policyspec"
 	"celador.io/admission/review"
 )
 
@@ -40,6 +41,8 @@ type Engine struct {
 	typeConverters TypeConverters
 	pluginName     string
 	shapes         structuredmerge.Shapes
+	// hasRequestTime is set if expressions can read 'request.time'.
+	hasRequestTime bool
 }
 
 // Store holds compiled policies and bindings. See policy.Store.
@@ -53,7 +56,7 @@ func NewEngine(config Config) *Engine {
 	if config.Compiler == nil {
 		config.Compiler = expression.Default()
 	}
-	e := &Engine{typeConverters: config.TypeConverters, pluginName: config.PluginName}
+	e := &Engine{typeConverters: config.TypeConverters, pluginName: config.PluginName, hasRequestTime: config.Features[policyspec.RequestTime]}
 	e.Config = config.Config
 	e.Descriptor.Policy, e.Descriptor.Binding = e.policy, e.binding
 	return e
@@ -120,6 +123,9 @@ func (r *applier) applyAll() error {
 	}
 	r.namespace = activation.NewNamespace(namespace)
 	r.authorizer = activation.NewAuthorizerValue(r.engine.Authorizer)
+	if r.engine.hasRequestTime {
+		r.time = activation.NewReceivedTime(r.ctx)
+	}
 	defer r.countEvaluations()
 	for i := range r.invocations {
 		if err := r.applyPolicy(&r.invocations[i]); err != nil {

@@ -44,6 +44,7 @@ func (e *Engine) policy(p *v1.MutatingAdmissionPolicy) *policy.Policy[Body] {
 	p = policyspec.Effective(p, func(p *v1.MutatingAdmissionPolicy) *v1.MutatingAdmissionPolicySpec { return &p.Spec }, e.Features)
 	spec := &p.Spec
 	return policy.New(e.Compiler, p, policyspec.Mutating(spec), func(c *policy.Compilation) Body {
+		c.ReportAll(policyspec.DisabledExpressions(spec, e.Features))
 		b := Body{mutations: make([]mutation, len(spec.Mutations))}
 		for e, compiled := range c.Expressions() {
 			m := &b.mutations[e.Index]

@@ -19,7 +19,7 @@ func (r *applier) input(target *matching.Target) *activation.Input {
 			return in
 		}
 	}
-	in := activation.NewInput(r.request.Attributes, target, nil, nil, r.authorizer)
+	in := activation.NewInput(r.request.Attributes, target, nil, nil, r.authorizer, &r.time)
 	r.inputs = append(r.inputs, in)
 	return in
 }

@@ -105,6 +105,13 @@ func (c *Compilation) Report(path *field.Path, err error) {
 	c.broken = append(c.broken, fmt.Errorf("%v: %w", path, err))
 }
 
+// ReportAll records errors of fields for Policy.Errors, as Report does.
+func (c *Compilation) ReportAll(errs field.ErrorList) {
+	for _, err := range errs {
+		c.broken = append(c.broken, fmt.Errorf("%s: %s", err.Field, err.Detail))
+	}
+}
+
 // announce tells the tracer of the compiler, if there is one, which program evaluates which field
 // of the policy. It leaves out the indexes of lookups, which are evaluated apart from requests.
 func (c *Compilation) announce(compiler *expression.Compiler, policy string) {

@@ -72,8 +72,29 @@ func gatedFields(spec any) []gatedField {
 	return fields
 }
 
-// InUse returns the enabled features and those whose fields are set in the stored spec. They are
-// the features that an update of the spec may use.
+// gatedExpressions returns the expressions of a policy that need RequestTime, and nil for a binding.
+// spec is a pointer to one of the types of Spec.
+func gatedExpressions(spec any) []*Expression {
+	var policy *Anatomy
+	switch spec := spec.(type) {
+	case *v1.ValidatingAdmissionPolicySpec:
+		policy = Validating(spec)
+	case *v1.MutatingAdmissionPolicySpec:
+		policy = Mutating(spec)
+	default:
+		return nil
+	}
+	var found []*Expression
+	for i := range policy.Expressions {
+		if e := &policy.Expressions[i]; e.ReadsRequestTime() {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// InUse returns the enabled features and those that the stored spec uses, in a field or in an
+// expression. They are the features that an update of the spec may use.
 func InUse[S Spec](stored *S, features Features) Features {
 	used := Features{}
 	maps.Copy(used, features)
@@ -82,12 +103,15 @@ func InUse[S Spec](stored *S, features Features) Features {
 			used[f.feature] = true
 		}
 	}
+	if !used[RequestTime] && len(gatedExpressions(stored)) > 0 {
+		used[RequestTime] = true
+	}
 	return used
 }
 
 // DropDisabled clears the fields of spec whose feature is disabled, unless the stored spec uses
 // the feature: an update must not lose what was written while the feature was enabled. On create
-// the stored spec is empty.
+// the stored spec is empty. Expressions that need a feature stay: see DisabledExpressions.
 func DropDisabled[S Spec](spec, stored *S, features Features) {
 	features = InUse(stored, features)
 	for _, f := range gatedFields(spec) {
@@ -97,10 +121,15 @@ func DropDisabled[S Spec](spec, stored *S, features Features) {
 	}
 }
 
-// Disabled returns an error for each field of spec that is set and whose feature is disabled. A
-// manifest file with such a field is rejected, because its author would not notice a dropped
-// field.
+// Disabled returns an error for each field of spec that is set and whose feature is disabled, and
+// the errors of DisabledExpressions. A manifest file with such a field is rejected, because its
+// author would not notice a dropped field.
 func Disabled[S Spec](spec *S, features Features) field.ErrorList {
+	return append(DisabledFields(spec, features), DisabledExpressions(spec, features)...)
+}
+
+// DisabledFields returns an error for each field of spec that DropDisabled clears for a new object.
+func DisabledFields[S Spec](spec *S, features Features) field.ErrorList {
 	var errs field.ErrorList
 	for _, f := range gatedFields(spec) {
 		if f.isSet && !features[f.feature] {
@@ -110,11 +139,24 @@ func Disabled[S Spec](spec *S, features Features) field.ErrorList {
 	return errs
 }
 
+// DisabledExpressions returns an error for each expression of spec that needs a disabled feature.
+// The API rejects a policy with such an expression, because there is no field that it could drop.
+func DisabledExpressions[S Spec](spec *S, features Features) field.ErrorList {
+	if features[RequestTime] {
+		return nil
+	}
+	var errs field.ErrorList
+	for _, e := range gatedExpressions(spec) {
+		errs = append(errs, field.Invalid(e.Path, e.Source, fmt.Sprintf("request.time requires the %s feature gate to be enabled", RequestTime)))
+	}
+	return errs
+}
+
 // Effective returns the object without the fields whose feature is disabled. It returns the
 // object itself if it has no such field, and otherwise a copy. spec returns the spec of an
 // object.
 func Effective[O interface{ DeepCopy() O }, S Spec](object O, spec func(O) *S, features Features) O {
-	if len(Disabled(spec(object), features)) == 0 {
+	if len(DisabledFields(spec(object), features)) == 0 {
 		return object
 	}
 	object = object.DeepCopy()

@@ -74,7 +74,7 @@ func testGatedFields[S policyspec.Spec](t *testing.T, features map[string]policy
 	every := policyspec.Features{
 		policyspec.Singleton: true, policyspec.ValidationFailurePolicy: true, policyspec.FallbackBinding: true,
 		policyspec.MutatingSingleton: true, policyspec.MutatingFallbackBinding: true,
-		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true, policyspec.Lookups: true,
+		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true, policyspec.Lookups: true, policyspec.RequestTime: true,
 	}
 	set, fields := full[S]()
 	gated := map[string]bool{}
@@ -198,7 +198,7 @@ func TestFeatures(t *testing.T) {
 	all := policyspec.Features{
 		policyspec.Singleton: true, policyspec.ValidationFailurePolicy: true, policyspec.FallbackBinding: true,
 		policyspec.MutatingSingleton: true, policyspec.MutatingFallbackBinding: true,
-		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true, policyspec.Lookups: true,
+		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true, policyspec.Lookups: true, policyspec.RequestTime: true,
 	}
 	if diff := cmp.Diff(all, policyspec.FeaturesOf(gates(all))); diff != "" {
 		t.Errorf("features differ (-want +got):\n%s", diff)
@@ -222,4 +222,48 @@ func without(features policyspec.Features, disabled policyspec.Feature) policysp
 	rest := maps.Clone(features)
 	rest[disabled] = false
 	return rest
+}
+
+// Expressions that read request.time are not fields that could be dropped, but need a gate, too.
+func TestGatedExpressions(t *testing.T) {
+	const source = "request.time > timestamp('2027-01-01T00:00:00Z')"
+	validating := func(source string) *v1.ValidatingAdmissionPolicySpec {
+		return &v1.ValidatingAdmissionPolicySpec{
+			MatchConditions: []v1.MatchCondition{{Name: "c", Expression: source}},
+			Variables:       []v1.Variable{{Name: "v", Expression: source}},
+			Validations:     []v1.Validation{{Expression: source, MessageExpression: "string(request.time)"}},
+		}
+	}
+	mutating := &v1.MutatingAdmissionPolicySpec{Mutations: []v1.Mutation{{PatchType: v1.PatchTypeJSONPatch, JSONPatch: &v1.JSONPatch{Expression: "[JSONPatch{op: 'add', path: '/a', value: string(request.time)}]"}}}}
+	on := policyspec.Features{policyspec.RequestTime: true}
+	for name, test := range map[string]struct {
+		errs field.ErrorList
+		want []string
+	}{
+		"validating, off": {policyspec.Disabled(validating(source), nil), []string{
+			"spec.matchConditions[0].expression", "spec.variables[0].expression", "spec.validations[0].expression", "spec.validations[0].messageExpression"}},
+		"validating, on":                    {policyspec.Disabled(validating(source), on), nil},
+		"validating, one":                   {policyspec.Disabled(validating("true"), nil), []string{"spec.validations[0].messageExpression"}},
+		"validating, stored with it":        {policyspec.Disabled(validating(source), policyspec.InUse(validating(source), nil)), nil},
+		"validating, fields to drop":        {policyspec.DisabledFields(validating(source), nil), nil},
+		"mutating, off":                     {policyspec.DisabledExpressions(mutating, nil), []string{"spec.mutations[0].jsonPatch.expression"}},
+		"mutating, on":                      {policyspec.DisabledExpressions(mutating, on), nil},
+		"binding, which has no expressions": {policyspec.DisabledExpressions(&v1.MutatingAdmissionPolicyBindingSpec{}, nil), nil},
+	} {
+		var got []string
+		for _, err := range test.errs {
+			got = append(got, err.Field)
+			if want := "request.time requires the AdmissionPolicyRequestTime feature gate to be enabled"; err.Type != field.ErrorTypeInvalid || err.Detail != want {
+				t.Errorf("%s: error %v, want Invalid with detail %q", name, err, want)
+			}
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s: fields of errors (-want +got):\n%s", name, diff)
+		}
+	}
+	kept := validating(source)
+	policyspec.DropDisabled(kept, validating(source), nil)
+	if diff := cmp.Diff(validating(source), kept); diff != "" {
+		t.Errorf("DropDisabled changes expressions (-want +got):\n%s", diff)
+	}
 }

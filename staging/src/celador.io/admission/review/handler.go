@@ -11,10 +11,12 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	endpoints "k8s.io/apiserver/pkg/endpoints/request"
 )
 
 // MaxBytes bounds a review. API servers accept requests of up to 3 MiB, and a review has two
@@ -24,15 +26,20 @@ const MaxBytes = 8 << 20
 // Handler returns a handler of the requests with which API servers call a webhook. It answers each
 // AdmissionReview with the response that decide returns. It answers with an API status instead if
 // it cannot: 400 or 413 for a body that FromReview does not accept, and 504 if decide returns nil.
-// API servers show the message of the status, and apply the failurePolicy of the webhook.
+// API servers show the message of the status, and apply the failurePolicy of the webhook. The context
+// of decide has the time at which the handler was called, unless that of the call has one.
 func Handler(decide func(context.Context, *Request) *admissionv1.AdmissionResponse) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := r.Context()
+		if _, ok := endpoints.ReceivedTimestampFrom(ctx); !ok {
+			ctx = endpoints.WithReceivedTimestamp(ctx, time.Now())
+		}
 		request, err := read(http.MaxBytesReader(w, r.Body, MaxBytes))
 		if err != nil {
 			WriteError(w, err)
 			return
 		}
-		response := decide(r.Context(), request)
+		response := decide(ctx, request)
 		if response == nil {
 			WriteError(w, apierrors.NewTimeoutError("the webhook did not decide in time", 0))
 			return

@@ -17,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	endpoints "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/util/webhook"
 	"k8s.io/client-go/rest"
 
@@ -47,7 +48,7 @@ func client(t *testing.T, server *httptest.Server) *rest.RESTClient {
 
 func TestHandler(t *testing.T) {
 	server := httptest.NewTLSServer(review.Handler(func(ctx context.Context, r *review.Request) *admissionv1.AdmissionResponse {
-		if ctx.Err() != nil || r.GetName() != "started" {
+		if _, timed := endpoints.ReceivedTimestampFrom(ctx); !timed || ctx.Err() != nil || r.GetName() != "started" {
 			return r.Response(apierrors.NewBadRequest("bad"))
 		}
 		return r.Response(nil, "beware")

@@ -14,6 +14,7 @@ import (
 	"celador.io/admission/cel/expression"
 	"celador.io/admission/matching"
 	"celador.io/admission/policy"
+	"celador.io/admission/policyspec"
 	"celador.io/admission/review"
 )
 
@@ -23,6 +24,8 @@ type Config = policy.Config
 // Engine evaluates validating policies. Safe for concurrent use.
 type Engine struct {
 	policy.Engine[*v1.ValidatingAdmissionPolicy, *v1.ValidatingAdmissionPolicyBinding, Body]
+	// hasRequestTime is set if expressions can read 'request.time'.
+	hasRequestTime bool
 }
 
 // Store holds compiled policies and bindings. See policy.Store.
@@ -36,7 +39,7 @@ func NewEngine(config Config) *Engine {
 	if config.Compiler == nil {
 		config.Compiler = expression.Default()
 	}
-	e := &Engine{}
+	e := &Engine{hasRequestTime: config.Features[policyspec.RequestTime]}
 	e.Config = config
 	e.Descriptor.Policy, e.Descriptor.Binding = e.policy, e.binding
 	return e

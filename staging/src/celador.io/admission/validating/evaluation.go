@@ -40,8 +40,9 @@ type requestState struct {
 	objects admission.ObjectInterfaces
 	engine  *Engine
 	matches policy.Matches[Body]
-	// authorizer is shared by all expressions.
+	// authorizer and time are shared by all expressions.
 	authorizer activation.AuthorizerValue
+	time       activation.ReceivedTime
 	// namespace is set when the first policy is evaluated.
 	namespace    activation.Namespace
 	hasNamespace bool
@@ -59,6 +60,9 @@ func newEvaluation(ctx context.Context, e *Engine, request *matching.Request, ob
 	result.request = *request
 	result.matches.Init(ctx, &result.request)
 	result.authorizer = *activation.NewAuthorizerValue(e.Authorizer)
+	if e.hasRequestTime {
+		result.time = activation.NewReceivedTime(ctx)
+	}
 	result.result.attributes = request.Attributes
 	return result
 }
@@ -185,7 +189,7 @@ func (e *evaluation) input(target *matching.Target) (*activation.Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := activation.NewInput(e.request.Attributes, target, object, oldObject, &e.authorizer)
+	in := activation.NewInput(e.request.Attributes, target, object, oldObject, &e.authorizer, &e.time)
 	e.inputs = append(e.inputs, in)
 	return in, nil
 }

@@ -44,6 +44,7 @@ func (e *Engine) policy(p *v1.ValidatingAdmissionPolicy) *policy.Policy[Body] {
 	spec := &p.Spec
 	anatomy := policyspec.Validating(spec)
 	return policy.New(e.Compiler, p, anatomy, func(c *policy.Compilation) Body {
+		c.ReportAll(policyspec.DisabledExpressions(spec, e.Features))
 		b := Body{validations: make([]validation, len(spec.Validations)), annotations: make([]annotation, len(spec.AuditAnnotations))}
 		for i := range spec.Validations {
 			v := &spec.Validations[i]

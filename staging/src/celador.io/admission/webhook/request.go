@@ -149,7 +149,7 @@ func (r *Request) series(v *version) *expression.Series {
 		if a.VersionedKind != r.own.Kind {
 			target = &matching.Target{Resource: r.own.Resource, Kind: a.VersionedKind}
 		}
-		v.input = activation.NewInput(r.attributes, target, a.VersionedObject.Object(), a.VersionedOldObject.Object(), r.authorizer)
+		v.input = activation.NewInput(r.attributes, target, a.VersionedObject.Object(), a.VersionedOldObject.Object(), r.authorizer, nil)
 	}
 	return r.memory.Begin(r.ctx, activation.Subject{Input: v.input}, policyspec.MatchCondition, nil, celconfig.RuntimeCELCostBudgetMatchConditions)
 }

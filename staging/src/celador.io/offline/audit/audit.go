@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/endpoints/request"
 
 	"celador.io/offline/manifest"
 )
@@ -62,7 +63,8 @@ func (e *UnreadError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *UnreadError) Unwrap() error { return e.Err }
 
-// Audit evaluates the policies over objects, several at a time. It holds only a few objects in
+// Audit evaluates the policies over objects, several at a time. They read its beginning as
+// request.time. It holds only a few objects in
 // memory. An *UnreadError of the source becomes part of the report. Audit returns the first other
 // error of the source, or that of the context. progress is called with the number of objects that
 // were read so far; calls do not overlap.
@@ -71,6 +73,8 @@ func (a *Auditor) Audit(ctx context.Context, objects iter.Seq2[Object, error], p
 		sequence int
 		object   Object
 	}
+	// All policies read the same time, as if the audit were one request.
+	ctx = request.WithReceivedTimestamp(ctx, time.Now())
 	c := a.newCollector()
 	jobs := make(chan job)
 	group, ctx := errgroup.WithContext(ctx)

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
+	endpoints "k8s.io/apiserver/pkg/endpoints/request"
 	kjson "sigs.k8s.io/json"
 )
 
@@ -36,6 +38,7 @@ func (c *Cluster) Admit(ctx context.Context, request *Request) (*Response, error
 // admit returns the response to a request. It evaluates the policies of r, and records in r what
 // they did.
 func (c *Cluster) admit(ctx context.Context, request *Request, r *results) (*Response, error) {
+	ctx = received(ctx, request.Time)
 	l := newLayer(c.objects)
 	call, err := c.newCall(ctx, request, l)
 	if err != nil {
@@ -62,6 +65,14 @@ func (c *Cluster) admit(ctx context.Context, request *Request, r *results) (*Res
 	}
 	c.addResults(response, r)
 	return response, nil
+}
+
+// received returns a context with the time at which a request is received, which may be zero.
+func received(ctx context.Context, at time.Time) context.Context {
+	if _, ok := endpoints.ReceivedTimestampFrom(ctx); at.IsZero() && !ok {
+		at = time.Now()
+	}
+	return endpoints.WithReceivedTimestamp(ctx, at)
 }
 
 // errConnected is the error that a CONNECT request gets after all policies have admitted it, since

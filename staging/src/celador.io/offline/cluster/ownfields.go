@@ -15,35 +15,55 @@ import (
 )
 
 // OwnFields returns an error for each field of a policy or binding, in either group, that
-// Kubernetes does not have. The detail names the feature gate. OwnFields fails if the object cannot
-// be decoded.
+// Kubernetes does not have, or whose expression it does not compile. The detail names the feature
+// gate. OwnFields fails if the object cannot be decoded.
 func OwnFields(object *unstructured.Unstructured) (field.ErrorList, error) {
-	fields, _, err := gatedFields(object, nil)
-	return fields, err
+	own, err := gatedFields(object, nil)
+	return append(own.fields, own.expressions...), err
 }
 
-// DisabledFields is OwnFields for those fields whose feature gate is not enabled.
+// DisabledFields returns an error for each field of a policy or binding, in either group, that the
+// server drops because its feature gate is not enabled. DisabledFields fails if the object cannot be
+// decoded.
 func (b *Base) DisabledFields(object *unstructured.Unstructured) (field.ErrorList, error) {
-	fields, _, err := gatedFields(object, b.backend.Features())
-	return fields, err
+	disabled, err := gatedFields(object, b.backend.Features())
+	return disabled.fields, err
 }
 
-// FeatureGates returns the feature gates that fields of the policies and bindings among the objects
-// need, as EnableFeatures takes them. Objects that cannot be decoded need none.
+// FeatureGates returns the feature gates that the policies and bindings among the objects need, as EnableFeatures takes them. Objects that cannot be decoded need none.
 func FeatureGates(objects ...*unstructured.Unstructured) map[string]bool {
 	gates := map[string]bool{}
 	for _, object := range objects {
-		_, used, _ := gatedFields(object, nil)
-		for feature := range maps.Keys(used) {
+		own, _ := gatedFields(object, nil)
+		for feature := range maps.Keys(own.inUse) {
 			gates[string(feature)] = true
 		}
 	}
 	return gates
 }
 
-func gatedFields(object *unstructured.Unstructured, features policyspec.Features) (field.ErrorList, policyspec.Features, error) {
+// RequestTimeReads returns the paths of the expressions of a policy, in either group, that read
+// request.time. It returns none for other objects, and for those that cannot be decoded.
+func RequestTimeReads(object *unstructured.Unstructured) []string {
+	var paths []string
+	own, _ := gatedFields(object, nil)
+	for _, e := range own.expressions {
+		paths = append(paths, e.Field)
+	}
+	return paths
+}
+
+// gated holds errors for the fields and expressions of an object that need a feature, and the
+// features that it uses.
+type gated struct {
+	fields, expressions field.ErrorList
+	inUse               policyspec.Features
+}
+
+// gatedFields returns what an object has that needs other features than the given ones.
+func gatedFields(object *unstructured.Unstructured, features policyspec.Features) (gated, error) {
 	if group := object.GroupVersionKind().Group; group != v1.GroupName && group != v1.PolyfillGroupVersion.Group {
-		return nil, nil, nil
+		return gated{}, nil
 	}
 	switch object.GetKind() {
 	case ValidatingKind:
@@ -53,13 +73,14 @@ func gatedFields(object *unstructured.Unstructured, features policyspec.Features
 	case ValidatingKind + "Binding":
 		return gatedFieldsOf(object, features, func(o *v1.ValidatingAdmissionPolicyBinding) *v1.ValidatingAdmissionPolicyBindingSpec { return &o.Spec })
 	}
-	return nil, nil, nil // all fields of the binding of a mutating policy are Kubernetes'
+	return gated{}, nil // all fields of the binding of a mutating policy are Kubernetes'
 }
 
-func gatedFieldsOf[T any, S policyspec.Spec](object *unstructured.Unstructured, features policyspec.Features, spec func(*T) *S) (field.ErrorList, policyspec.Features, error) {
+func gatedFieldsOf[T any, S policyspec.Spec](object *unstructured.Unstructured, features policyspec.Features, spec func(*T) *S) (gated, error) {
 	typed := new(T)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed); err != nil {
-		return nil, nil, err
+		return gated{}, err
 	}
-	return policyspec.Disabled(spec(typed), features), policyspec.InUse(spec(typed), nil), nil
+	s := spec(typed)
+	return gated{policyspec.DisabledFields(s, features), policyspec.DisabledExpressions(s, features), policyspec.InUse(s, nil)}, nil
 }

@@ -4,6 +4,8 @@
 package cluster
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
@@ -32,6 +34,9 @@ type Request struct {
 	// Options are the fields of CreateOptions, UpdateOptions or DeleteOptions. May be nil.
 	Options map[string]any
 	DryRun  bool
+	// Time is when the server receives the request, which expressions read as request.time. Zero
+	// means the ReceivedTimestamp in the context of Admit, or else now.
+	Time time.Time
 	// UserInfo is the user who sends the request. Nil means the administrator "kubernetes-admin" of
 	// group "system:masters".
 	UserInfo user.Info

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/cel-go/common/ast"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	"celador.io/admission/policyspec"
 	admissionv1 "celador.io/api/admissionregistration/v1"
 	"celador.io/offline/cluster"
 	"celador.io/offline/report"
@@ -32,9 +34,14 @@ type draft struct {
 	objects []*unstructured.Unstructured
 	samples []*unstructured.Unstructured
 	text    strings.Builder
+	// time is the time of all requests. It is nil unless a policy reads request.time.
+	time *metav1.Time
 }
 
 func (d *draft) begin(name, file string, gates map[string]bool) {
+	if gates[string(policyspec.RequestTime)] {
+		d.time = new(metav1.NewTime(time.Now().UTC().Truncate(time.Second)))
+	}
 	header, _ := yaml.Marshal(map[string]any{"name": name})
 	fmt.Fprintf(&d.text, "apiVersion: %s\nkind: %s\nmetadata:\n%s", suite.APIVersion, suite.Kind, indent(string(header), "  "))
 	if len(gates) > 0 {
@@ -278,6 +285,7 @@ type attempt struct {
 
 func (d *draft) attempt(ctx context.Context, p *policy, from start, withPolicies *cluster.Cluster) *attempt {
 	request, object := newRequest(from, d.objects)
+	request.time = d.time
 	s := &search{cluster: withPolicies, kind: p.object.GetKind(), policy: p.object.GetName(), request: request}
 	if wanted := p.labels(func(m *admissionv1.MatchResources) *metav1.LabelSelector { return m.ObjectSelector }); len(wanted) > 0 {
 		object.SetLabels(labels.Merge(object.GetLabels(), wanted))

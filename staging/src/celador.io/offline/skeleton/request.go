@@ -27,6 +27,8 @@ type request struct {
 	// resource is set for a CONNECT only. Otherwise, the kind of the subject determines the
 	// resource.
 	resource *metav1.GroupVersionResource
+	// time is set if a policy reads request.time.
+	time *metav1.Time
 }
 
 // connectOptions maps subresources to the kinds of the bodies of CONNECT requests for them.
@@ -82,6 +84,9 @@ func (r *request) send(subject *unstructured.Unstructured) *cluster.Request {
 	if r.operation == admission.Delete {
 		out.Object, out.OldObject = nil, subject
 	}
+	if r.time != nil {
+		out.Time = r.time.Time
+	}
 	if r.resource != nil {
 		out.Resource.Group, out.Resource.Version, out.Resource.Resource = r.resource.Group, r.resource.Version, r.resource.Resource
 		out.Name = r.stored.GetName()
@@ -91,7 +96,7 @@ func (r *request) send(subject *unstructured.Unstructured) *cluster.Request {
 
 // write returns the request with the given subject, in the form in which a suite has it.
 func (r *request) write(subject *unstructured.Unstructured) (suite.Request, error) {
-	out := suite.Request{SubResource: r.subresource, Resource: r.resource}
+	out := suite.Request{SubResource: r.subresource, Resource: r.resource, Time: r.time}
 	source := func(object *unstructured.Unstructured) (*suite.Manifest, error) {
 		if object == nil {
 			return nil, nil

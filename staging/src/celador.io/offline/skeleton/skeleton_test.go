@@ -343,6 +343,12 @@ spec:
 			contains: []string{"metadata:\n  name: policy\nfeatureGates:\n  AdmissionPolicyLookups: true\nmanifests:\n"},
 		},
 		{
+			name:     "the time of the request",
+			policy:   validatingPolicy("", "v1", "configmaps", "  validations: [{expression: \"request.time > timestamp(0) && object.metadata.name != 'x'\"}]"),
+			want:     map[string]string{"validations[0] is satisfied": "passed", "validations[0] is violated": "passed"},
+			contains: []string{"featureGates:\n  AdmissionPolicyRequestTime: true\n", "\n    time: \"20"},
+		},
+		{
 			name: "mutation of a pod", policy: `apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicy
 metadata: {name: p}

@@ -230,6 +230,9 @@ func (l *loader) request(path string, spec *Request) *cluster.Request {
 			l.fail(path+".resource", "version and resource are required, such as group: apps, version: v1, resource: deployments")
 		}
 	}
+	if spec.Time != nil {
+		request.Time = spec.Time.Time
+	}
 	if u := spec.UserInfo; u != nil {
 		info := &user.DefaultInfo{Name: u.Username, UID: u.UID, Groups: u.Groups, Extra: map[string][]string{}}
 		for key, values := range u.Extra {

@@ -261,6 +261,9 @@ func (r *Runner) runCase(ctx context.Context, test *Test, c *testCase, shared fi
 		result.Err = c.refused(test.document, err)
 		return result
 	}
+	if result.Err = lacksTime(test.document, c, shared.objects, result.Response); result.Err != nil {
+		return result
+	}
 	if c.spec.Expect.Decision != Error {
 		if result.Err = unservedKind(created, shared.objects, result.Response); result.Err != nil {
 			return result

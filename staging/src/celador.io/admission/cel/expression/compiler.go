@@ -274,9 +274,10 @@ func PatchDeclarations() environment.VersionedOptions {
 }
 
 // RequestDeclarations declares Request and NamespaceObject, which have the same types in every
-// environment.
+// environment. It declares RequestTime whether or not requests have it.
 func RequestDeclarations() environment.VersionedOptions {
 	request, namespace := plugincel.BuildRequestType(), plugincel.BuildNamespaceType()
+	request.Fields[RequestTime] = apiservercel.NewDeclField(RequestTime, apiservercel.TimestampType, true, nil, nil)
 	return environment.VersionedOptions{
 		IntroducedVersion: always,
 		EnvOptions: []cel.EnvOption{

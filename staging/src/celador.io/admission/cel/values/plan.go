@@ -25,7 +25,9 @@ const (
 	formString
 	formBytes
 	formIntOrString
-	// formMarshaler stands for types with their own JSON encoding.
+	// formTimestamp stands for Timestamp.
+	formTimestamp
+	// formMarshaler stands for other types with their own JSON encoding.
 	formMarshaler
 	formInterface
 	formPointer
@@ -117,6 +119,8 @@ func (s *planSet) formOf(t reflect.Type, entry *value.TypeReflectCacheEntry) for
 		return formInterface
 	case t == intOrStringType && !s.unstructured:
 		return formIntOrString
+	case t == timestampType:
+		return formTimestamp
 	case entry.CanConvertToUnstructured():
 		return formMarshaler
 	}

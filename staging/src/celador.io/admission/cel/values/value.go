@@ -59,6 +59,8 @@ func (p *plan) value(v reflect.Value) ref.Val {
 		default:
 			return p.marshal(v)
 		}
+	case formTimestamp:
+		return types.Timestamp{Time: v.Interface().(Timestamp).Time.Time}
 	case formMarshaler:
 		return p.marshal(v)
 	case formInterface:

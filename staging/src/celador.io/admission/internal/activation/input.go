@@ -29,6 +29,7 @@ type Input struct {
 	Target     *matching.Target
 	attributes admission.Attributes
 	authorizer *AuthorizerValue
+	time       *ReceivedTime
 
 	object, oldObject ref.Val
 	// The following values are nil until they are first read.
@@ -43,10 +44,11 @@ type Input struct {
 }
 
 // NewInput returns the input for objects of the given target. object and oldObject may be nil. If
-// authorizer is nil, expressions that read 'authorizer' fail.
-func NewInput(a admission.Attributes, target *matching.Target, object, oldObject runtime.Object, authorizer *AuthorizerValue) *Input {
+// authorizer is nil, expressions that read 'authorizer' fail, and if time is nil, those that read
+// 'request.time'.
+func NewInput(a admission.Attributes, target *matching.Target, object, oldObject runtime.Object, authorizer *AuthorizerValue, time *ReceivedTime) *Input {
 	return &Input{
-		Target: target, attributes: a, authorizer: authorizer,
+		Target: target, attributes: a, authorizer: authorizer, time: time,
 		object: ObjectValue(object, Typed), oldObject: ObjectValue(oldObject, Typed),
 	}
 }
@@ -109,7 +111,11 @@ func (in *Input) originalResource() schema.GroupVersionResource {
 }
 
 func (in *Input) admissionRequest(resource schema.GroupVersionResource) ref.Val {
-	return values.Of(plugincel.CreateAdmissionRequest(matching.Original(in.attributes), metav1.GroupVersionResource(resource), metav1.GroupVersionKind(in.Target.Kind)))
+	request := plugincel.CreateAdmissionRequest(matching.Original(in.attributes), metav1.GroupVersionResource(resource), metav1.GroupVersionKind(in.Target.Kind))
+	if in.time.exists() {
+		return values.Of(timedRequest{request, values.Timestamp{Time: in.time.get()}})
+	}
+	return values.Of(request)
 }
 
 func (in *Input) authorizerVal() ref.Val {

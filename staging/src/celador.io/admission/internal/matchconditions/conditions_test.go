@@ -28,7 +28,7 @@ func series(ctx context.Context, budget int64) *expression.Series {
 	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 	kind, resource := pod.GroupVersionKind(), corev1.SchemeGroupVersion.WithResource("pods")
 	a := admission.NewAttributesRecord(pod, nil, kind, "blue", "web", resource, "", admission.Create, nil, false, &user.DefaultInfo{Name: "jane"})
-	input := activation.NewInput(a, &matching.Target{Resource: resource, Kind: kind}, pod, nil, nil)
+	input := activation.NewInput(a, &matching.Target{Resource: resource, Kind: kind}, pod, nil, nil, nil)
 	return new(activation.Memory).Begin(ctx, activation.Subject{Input: input}, policyspec.MatchCondition, nil, budget)
 }
 

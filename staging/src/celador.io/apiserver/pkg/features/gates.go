@@ -44,6 +44,11 @@ const (
 // request, as package policyspec describes. It works like the gates above.
 const AdmissionPolicyLookups = policyspec.Lookups
 
+// AdmissionPolicyRequestTime (alpha, off by default) lets expressions of policies read request.time,
+// as package policyspec describes. While it is off, the API rejects such expressions in policies
+// that have none yet, and they fail in policies that do.
+const AdmissionPolicyRequestTime = policyspec.RequestTime
+
 // notShipped are the stages of gates that Kubernetes does not have.
 var notShipped = featuregate.VersionedSpecs{{Version: version.MajorMinor(1, 37), Default: false, PreRelease: featuregate.Alpha}}
 
@@ -67,6 +72,7 @@ var gates = map[featuregate.Feature]featuregate.VersionedSpecs{
 	AdmissionPolicyTypeEnforcement:                   notShipped,
 	MutatingAdmissionPolicyInlineExpressions:         notShipped,
 	AdmissionPolicyLookups:                           notShipped,
+	AdmissionPolicyRequestTime:                       notShipped,
 }
 
 func init() {

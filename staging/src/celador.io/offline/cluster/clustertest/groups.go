@@ -165,11 +165,11 @@ func (strategy) PrepareForCreate(_ context.Context, object runtime.Object) {
 func (strategy) Validate(_ context.Context, object runtime.Object) (errs field.ErrorList) {
 	switch o := object.(type) {
 	case *v1.ValidatingAdmissionPolicy:
-		return validation.ValidateValidatingAdmissionPolicy(o)
+		return append(validation.ValidateValidatingAdmissionPolicy(o), policyspec.DisabledExpressions(&o.Spec, Backend.Features())...)
 	case *v1.ValidatingAdmissionPolicyBinding:
 		return validation.ValidateValidatingAdmissionPolicyBinding(o)
 	case *v1.MutatingAdmissionPolicy:
-		return validation.ValidateMutatingAdmissionPolicy(o, Backend.Features())
+		return append(validation.ValidateMutatingAdmissionPolicy(o, Backend.Features()), policyspec.DisabledExpressions(&o.Spec, Backend.Features())...)
 	case *v1.MutatingAdmissionPolicyBinding:
 		return validation.ValidateMutatingAdmissionPolicyBinding(o)
 	case *corev1.ConfigMap:

@@ -46,6 +46,7 @@ const (
 	// valid, invalid, params and singleton are validating policies.
 	valid     = `{metadata: {name: demo}, spec: {failurePolicy: Fail, ` + rules + `, validations: [{expression: "true"}]}}`
 	invalid   = `{metadata: {name: demo}, spec: {failurePolicy: Fail, ` + rules + `, validations: [{expression: "nothing"}]}}`
+	timed     = `{metadata: {name: demo}, spec: {failurePolicy: Fail, ` + rules + `, validations: [{expression: "request.time > timestamp(0)"}]}}`
 	params    = `{metadata: {name: demo}, spec: {failurePolicy: Fail, ` + rules + `, validations: [{expression: "true"}], paramKind: {apiVersion: v1, kind: Secret}}}`
 	singleton = `{metadata: {name: demo}, spec: {failurePolicy: Fail, ` + rules + `, validations: [{expression: "true"}], policyType: Singleton}}`
 
@@ -211,6 +212,12 @@ func TestReview(t *testing.T) {
 			resource: validatingPolicies, object: looking("ConfigMap", "Cached"), wantKind: "ValidatingAdmissionPolicy",
 			wantErr: "spec.lookups: Forbidden: requires the AdmissionPolicyLookups feature gate to be enabled",
 		},
+		"request.time": {on: features.AdmissionPolicyRequestTime, resource: validatingPolicies, object: timed},
+		"disabled request.time": {
+			resource: validatingPolicies, object: timed, wantKind: "ValidatingAdmissionPolicy",
+			wantErr: `spec.validations[0].expression: Invalid value: "request.time > timestamp(0)": request.time requires the AdmissionPolicyRequestTime feature gate to be enabled`,
+		},
+		"stored request.time":         {resource: validatingPolicies, object: timed, old: timed, wantWarns: []string{noBinding}},
 		"update of an unbound policy": {resource: validatingPolicies, object: valid, old: valid, wantWarns: []string{noBinding}},
 		"update of a bound policy":    {resource: mutatingPolicies, object: mutating, old: mutating},
 		"being deleted": {

@@ -24,7 +24,8 @@ type ValidationApplyConfiguration struct {
 	//
 	// - 'request': the attributes of the request, such as operation, resource and
 	// user, with the fields of admission.k8s.io/v1 AdmissionRequest except the
-	// objects.
+	// objects. With the feature gate AdmissionPolicyRequestTime, 'request.time' is
+	// the time at which the server received it.
 	//
 	// - 'params': the param that the binding selects, if the policy has a
 	// paramKind.
