@@ -74,6 +74,29 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// The fieldPath of a validation has the grammar of the field of a rule, and errors of its own where
+// those of rules suggest a scope.
+func TestFieldPath(t *testing.T) {
+	for text, want := range map[string]string{
+		".spec.replicas": "spec.replicas",
+		`spec.template.metadata.labels["example.com/team"]`: "spec.template.metadata.labels['example.com/team']",
+		"spec.containers[*].image":                          `character 17: items of lists cannot be named: write the path of the list, "spec.containers"`,
+		"spec.containers[0].image":                          `character 17: items of lists cannot be named: write the path of the list, "spec.containers"`,
+		"spec.containers[-1]":                               `character 17: items of lists cannot be named: write the path of the list, "spec.containers"`,
+		"spec.*":                                            "character 6: expected a name after the dot, found '*'; " + quoting,
+		"/spec/replicas":                                    "character 1: paths are written with dots, such as spec.replicas",
+	} {
+		path, err := rulepath.ParseFieldPath(text)
+		got := path.String()
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
 const quoting = "write names that contain other characters than letters, digits, '_', '-' and '$' in brackets and quotes, such as metadata.annotations['example.com/zone']"
 
 func FuzzParse(f *testing.F) {
