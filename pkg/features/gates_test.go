@@ -67,6 +67,7 @@ func TestAlphaGates(t *testing.T) {
 		features.AdmissionPolicyTypeEnforcement,
 		features.MutatingAdmissionPolicyInlineExpressions,
 		features.AdmissionPolicyLookups,
+		features.AdmissionPolicyCauses,
 		customresources.CustomResourceConversionRules,
 		customresources.CustomResourceDefaultExpressions,
 	} {

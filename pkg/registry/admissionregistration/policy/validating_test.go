@@ -21,6 +21,10 @@ import (
 )
 
 // failurePolicies gives the policy one validation for each of the failure policies.
+func fieldPath(obj policy.Object) {
+	obj.(*admissionregistration.ValidatingAdmissionPolicy).Spec.Validations[0].FieldPath = new("spec.replicas")
+}
+
 func failurePolicies(each ...*v1.FailurePolicyType) change {
 	var validations []v1.Validation
 	for _, failurePolicy := range each {
@@ -62,6 +66,11 @@ func TestFieldsOfValidatingGates(t *testing.T) {
 		"lookups, off: create":                   {sent: demo(lookup("services", "Service")), want: demo(), wantGeneration: 1},
 		"lookups, off: stored, kept":             {stored: demo(lookup("services", "Service")), sent: demo(lookup("services", "Service"), expression("true")), want: demo(lookup("services", "Service"), expression("true")), wantGeneration: 8},
 		"lookups, on: create":                    {on: features.AdmissionPolicyLookups, sent: demo(lookup("services", "Service")), want: demo(lookup("services", "Service")), wantGeneration: 1},
+		"fieldPath, off: create":                 {sent: demo(fieldPath), want: demo(), wantGeneration: 1},
+		"fieldPath, off: update":                 {stored: demo(), sent: demo(fieldPath), want: demo(), wantGeneration: 7},
+		"fieldPath, off: stored, kept":           {stored: demo(fieldPath), sent: demo(fieldPath, label), want: demo(fieldPath, label), wantGeneration: 7},
+		"fieldPath, other gate on: create":       {on: overrides, sent: demo(fieldPath), want: demo(), wantGeneration: 1},
+		"fieldPath, on: create":                  {on: features.AdmissionPolicyCauses, sent: demo(fieldPath), want: demo(fieldPath), wantGeneration: 1},
 		"typeChecking, other gate on: create":    {on: singletons, sent: demo(enforced), want: demo(), wantGeneration: 1},
 	} {
 		t.Run(name, func(t *testing.T) { tc.run(t, policyKinds[0].strategy) })

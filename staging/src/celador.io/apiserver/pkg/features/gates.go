@@ -44,6 +44,10 @@ const (
 // request, as package policyspec describes. It works like the gates above.
 const AdmissionPolicyLookups = policyspec.Lookups
 
+// AdmissionPolicyCauses (alpha, off by default) lists every denial of validating policies in the
+// causes of the response, also for policies without fieldPath. The field works like those above.
+const AdmissionPolicyCauses = policyspec.Causes
+
 // notShipped are the stages of gates that Kubernetes does not have.
 var notShipped = featuregate.VersionedSpecs{{Version: version.MajorMinor(1, 37), Default: false, PreRelease: featuregate.Alpha}}
 
@@ -67,6 +71,7 @@ var gates = map[featuregate.Feature]featuregate.VersionedSpecs{
 	AdmissionPolicyTypeEnforcement:                   notShipped,
 	MutatingAdmissionPolicyInlineExpressions:         notShipped,
 	AdmissionPolicyLookups:                           notShipped,
+	AdmissionPolicyCauses:                            notShipped,
 }
 
 func init() {
