@@ -10,9 +10,9 @@ import (
 	"k8s.io/utils/third_party/forked/golang/btree"
 )
 
-// An index is an Index of Objects. The lock of the Objects guards its fields.
+// An index holds the postings of an Indexer. The lock of the ObjectCache guards its fields.
 type index struct {
-	Index
+	Indexer
 	// users is the number of calls of StartIndex.
 	users int
 	// removed is set when the index has no user any more.

@@ -57,7 +57,7 @@ func (b *Base) New(ctx context.Context, objects ...*unstructured.Unstructured) (
 func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstructured) (*Cluster, error) {
 	c := &Cluster{Base: b, customResources: map[schema.GroupResource]*customResource{}}
 	c.objects = &layer{cluster: c, objects: map[string]runtime.Object{}}
-	c.access = b.backend.NewAuthorizer(Objects{c})
+	c.access = b.backend.NewAuthorizer(ObjectReader{c})
 	var errs []error
 	replaced := map[Identity]bool{}
 	for _, object := range added {

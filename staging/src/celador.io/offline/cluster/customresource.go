@@ -30,7 +30,7 @@ import (
 
 // customResource serves the custom resources of a CustomResourceDefinition.
 type customResource struct {
-	*serving.Resource
+	*serving.ServedResource
 	crd *apiextensionsv1.CustomResourceDefinition
 }
 

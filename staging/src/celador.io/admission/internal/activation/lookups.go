@@ -29,7 +29,7 @@ type LookupDefinition struct {
 	*v1.Lookup
 	Kind schema.GroupVersionKind
 	// Index is nil if the lookup has no index.
-	Index *Index
+	Index *LookupIndexer
 }
 
 // Open opens the kind and the index of the lookup.
@@ -274,7 +274,7 @@ func (objectAdapter) NativeToValue(value any) ref.Val {
 
 func lookupLabels(object runtime.Object) labels.Set {
 	accessor, err := meta.Accessor(object)
-	if err != nil { // lookups.Objects accepts no such object
+	if err != nil { // lookups.ObjectCache accepts no such object
 		return nil
 	}
 	return accessor.GetLabels()

@@ -29,7 +29,7 @@ type Prepare func(ctx context.Context, path string) (context.Context, error)
 // to another replica, until the timeout of the webhook, and then apply its failurePolicy. A request
 // counts once it is prepared, so that those that wait do not keep others out. Safe for concurrent
 // use.
-func NewHandler(webhook string, limits *Limits, prepare Prepare, decide Decider) http.Handler {
+func NewHandler(webhook string, limits *InFlightLimits, prepare Prepare, decide Decider) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
 		outcome := "failed"

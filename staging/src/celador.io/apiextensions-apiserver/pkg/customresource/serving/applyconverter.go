@@ -74,7 +74,7 @@ func (c *applyConverter) ConvertToVersion(in runtime.Object, target runtime.Grou
 	}
 	from := object.GroupVersionKind()
 	to, ok := target.KindForGroupVersionKinds([]schema.GroupVersionKind{from})
-	if !ok || isEmpty(object) || !c.versions[from.GroupVersion()] || !c.versions[to.GroupVersion()] {
+	if !ok || hasOnlyType(object) || !c.versions[from.GroupVersion()] || !c.versions[to.GroupVersion()] {
 		return c.rulesConverter.ConvertToVersion(in, target)
 	}
 	if from.GroupVersion() == to.GroupVersion() {

@@ -287,7 +287,7 @@ func warningsTakenOver(p *policy) bool {
 // resource in the status, which has another CustomResourceDefinition or none. Generations of
 // different CustomResourceDefinitions do not compare, so confirmNewer asks the API server, unless
 // before's CustomResourceDefinition is known to be deleted.
-func (c *Controller) confirmNewer(ctx context.Context, now servedtypes.CustomResource, before v1.ObservedCustomResource) error {
+func (c *Controller) confirmNewer(ctx context.Context, now servedtypes.CustomResourceType, before v1.ObservedCustomResource) error {
 	if before.UID != "" && c.types.Deleted(before.UID) {
 		return nil
 	}
@@ -302,7 +302,7 @@ func (c *Controller) confirmNewer(ctx context.Context, now servedtypes.CustomRes
 }
 
 // isStored reports whether the cached state of a custom resource is the stored state.
-func (c *Controller) isStored(ctx context.Context, cached servedtypes.CustomResource) (bool, error) {
+func (c *Controller) isStored(ctx context.Context, cached servedtypes.CustomResourceType) (bool, error) {
 	client := c.crds.Resource(crdResource)
 	if cached.Exists() {
 		stored, err := client.Get(ctx, cached.CRD, metav1.GetOptions{})

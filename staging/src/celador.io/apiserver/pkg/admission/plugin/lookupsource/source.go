@@ -63,7 +63,7 @@ func New(discovery paramsource.Discovery, client dynamic.Interface, stored func(
 }
 
 // Open implements lookups.Source.
-func (s *Source) Open(gvk schema.GroupVersionKind, index lookups.Index) lookups.Handle {
+func (s *Source) Open(gvk schema.GroupVersionKind, index lookups.Indexer) lookups.Handle {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	k, ok := s.kinds[gvk]
@@ -87,7 +87,7 @@ func (s *Source) Open(gvk schema.GroupVersionKind, index lookups.Index) lookups.
 	return o
 }
 
-func (s *Source) release(k *kind, index lookups.Index) {
+func (s *Source) release(k *kind, index lookups.Indexer) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if index != nil {

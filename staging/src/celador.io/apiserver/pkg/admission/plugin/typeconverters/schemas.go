@@ -27,8 +27,8 @@ const (
 	maxReadWait = 5 * time.Second
 )
 
-// Schemas implements mutating.TypeConverters. It is safe for concurrent use.
-type Schemas struct {
+// PublishedSchemas implements mutating.TypeConverters. It is safe for concurrent use.
+type PublishedSchemas struct {
 	client  openapi.ClientWithContext
 	builtIn func(schema.GroupVersion) bool
 
@@ -41,13 +41,13 @@ type Schemas struct {
 	stopped       chan struct{}
 }
 
-var _ mutating.TypeConverters = &Schemas{}
+var _ mutating.TypeConverters = &PublishedSchemas{}
 
 // New returns converters that read the OpenAPI documents of a server once Run is called. builtIn
 // reports whether a group version is built in, so that no kinds are added to it while the server
 // runs; it must be safe for concurrent use.
-func New(client openapi.Client, builtIn func(schema.GroupVersion) bool) *Schemas {
-	s := &Schemas{
+func New(client openapi.Client, builtIn func(schema.GroupVersion) bool) *PublishedSchemas {
+	s := &PublishedSchemas{
 		client:        openapi.ToClientWithContext(client),
 		builtIn:       builtIn,
 		pollRequested: make(chan struct{}, 1),
@@ -67,7 +67,7 @@ func New(client openapi.Client, builtIn func(schema.GroupVersion) bool) *Schemas
 // a changed document cannot be read, the converter is that of its previous state. GetTypeConverter
 // returns nil if the group version is not published, if its document could not be read, or if Run
 // ended before it was read.
-func (s *Schemas) GetTypeConverter(kind schema.GroupVersionKind) managedfields.TypeConverter {
+func (s *PublishedSchemas) GetTypeConverter(kind schema.GroupVersionKind) managedfields.TypeConverter {
 	types := s.snapshot.Load().types(kind.GroupVersion())
 	if !types.has(kind.Kind) {
 		types = s.await(kind)
@@ -79,7 +79,7 @@ func (s *Schemas) GetTypeConverter(kind schema.GroupVersionKind) managedfields.T
 }
 
 // await returns the types of the group version of a kind, or nil as GetTypeConverter does.
-func (s *Schemas) await(kind schema.GroupVersionKind) *typeSet {
+func (s *PublishedSchemas) await(kind schema.GroupVersionKind) *typeSet {
 	asked := time.Now()
 	for {
 		v := s.snapshot.Load()
@@ -109,7 +109,7 @@ func (s *Schemas) await(kind schema.GroupVersionKind) *typeSet {
 // lookUp looks a kind up in a snapshot, and returns the types of its group version. If the kind is
 // missing, it also returns the time since which requests have waited for it. Before the server's
 // first answer, this is the time of the request.
-func (s *Schemas) lookUp(v *snapshot, kind schema.GroupVersionKind, asked time.Time) (*typeSet, time.Time) {
+func (s *PublishedSchemas) lookUp(v *snapshot, kind schema.GroupVersionKind, asked time.Time) (*typeSet, time.Time) {
 	d := v.documents[kind.GroupVersion()]
 	switch {
 	case v.documents == nil:
