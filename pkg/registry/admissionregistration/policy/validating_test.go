@@ -21,7 +21,7 @@ import (
 )
 
 // failurePolicies gives the policy one validation for each of the failure policies.
-func fieldPath(obj policy.Object) {
+func fieldPath(obj policy.APIObject) {
 	obj.(*admissionregistration.ValidatingAdmissionPolicy).Spec.Validations[0].FieldPath = new("spec.replicas")
 }
 
@@ -144,6 +144,7 @@ func TestTypeErrorsOfValidating(t *testing.T) {
 		"update: metadata":               {stored: wrong(), sent: wrong(label)},
 		"update: failurePolicy":          {stored: wrong(), sent: wrong(ignoreFailures)},
 		"update: message":                {stored: wrong(), sent: wrong(edit(func(v *v1.Validation) { v.Message = "too many" }))},
+		"update: fieldPath":              {stored: wrong(), sent: wrong(edit(func(v *v1.Validation) { v.FieldPath = new("nothing") }))},
 		"update: key of annotation":      {stored: wrong(annotation("a")), sent: wrong(annotation("b"))},
 		"update: name of condition":      {stored: wrong(matchCondition("a", "true")), sent: wrong(matchCondition("b", "true"))},
 		"update: expression":             {stored: wrong(), sent: wrong(expression(another)), wantFields: []string{variables, validations}},
@@ -164,6 +165,7 @@ func TestTypeErrorsOfValidating(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.AdmissionPolicyTypeEnforcement, !tc.off)
+			featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.AdmissionPolicyCauses, true)
 			expectCauses(t, write(strategy, tc.stored, tc.sent), tc.wantFields...)
 		})
 	}

@@ -112,11 +112,10 @@ func (p *Anatomy) Has(role Role) bool {
 
 // SameTypes reports whether type checking gives the same result for both policies whatever the
 // schemas are, and both are Enforced or neither is. An update from one to the other then needs no
-// check.
+// check. FieldPaths do not matter: what is wrong with one is a warning only.
 func (p *Anatomy) SameTypes(other *Anatomy) bool {
 	same := equality.Semantic.DeepEqual
 	return same(p.TypeChecking, other.TypeChecking) && same(p.ParamKind, other.ParamKind) && same(p.MatchConstraints, other.MatchConstraints) && same(p.Lookups, other.Lookups) &&
-		slices.EqualFunc(p.FieldPaths, other.FieldPaths, func(a, b FieldPath) bool { return a.Path.String() == b.Path.String() && a.Source == b.Source }) &&
 		slices.EqualFunc(p.Expressions, other.Expressions, func(a, b Expression) bool {
 			return a.Role == b.Role && a.Index == b.Index && a.Source == b.Source && a.PatchType == b.PatchType &&
 				(a.Role != Variable || a.Name == b.Name)
