@@ -106,7 +106,7 @@ validations:
 		cause("a", "a-0", "limited by one", "data"), cause("a", "a-0", "only warns", ""),
 		cause("a", "a-0", "limited by two", "data"), cause("a", "a-0", "only warns", ""),
 		cause("b", "b-0", "last", "metadata.labels['example.com/team']"),
-		cause("b", "b-0", "expression 'object.data.missing == 'x'' resulted in error: no such key: missing", "data.missing"),
+		cause("b", "b-0", "expression 'object.data.missing == 'x'' resulted in error: no such key: data", "data.missing"),
 	}
 	status := await(t, namespace, want)
 	if status.Code != 403 || status.Reason != metav1.StatusReasonForbidden || status.Message != `configmaps "probe" is forbidden: `+want[0].Message {

@@ -74,6 +74,21 @@ func TestCauses(t *testing.T) {
 	}
 }
 
+// A violation has the field of its cause, which the playground shows.
+func TestFieldsOfViolations(t *testing.T) {
+	c := runSuite(t, strings.NewReplacer("NAME", "a", "EXPECT", "{decision: Denied}").Replace(causesSuite)).Cases[0]
+	if c.Err != nil {
+		t.Fatal(c.Err)
+	}
+	var got []string
+	for _, v := range suite.Violations(c.Response.Policies) {
+		got = append(got, v.Field)
+	}
+	if diff := cmp.Diff([]string{"metadata.name", ""}, got); diff != "" {
+		t.Errorf("fields (-want +got):\n%s", diff)
+	}
+}
+
 // Without the gate, a denial has the first cause only, as on Kubernetes.
 func TestCausesWithoutGate(t *testing.T) {
 	text := strings.NewReplacer("featureGates: {AdmissionPolicyCauses: true}\n", "", ", fieldPath: .metadata.name", "", "NAME", "a",
