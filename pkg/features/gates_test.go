@@ -68,6 +68,7 @@ func TestAlphaGates(t *testing.T) {
 		features.MutatingAdmissionPolicyInlineExpressions,
 		features.AdmissionPolicyLookups,
 		features.AdmissionPolicyRequestTime,
+		features.AdmissionPolicyCauses,
 		customresources.CustomResourceConversionRules,
 		customresources.CustomResourceDefaultExpressions,
 	} {

@@ -6,11 +6,13 @@ package examples
 import (
 	"context"
 	"errors"
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"celador.io/apiserver/pkg/features"
 	"celador.io/offline/cluster"
 	"celador.io/offline/suite"
 
@@ -30,6 +32,12 @@ func testSuites(t *testing.T, server *livesuite.Server) {
 		loaded, err := new(suite.Loader).Load(file)
 		if err != nil {
 			t.Fatal(err)
+		}
+		for _, test := range loaded {
+			// This gate of the server changes the answers of all policies.
+			gates := map[string]bool{string(features.AdmissionPolicyCauses): true}
+			maps.Copy(gates, test.Suite.FeatureGates)
+			test.Suite.FeatureGates = gates
 		}
 		tests = append(tests, loaded...)
 	}

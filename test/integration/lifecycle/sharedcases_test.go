@@ -62,6 +62,17 @@ spec: {policyName: ignoring, validationActions: [Deny]}`}},
 		probe:   configMap("ignoring"), before: "", after: "no such key",
 	},
 	{
+		field: "Validation.FieldPath",
+		objects: []object{{policiesPath + "validatingadmissionpolicies", `
+metadata: {name: caused}
+spec:` + onConfigMaps("caused") + `
+  validations: [{expression: "false", message: about a field, fieldPath: data.size}]`}, {policiesPath + "validatingadmissionpolicybindings", `
+metadata: {name: caused}
+spec: {policyName: caused, validationActions: [Deny]}`}},
+		touched: policiesPath + "validatingadmissionpolicies/caused",
+		probe:   configMap("caused"), before: `about a field","field":"data.size"}`, after: `about a field"}`,
+	},
+	{
 		field: "ValidatingAdmissionPolicySpec.TypeChecking",
 		objects: []object{{policiesPath + "validatingadmissionpolicies", `
 metadata: {name: enforced}

@@ -24,6 +24,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 
 	v1 "celador.io/api/admissionregistration/v1"
+	"celador.io/apiserver/pkg/features"
 	offline "celador.io/offline/cluster"
 	"celador.io/offline/foreign"
 	"celador.io/offline/suite"
@@ -58,7 +59,20 @@ spec: {policyName: config-maps.example.com, paramRef: {selector: {}, parameterNo
 // Policies of the polyfill answer requests as the policies of the API server do. Where these lack
 // something that a suite needs, they answer as celador test.
 func TestSuites(t *testing.T) {
-	tests, gates := loadSuites(t)
+	tests, gates := loadSuites(t, false)
+	compareSuites(t, tests, gates)
+}
+
+// The causes of denials that the polyfill answers reach the client as they are.
+func TestSuitesWithCauses(t *testing.T) {
+	tests, gates := loadSuites(t, true)
+	if len(tests) > 0 || *corpus == "" {
+		compareSuites(t, tests, gates)
+	}
+}
+
+// compareSuites compares the answers of the polyfill, started with the gates, to the cases of suites.
+func compareSuites(t *testing.T, tests []*suite.Test, gates string) {
 	c := install(t, "--allow-privileged")
 	c.allowParams(t)
 	c.start(t, gates).awaitReady(t)
@@ -83,8 +97,9 @@ func TestSuites(t *testing.T) {
 }
 
 // loadSuites returns the suites of the corpus, and the flag of the polyfill that sets their feature
-// gates.
-func loadSuites(t *testing.T) (tests []*suite.Test, gatesFlag string) {
+// gates. They are those that need the gate of causes, or those that do not: the gate changes the
+// answers of all policies.
+func loadSuites(t *testing.T, causes bool) (tests []*suite.Test, gatesFlag string) {
 	t.Helper()
 	var flags []string
 	loader, paths := &suite.Loader{}, []string{"../../../examples", "../examples/testdata"}
@@ -102,6 +117,9 @@ func loadSuites(t *testing.T) (tests []*suite.Test, gatesFlag string) {
 		}
 		tests = append(tests, loaded...)
 	}
+	tests = slices.DeleteFunc(tests, func(test *suite.Test) bool {
+		return test.Suite.FeatureGates[string(features.AdmissionPolicyCauses)] != causes
+	})
 	for _, test := range tests {
 		maps.Copy(gates, test.Suite.FeatureGates)
 	}

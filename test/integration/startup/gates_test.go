@@ -27,7 +27,7 @@ import (
 
 const (
 	alphaGates = "--feature-gates=ValidatingAdmissionPolicySingleton=true,ValidatingAdmissionPolicyValidationFailurePolicy=true," +
-		"ValidatingAdmissionPolicyFallbackBinding=true,AdmissionPolicyTypeEnforcement=true,AdmissionPolicyLookups=true," +
+		"ValidatingAdmissionPolicyFallbackBinding=true,AdmissionPolicyTypeEnforcement=true,AdmissionPolicyLookups=true,AdmissionPolicyCauses=true," +
 		"AdmissionPolicyRequestTime=true,MutatingAdmissionPolicySingleton=true,MutatingAdmissionPolicyFallbackBinding=true"
 	allVersions = "--runtime-config=" + group + "/v1beta1=true," + group + "/v1alpha1=true"
 )
@@ -122,6 +122,18 @@ kind: ValidatingAdmissionPolicyBinding
 metadata: {name: timed}
 spec: {policyName: timed, validationActions: [Deny]}
 `, `
+kind: ValidatingAdmissionPolicy
+metadata: {name: caused}
+spec:
+  matchConstraints:
+    objectSelector: {matchLabels: {case: caused}}
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
+  validations: [{expression: "false", message: with a field, fieldPath: data.some}]
+`, `
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: caused}
+spec: {policyName: caused, validationActions: [Deny]}
+`, `
 kind: MutatingAdmissionPolicy
 metadata: {name: typed}
 spec:
@@ -152,6 +164,7 @@ const (
 	byTypes = "ValidatingAdmissionPolicy 'typed' denied request: failed to configure policy: spec.validations[0].expression does not fit gates.example.com/v1, Kind=Box: " +
 		"ERROR: <input>:1:18: found no matching overload for '_==_' applied to '(int, string)'\n | object.data.some == 'other data'\n | .................^"
 	byFallback  = "ValidatingAdmissionPolicy 'default' with binding 'default' denied request: by default"
+	byCaused    = "ValidatingAdmissionPolicy 'caused' with binding 'caused' denied request: with a field"
 	bySingleton = "ValidatingAdmissionPolicy 'singleton' denied request: never"
 )
 
@@ -165,6 +178,7 @@ var (
 		"case=default":              byFallback,
 		"case=default,special=true": "",
 		"case=typed":                byTypes,
+		"case=caused":               byCaused,
 		"case=looking":              "ValidatingAdmissionPolicy 'looking' with binding 'looking' denied request: the namespace is there",
 		"case=timed":                "ValidatingAdmissionPolicy 'timed' with binding 'timed' denied request: too late",
 	}
@@ -177,6 +191,7 @@ var (
 		"case=default":              byFallback,
 		"case=default,special=true": byFallback,
 		"case=typed":                "ValidatingAdmissionPolicy 'typed' with binding 'typed' denied request: other data is needed",
+		"case=caused":               byCaused,
 		"case=looking": "ValidatingAdmissionPolicy 'looking' with binding 'looking' denied request: compilation error: compilation failed: " +
 			"ERROR: <input>:1:2: undeclared reference to 'lookups' (in container '')\n | !lookups.namespaces.get('default').hasValue()\n | .^\n" +
 			"ERROR: <input>:1:24: undeclared reference to 'get' (in container '')\n | !lookups.namespaces.get('default').hasValue()\n | .......................^",

@@ -21,6 +21,10 @@ import (
 )
 
 // failurePolicies gives the policy one validation for each of the failure policies.
+func fieldPath(obj policy.APIObject) {
+	obj.(*admissionregistration.ValidatingAdmissionPolicy).Spec.Validations[0].FieldPath = new("spec.replicas")
+}
+
 func failurePolicies(each ...*v1.FailurePolicyType) change {
 	var validations []v1.Validation
 	for _, failurePolicy := range each {
@@ -68,6 +72,11 @@ func TestFieldsOfValidatingGates(t *testing.T) {
 		"request.time, off: stored, kept":        {stored: demo(expression(timed)), sent: demo(expression(timed), label), want: demo(expression(timed), label), wantGeneration: 7},
 		"request.time, off: stored, changed":     {stored: demo(expression(timed)), sent: demo(expression("!(" + timed + ")")), want: demo(expression("!(" + timed + ")")), wantGeneration: 8},
 		"request.time, on: create":               {on: features.AdmissionPolicyRequestTime, sent: demo(expression(timed)), want: demo(expression(timed)), wantGeneration: 1},
+		"fieldPath, off: create":                 {sent: demo(fieldPath), want: demo(), wantGeneration: 1},
+		"fieldPath, off: update":                 {stored: demo(), sent: demo(fieldPath), want: demo(), wantGeneration: 7},
+		"fieldPath, off: stored, kept":           {stored: demo(fieldPath), sent: demo(fieldPath, label), want: demo(fieldPath, label), wantGeneration: 7},
+		"fieldPath, other gate on: create":       {on: overrides, sent: demo(fieldPath), want: demo(), wantGeneration: 1},
+		"fieldPath, on: create":                  {on: features.AdmissionPolicyCauses, sent: demo(fieldPath), want: demo(fieldPath), wantGeneration: 1},
 		"typeChecking, other gate on: create":    {on: singletons, sent: demo(enforced), want: demo(), wantGeneration: 1},
 	} {
 		t.Run(name, func(t *testing.T) { tc.run(t, policyKinds[0].strategy) })
@@ -141,6 +150,7 @@ func TestTypeErrorsOfValidating(t *testing.T) {
 		"update: metadata":               {stored: wrong(), sent: wrong(label)},
 		"update: failurePolicy":          {stored: wrong(), sent: wrong(ignoreFailures)},
 		"update: message":                {stored: wrong(), sent: wrong(edit(func(v *v1.Validation) { v.Message = "too many" }))},
+		"update: fieldPath":              {stored: wrong(), sent: wrong(edit(func(v *v1.Validation) { v.FieldPath = new("nothing") }))},
 		"update: key of annotation":      {stored: wrong(annotation("a")), sent: wrong(annotation("b"))},
 		"update: name of condition":      {stored: wrong(matchCondition("a", "true")), sent: wrong(matchCondition("b", "true"))},
 		"update: expression":             {stored: wrong(), sent: wrong(expression(another)), wantFields: []string{variables, validations}},
@@ -161,6 +171,7 @@ func TestTypeErrorsOfValidating(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.AdmissionPolicyTypeEnforcement, !tc.off)
+			featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, features.AdmissionPolicyCauses, true)
 			expectCauses(t, write(strategy, tc.stored, tc.sent), tc.wantFields...)
 		})
 	}

@@ -41,7 +41,7 @@ func policy() *admissionregistration.ValidatingAdmissionPolicy {
 			PolicyType:    new(v1.SingletonPolicy),
 			TypeChecking:  new(v1.EnforcedTypeChecking),
 			FailurePolicy: new(v1.Fail),
-			Validations:   []v1.Validation{{Expression: "true", FailurePolicy: new(v1.Ignore)}, {Expression: "false"}},
+			Validations:   []v1.Validation{{Expression: "true", FailurePolicy: new(v1.Ignore)}, {Expression: "false", FieldPath: new("spec.replicas")}},
 			Lookups:       lookups(),
 		},
 		Status: v1.ValidatingAdmissionPolicyStatus{ObservedGeneration: 2, ObservedCustomResources: observed()},
@@ -231,7 +231,7 @@ func TestApplyConfigurations(t *testing.T) {
 		applyv1.Lookup().WithName("services").WithAPIVersion("v1").WithKind("Service"),
 	}
 	policySpec := applyv1.ValidatingAdmissionPolicySpec().WithPolicyType(v1.SingletonPolicy).WithTypeChecking(v1.EnforcedTypeChecking).WithFailurePolicy(v1.Fail).WithValidations(
-		applyv1.Validation().WithExpression("true").WithFailurePolicy(v1.Ignore), applyv1.Validation().WithExpression("false")).
+		applyv1.Validation().WithExpression("true").WithFailurePolicy(v1.Ignore), applyv1.Validation().WithExpression("false").WithFieldPath("spec.replicas")).
 		WithLookups(lookups...)
 	resources := []*applyv1.ObservedCustomResourceApplyConfiguration{
 		applyv1.ObservedCustomResource().WithGroup("rules.example.com").WithVersion("v1").WithKind("Limit").WithGeneration(3).WithUID("c0ffee"),

@@ -29,6 +29,8 @@ type Anatomy struct {
 	MatchConstraints *v1.MatchResources
 	TypeChecking     *v1.TypeCheckingMode
 	Lookups          []v1.Lookup
+	// FieldPaths lists the fields that causes of denials name, in the order of the validations.
+	FieldPaths []FieldPath
 	// Singleton is set if the policy applies without a binding.
 	Singleton bool
 	// Mutates is set for mutating policies, whose expressions are compiled in another way: API
@@ -60,6 +62,14 @@ type Expression struct {
 	// PatchType is the patch type of the mutation, for role Patch. It is empty for other roles and
 	// for spec.mutations[].expression.
 	PatchType v1.PatchType
+}
+
+// FieldPath is the fieldPath of a validation.
+type FieldPath struct {
+	// Path is the field that holds the path.
+	Path *field.Path
+	// Source is the path as written.
+	Source string
 }
 
 // Returns returns the types that the expression may have. cel.AnyType accepts every type; see
@@ -107,7 +117,7 @@ func (p *Anatomy) Has(role Role) bool {
 
 // SameTypes reports whether type checking gives the same result for both policies whatever the
 // schemas are, and both are Enforced or neither is. An update from one to the other then needs no
-// check.
+// check. FieldPaths do not matter: what is wrong with one is a warning only.
 func (p *Anatomy) SameTypes(other *Anatomy) bool {
 	same := equality.Semantic.DeepEqual
 	return same(p.TypeChecking, other.TypeChecking) && same(p.ParamKind, other.ParamKind) && same(p.MatchConstraints, other.MatchConstraints) && same(p.Lookups, other.Lookups) &&

@@ -43,6 +43,10 @@ const Lookups Feature = "AdmissionPolicyLookups"
 // received the request (alpha). Neither KEP plans it.
 const RequestTime Feature = "AdmissionPolicyRequestTime"
 
+// Causes lists every denial of a request in the causes of the response, each with the field that
+// spec.validations[].fieldPath names (alpha). No KEP plans it.
+const Causes Feature = "AdmissionPolicyCauses"
+
 // Features is the set of enabled features. Nil means that none is enabled. A field that needs a
 // disabled feature is ignored.
 type Features map[Feature]bool
@@ -50,7 +54,7 @@ type Features map[Feature]bool
 // FeaturesOf returns the features that are enabled in gates.
 func FeaturesOf(gates interface{ Enabled(Feature) bool }) Features {
 	features := Features{}
-	for _, f := range []Feature{Singleton, ValidationFailurePolicy, FallbackBinding, MutatingSingleton, MutatingFallbackBinding, TypeEnforcement, InlineExpressions, Lookups, RequestTime} {
+	for _, f := range []Feature{Singleton, ValidationFailurePolicy, FallbackBinding, MutatingSingleton, MutatingFallbackBinding, TypeEnforcement, InlineExpressions, Lookups, RequestTime, Causes} {
 		features[f] = gates.Enabled(f)
 	}
 	return features

@@ -29,6 +29,9 @@ func Validating(spec *v1.ValidatingAdmissionPolicySpec) *Anatomy {
 		if v.MessageExpression != "" {
 			p.Expressions = append(p.Expressions, Expression{Role: Message, Path: path.Child("messageExpression"), Source: v.MessageExpression, Index: i})
 		}
+		if v.FieldPath != nil {
+			p.FieldPaths = append(p.FieldPaths, FieldPath{Path: path.Child("fieldPath"), Source: *v.FieldPath})
+		}
 	}
 	for i, a := range spec.AuditAnnotations {
 		p.Expressions = append(p.Expressions, Expression{

@@ -149,6 +149,7 @@ func (c *Checker) check(policy *policyspec.Anatomy) *Result {
 		}
 	}
 	c.checkIndexes(policy, result)
+	checkFieldPaths(policy, checked, result.coversAll(targets), result)
 	return result
 }
 

@@ -22,14 +22,15 @@ type Result struct {
 	Params schema.GroupVersionKind
 	// Unchecked lists the types that the policy names but that could not be checked.
 	Unchecked []Unchecked
-	// Findings lists the type errors, by expression in the order of evaluation, then by type.
+	// Findings lists the type errors, by expression in the order of evaluation, then by type. Those
+	// of fieldPaths come last.
 	Findings []Finding
 	// BehindWildcard lists the type errors of an Enforced policy for the types behind "*", without
 	// guarded ones. They are no findings, because the status describes types that exist.
 	BehindWildcard []Finding
 }
 
-// A Finding holds the type errors of one expression for objects of one type.
+// A Finding holds the type errors of one expression, or fieldPath, for objects of one type.
 type Finding struct {
 	// Field is the field path of the expression, such as "spec.validations[0].expression".
 	Field string
@@ -48,7 +49,7 @@ type Finding struct {
 	// guards it with a field that Type lacks.
 	Guarded bool
 	// Unknown is set if Guarded depends on a field that no type of the policy has: a field of
-	// another version of the type, or a typo.
+	// another version of the type, or a typo. It is set for a fieldPath.
 	Unknown bool
 }
 

@@ -131,7 +131,7 @@ func (p compiledPolicy) validate(ctx context.Context, memory *activation.Memory,
 		if expression.IsFatal(err) {
 			return err
 		}
-		d := Decision{Index: i, Outcome: Denied, Elapsed: time.Since(start)}
+		d := Decision{Index: i, Outcome: Denied, Elapsed: time.Since(start), Field: v.field}
 		start = start.Add(d.Elapsed)
 		if err != nil {
 			d = failed(d, v.failurePolicy, err)
@@ -184,7 +184,7 @@ func (p compiledPolicy) failMessages(found *paramResult, err error) {
 		}
 		if d.Outcome != Failed {
 			// Not wrapped, because Kubernetes counts this failure as invalid, not as out of budget.
-			d = failed(Decision{Index: i, Elapsed: d.Elapsed}, p.FailurePolicy, fmt.Errorf("failed messageExpression: %v", err))
+			d = failed(Decision{Index: i, Elapsed: d.Elapsed, Field: p.Body.validations[i].field}, p.FailurePolicy, fmt.Errorf("failed messageExpression: %v", err))
 		}
 		found.violations = append(found.violations, d)
 	}

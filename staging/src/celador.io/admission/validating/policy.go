@@ -9,6 +9,7 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 
 	"celador.io/admission/cel/expression"
+	"celador.io/admission/cel/rulepath"
 	"celador.io/admission/policy"
 	"celador.io/admission/policyspec"
 )
@@ -25,6 +26,8 @@ type validation struct {
 	computedMessage expression.Compiled
 	// failurePolicy is the policy's, unless the validation has its own.
 	failurePolicy v1.FailurePolicyType
+	// field is the canonical text of fieldPath. It is empty without one.
+	field string
 }
 
 type annotation struct {
@@ -48,7 +51,7 @@ func (e *Engine) policy(p *v1.ValidatingAdmissionPolicy) *policy.Policy[Body] {
 		b := Body{validations: make([]validation, len(spec.Validations)), annotations: make([]annotation, len(spec.AuditAnnotations))}
 		for i := range spec.Validations {
 			v := &spec.Validations[i]
-			b.validations[i] = validation{Validation: v, failurePolicy: *cmp.Or(v.FailurePolicy, &anatomy.FailurePolicy)}
+			b.validations[i] = validation{Validation: v, failurePolicy: *cmp.Or(v.FailurePolicy, &anatomy.FailurePolicy), field: fieldOf(v)}
 		}
 		for e, compiled := range c.Expressions() {
 			switch e.Role {
@@ -62,6 +65,19 @@ func (e *Engine) policy(p *v1.ValidatingAdmissionPolicy) *policy.Policy[Body] {
 		}
 		return b
 	})
+}
+
+// fieldOf returns the field that the causes of a validation name. It is empty without a fieldPath,
+// and for one that a later version of the server stored and this one cannot parse.
+func fieldOf(v *v1.Validation) string {
+	if v.FieldPath == nil {
+		return ""
+	}
+	path, err := rulepath.ParseFieldPath(*v.FieldPath)
+	if err != nil {
+		return ""
+	}
+	return path.String()
 }
 
 func (e *Engine) binding(b *v1.ValidatingAdmissionPolicyBinding) policy.BindingSpec {

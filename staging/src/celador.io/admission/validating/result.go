@@ -16,6 +16,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"celador.io/admission/policy"
+	"celador.io/admission/policyspec"
 	"celador.io/admission/warningtext"
 )
 
@@ -80,6 +81,9 @@ type Decision struct {
 	Err error
 	// Reason is the validation's reason, for Denied.
 	Reason metav1.StatusReason
+	// Field is the path of the field that the validation is about, such as spec.replicas. It is
+	// empty if the policy names none.
+	Field string
 	// Elapsed is the latency that Kubernetes' metrics report for the decision: the time from the
 	// policy's previous decision in Violations, or from its first validation, to this one.
 	// Evaluating messages does not count. It is 0 for Admitted.
@@ -162,7 +166,8 @@ func (r Result) Decisions() []Decision {
 
 // Err returns the API error with which the request must be rejected, or nil. The error has the
 // message of the first decision that denies the request, and the reason and status code of its
-// validation. Err also returns an error for an unknown validationAction.
+// validation. Its causes are that message, or with the feature Causes the messages and fields of
+// all decisions that deny the request. Err also returns an error for an unknown validationAction.
 func (r Result) Err() error {
 	var denial *Decision
 	for i := range r.Violations {
@@ -185,16 +190,50 @@ func (r Result) Err() error {
 	if denial == nil {
 		return nil
 	}
-	message := fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", denial.Policy, denial.Binding, denial.Message)
-	if denial.Binding == "" {
-		message = fmt.Sprintf("ValidatingAdmissionPolicy '%s' denied request: %s", denial.Policy, denial.Message)
-	}
+	message := denial.text()
 	status, err := policy.NewDenial(r.attributes, errors.New(message), denial.Reason)
 	if err != nil {
 		return err
 	}
-	status.ErrStatus.Details.Causes = append(status.ErrStatus.Details.Causes, metav1.StatusCause{Message: message})
+	causes := []metav1.StatusCause{{Message: message}}
+	if r.memory.engine.Features[policyspec.Causes] {
+		causes = causesOf(r.enforced(v1.Deny))
+	}
+	status.ErrStatus.Details.Causes = append(status.ErrStatus.Details.Causes, causes...)
 	return status
+}
+
+// text returns the message of a denial with the names of its policy and binding.
+func (d *Decision) text() string {
+	if d.Binding == "" {
+		return fmt.Sprintf("ValidatingAdmissionPolicy '%s' denied request: %s", d.Policy, d.Message)
+	}
+	return fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", d.Policy, d.Binding, d.Message)
+}
+
+const (
+	// maxCauses limits the denials among the causes of a response, and maxCausesText the bytes of
+	// their messages and fields. Responses and audit events have the causes, and a policy with long
+	// messages may deny a request thousands of times, once for each param and validation.
+	maxCauses     = 50
+	maxCausesText = 64 << 10
+)
+
+// causesOf returns a cause for each denial, in order. If there are too many, or if they are too
+// long, it leaves out the rest, and the last cause says how many. The first denial always has its
+// cause.
+func causesOf(denials []*Decision) []metav1.StatusCause {
+	var causes []metav1.StatusCause
+	size := 0
+	for i, d := range denials {
+		cause := metav1.StatusCause{Type: metav1.CauseTypeFieldValueInvalid, Message: d.text(), Field: d.Field}
+		size += len(cause.Message) + len(cause.Field)
+		if i == maxCauses || i > 0 && size > maxCausesText {
+			return append(causes, metav1.StatusCause{Message: fmt.Sprintf("%d more denials are left out", len(denials)-i)})
+		}
+		causes = append(causes, cause)
+	}
+	return causes
 }
 
 // enforced returns the decisions that are not ignored and for which the binding has the action.

@@ -4,6 +4,7 @@
 package validation_test
 
 import (
+	"strings"
 	"testing"
 
 	v1 "celador.io/api/admissionregistration/v1"
@@ -45,6 +46,9 @@ func mutatingPolicy(change func(*v1.MutatingAdmissionPolicy)) *v1.MutatingAdmiss
 // The equivalence suites compare all rules with those of Kubernetes.
 func TestValidation(t *testing.T) {
 	inline := policyspec.Features{policyspec.InlineExpressions: true}
+	about := func(path string) func(*v1.ValidatingAdmissionPolicy) {
+		return func(p *v1.ValidatingAdmissionPolicy) { p.Spec.Validations[0].FieldPath = &path }
+	}
 	unchanged := func(*v1.ValidatingAdmissionPolicy) {}
 	brokenExpression := func(p *v1.ValidatingAdmissionPolicy) { p.Spec.Validations[0].Expression = "object.?" }
 	brokenMutation := func(p *v1.MutatingAdmissionPolicy) { p.Spec.Mutations[0] = policytest.JSONPatch("'text'") }
@@ -72,6 +76,13 @@ func TestValidation(t *testing.T) {
 		"mutating binding, no policy":         {validation.ValidateMutatingAdmissionPolicyBinding(policytest.MutatingBinding("b", "")), []string{"FieldValueRequired spec.policyName"}},
 		"mutating binding, policy name":       {validation.ValidateMutatingAdmissionPolicyBinding(policytest.MutatingBinding("b", "P/Q")), []string{"FieldValueInvalid spec.policyName"}},
 		"status":                              {validation.ValidateValidatingAdmissionPolicyStatus(&v1.ValidatingAdmissionPolicyStatus{}), nil},
+		"fieldPath":                           {validation.ValidateValidatingAdmissionPolicy(validatingPolicy(about("metadata.labels['example.com/team']"))), nil},
+		"fieldPath, blank":                    {validation.ValidateValidatingAdmissionPolicy(validatingPolicy(about(" "))), []string{"FieldValueInvalid spec.validations[0].fieldPath"}},
+		"fieldPath, no path":                  {validation.ValidateValidatingAdmissionPolicy(validatingPolicy(about("spec.containers[0]"))), []string{"FieldValueInvalid spec.validations[0].fieldPath"}},
+		"fieldPath, 1024 bytes":               {validation.ValidateValidatingAdmissionPolicy(validatingPolicy(about(strings.Repeat("a", 1024)))), nil},
+		"fieldPath, 1025 bytes":               {validation.ValidateValidatingAdmissionPolicy(validatingPolicy(about(strings.Repeat("a", 1025)))), []string{"FieldValueTooLong spec.validations[0].fieldPath"}},
+		"fieldPath, update":                   {validation.ValidateValidatingAdmissionPolicyUpdate(validatingPolicy(about("a[")), validatingPolicy(unchanged)), []string{"FieldValueInvalid spec.validations[0].fieldPath"}},
+		"fieldPath, stored":                   {validation.ValidateValidatingAdmissionPolicyUpdate(validatingPolicy(about("a[")), validatingPolicy(about("a["))), nil},
 		"status, warning": {
 			validation.ValidateValidatingAdmissionPolicyStatus(&v1.ValidatingAdmissionPolicyStatus{TypeChecking: &v1.TypeChecking{ExpressionWarnings: []v1.ExpressionWarning{{FieldRef: "spec.validations[0].expression"}}}}),
 			[]string{"FieldValueRequired status.typeChecking.expressionWarnings[0].warning"},

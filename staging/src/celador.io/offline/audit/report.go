@@ -83,6 +83,9 @@ type Violation struct {
 	Outcome validating.Outcome
 	Message string
 	Reason  metav1.StatusReason
+	// Field is the field of the object that the validation is about. It is empty if the policy
+	// names none.
+	Field string
 
 	sequence int
 }
@@ -158,7 +161,7 @@ func (c *collector) addPolicy(sequence int, object Reference, decisions []valida
 			default:
 				failed = true
 			}
-			p.Violations = append(p.Violations, Violation{Object: object, Index: d.Index, Outcome: d.Outcome, Message: d.Message, Reason: d.Reason, sequence: sequence})
+			p.Violations = append(p.Violations, Violation{Object: object, Index: d.Index, Outcome: d.Outcome, Message: d.Message, Reason: d.Reason, Field: d.Field, sequence: sequence})
 			p.ViolationsCount++
 		}
 		for _, counts := range []*Counts{&p.Counts, c.namespace(object.Namespace)} {

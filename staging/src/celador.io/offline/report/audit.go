@@ -42,6 +42,14 @@ func result(f audit.Violation) string {
 	return "Error"
 }
 
+// message returns the message of a violation, after its field if it has one.
+func message(f audit.Violation) string {
+	if f.Field == "" {
+		return f.Message
+	}
+	return f.Field + ": " + f.Message
+}
+
 // omitted returns the number of a policy's violations that are not in the report, because there are
 // more than MaxViolations.
 func omitted(p audit.PolicyResult) int { return p.ViolationsCount - len(p.Violations) }

@@ -35,7 +35,7 @@ var auditReport = &audit.Report{
 		{
 			Name: "limits", Binding: "everywhere", Actions: []v1.ValidationAction{v1.Warn, v1.Audit}, Counts: audit.Counts{Passed: 3, Violated: 2, Failed: 1},
 			Violations: []audit.Violation{
-				{Object: web, Index: 1, Outcome: validating.Denied, Message: "too <large>", Reason: "Invalid"},
+				{Object: web, Index: 1, Outcome: validating.Denied, Message: "too <large>", Reason: "Invalid", Field: "spec.replicas"},
 				{Object: node, Index: -1, Outcome: validating.Failed, Message: "no such key"},
 			}, ViolationsCount: 5,
 		},
@@ -61,7 +61,7 @@ func TestAuditTable(t *testing.T) {
 		report     *audit.Report
 	}{
 		{"findings", `NAMESPACE   OBJECT                RESULT     POLICY   MESSAGE
-shop        deployment.apps/web   Violated   limits   too <large>
+shop        deployment.apps/web   Violated   limits   spec.replicas: too <large>
 <none>      node/n1               Error      limits   no such key
 and 3 more findings
 
@@ -95,7 +95,7 @@ func TestAuditJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	object := report.AuditObject{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web", UID: "u1"}
-	want := report.AuditViolation{AuditObject: object, Result: "Violated", Validation: 1, Message: "too <large>", Reason: "Invalid"}
+	want := report.AuditViolation{AuditObject: object, Result: "Violated", Validation: 1, Message: "too <large>", Reason: "Invalid", Field: "spec.replicas"}
 	if len(got.Policies) != 2 || len(got.Policies[0].Findings) != 2 || got.Policies[0].Omitted != 3 {
 		t.Fatalf("policies %+v", got.Policies)
 	}
@@ -147,6 +147,21 @@ func TestAuditJUnit(t *testing.T) {
 	}
 	if got.Suites[1].Skipped != 1 || got.Suites[1].Errors != 0 || got.Suites[2].Errors != 4 {
 		t.Errorf("suites %+v", got.Suites)
+	}
+}
+
+// Every format shows the field that a violation is about.
+func TestAuditFields(t *testing.T) {
+	for format, want := range map[string]string{
+		"table": "spec.replicas: too <large>", "json": `"field": "spec.replicas"`, "junit": `message="spec.replicas: too &lt;large&gt;"`,
+		"sarif": "deployment.apps/web: spec.replicas: too <large>", "openreports": "field: spec.replicas", "wgpolicy": "field: spec.replicas",
+	} {
+		if got := writeAudit(t, format, auditReport); strings.Count(got, want) != 1 {
+			t.Errorf("%s does not have %s once:\n%s", format, want, got)
+		}
+	}
+	if len(report.Audits) != 6 {
+		t.Errorf("%d formats", len(report.Audits))
 	}
 }
 
@@ -214,7 +229,7 @@ func TestReports(t *testing.T) {
 		for _, want := range []string{
 			`"summary":{"error":2,"fail":2,"pass":3,"skip":0,"warn":0}`, `"policy":"limits"`, `"rule":"validations[1]"`, `"result":"fail"`, `"message":"too \u003clarge\u003e"`,
 			`"timestamp":{"nanos":5,"seconds":100}`, `"resources":[{"apiVersion":"apps/v1","kind":"Deployment","name":"web","namespace":"shop","uid":"u1"}]`,
-			`"properties":{"binding":"everywhere","validationActions":"Warn,Audit"}`,
+			`"properties":{"binding":"everywhere","field":"spec.replicas","validationActions":"Warn,Audit"}`,
 		} {
 			if !strings.Contains(string(text), want) {
 				t.Errorf("%s: %s does not contain %s", format, text, want)

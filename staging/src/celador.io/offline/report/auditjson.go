@@ -54,6 +54,7 @@ type AuditViolation struct {
 	Validation int    `json:"validation"`
 	Message    string `json:"message"`
 	Reason     string `json:"reason,omitempty"`
+	Field      string `json:"field,omitempty"`
 }
 
 // An AuditObject identifies an object in an Audit.
@@ -84,7 +85,7 @@ func AuditJSON(w io.Writer, report *audit.Report) error {
 			Policy: p.Name, Binding: p.Binding, Actions: p.Actions, NotAuditable: p.NotAuditable, Passed: p.Passed, Violated: p.Violated, Errors: p.Failed, Omitted: omitted(p),
 		}
 		for _, f := range p.Violations {
-			out.Findings = append(out.Findings, AuditViolation{newAuditObject(&f.Object), result(f), f.Index, f.Message, string(f.Reason)})
+			out.Findings = append(out.Findings, AuditViolation{newAuditObject(&f.Object), result(f), f.Index, f.Message, string(f.Reason), f.Field})
 		}
 		document.Policies = append(document.Policies, out)
 	}

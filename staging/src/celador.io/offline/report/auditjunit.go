@@ -25,9 +25,9 @@ func AuditJUnit(w io.Writer, report *audit.Report) error {
 			s.Cases = []junitCase{{Name: "auditable", Class: name, Time: "0", Skipped: &junitProblem{Message: p.NotAuditable}}}
 		}
 		for _, f := range p.Violations {
-			problem := &junitProblem{f.Message, f.Message}
+			problem := &junitProblem{message(f), message(f)}
 			if f.Index >= 0 {
-				problem.Text = fmt.Sprintf("spec.validations[%d]: %s", f.Index, f.Message)
+				problem.Text = fmt.Sprintf("spec.validations[%d]: %s", f.Index, message(f))
 			}
 			c := junitCase{Name: namespaced(&f.Object), Class: name, File: f.Object.Position.File, Line: f.Object.Position.Line, Time: "0"}
 			if c.Failure = problem; result(f) != "Violated" {

@@ -36,7 +36,7 @@ func AuditSARIF(w io.Writer, report *audit.Report) error {
 			if result(f) != "Violated" {
 				level = "warning"
 			}
-			run.Results = append(run.Results, newAuditResult(p.Name, level, namespaced(&f.Object)+": "+f.Message, &f.Object))
+			run.Results = append(run.Results, newAuditResult(p.Name, level, namespaced(&f.Object)+": "+message(f), &f.Object))
 		}
 	}
 	run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{unevaluatedRule, sarifText{"An object was not evaluated."}})

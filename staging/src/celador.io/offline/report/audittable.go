@@ -21,7 +21,7 @@ func AuditTable(w io.Writer, report *audit.Report) error {
 	for _, p := range report.Policies {
 		left += omitted(p)
 		for _, f := range p.Violations {
-			addRow(findings, orNone(f.Object.Namespace), display(&f.Object), result(f), p.Name, f.Message)
+			addRow(findings, orNone(f.Object.Namespace), display(&f.Object), result(f), p.Name, message(f))
 		}
 		if p.NotAuditable == "" {
 			addRow(policies, p.Name, orNone(p.Binding), orNone(joinActions(p.Actions)), p.Passed, p.Violated, p.Failed)

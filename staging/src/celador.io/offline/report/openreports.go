@@ -153,6 +153,9 @@ func newOpenResult(p audit.PolicyResult, f audit.Violation, at metav1.Timestamp)
 		Source: source, Policy: p.Name, Result: "fail", Scored: true, Message: f.Message, Timestamp: at,
 		Resources: []corev1.ObjectReference{objectReference(&f.Object)}, Properties: map[string]string{},
 	}
+	if f.Field != "" {
+		r.Properties["field"] = f.Field
+	}
 	if f.Index >= 0 {
 		r.Rule = fmt.Sprintf("validations[%d]", f.Index)
 	}

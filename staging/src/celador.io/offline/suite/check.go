@@ -52,6 +52,9 @@ func (c *checker) check(test *testCase, response *cluster.Response) Conclusion {
 		c.fail("allowed", toJSON(*expect.Allowed), toJSON(response.Allowed)+": "+described(decision, why))
 		explain()
 	}
+	if expect.Causes != nil {
+		c.checkCauses(expect.Causes, response)
+	}
 	if expect.Warnings != nil && !slices.Equal(expect.Warnings, response.Warnings) {
 		c.fail("warnings", quoted(expect.Warnings), quoted(response.Warnings))
 	}

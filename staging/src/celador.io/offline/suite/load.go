@@ -298,6 +298,9 @@ func (l *loader) expectation(path string, spec *Expectation, objects []object) {
 		}
 	}
 	l.contradictions(path, spec)
+	if len(spec.Causes) > 0 && (spec.Allowed != nil && *spec.Allowed || spec.Decision == NoMatch && spec.Allowed == nil) {
+		l.fail(path+".causes", "a request that is allowed has no causes: remove causes, or set allowed to false")
+	}
 	if (spec.Object != nil || spec.Patch != nil) && !mayBeAllowed(spec) {
 		l.fail(path+".decision", "a request that is not allowed has no resulting object: remove object and patch")
 	}

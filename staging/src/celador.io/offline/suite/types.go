@@ -165,6 +165,8 @@ type Expectation struct {
 	// Reason is the reason of this violation, such as Invalid or Forbidden.
 	// If the decision is Rejected, it is the reason of the server.
 	Reason metav1.StatusReason `json:"reason,omitempty"`
+	// Causes are all causes in the details of a rejection, in order. An empty list expects none.
+	Causes []Cause `json:"causes,omitempty"`
 	// Warnings are all warnings to the client, in order. An empty list expects none.
 	Warnings []string `json:"warnings,omitempty"`
 	// AuditAnnotations are annotations of the audit event, by key: the name of the policy, a slash,
@@ -184,6 +186,16 @@ type Expectation struct {
 	// without policies to the object after admission. An empty list expects that they change
 	// nothing.
 	Patch []PatchOperation `json:"patch,omitempty"`
+}
+
+// A Cause is one of the causes in the details of a rejection.
+type Cause struct {
+	// Field is the field that the cause names, such as spec.replicas. An empty field expects that
+	// the cause names none.
+	Field string `json:"field,omitempty"`
+	// Message is the message of the denial, without the server's text before it (policy and
+	// binding). An empty message is not compared.
+	Message string `json:"message,omitempty"`
 }
 
 // A TypeWarning is one of the expressionWarnings in the status of a policy.

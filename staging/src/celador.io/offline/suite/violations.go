@@ -26,6 +26,9 @@ type Violation struct {
 	Validation int                 `json:"validation"`
 	Message    string              `json:"message"`
 	Reason     metav1.StatusReason `json:"reason,omitempty"`
+	// Field is the field that the cause of the violation names. It is empty if the policy names
+	// none.
+	Field string `json:"field,omitempty"`
 	// Actions are the binding's validationActions. Mutating policies have none.
 	Actions []admissionv1.ValidationAction `json:"actions,omitempty"`
 	// Failed is set if the policy could not be evaluated. It is not set if the policy denies the
@@ -58,7 +61,7 @@ func Violations(records []cluster.PolicyRecord) []Violation {
 			}
 			f := Violation{
 				Policy: record.Policy, Binding: record.Binding, Validation: decision.Index,
-				Message: decision.Message, Reason: decision.Reason, Actions: decision.Actions,
+				Message: decision.Message, Reason: decision.Reason, Field: decision.Field, Actions: decision.Actions,
 				Failed:   decision.Outcome != validating.Denied,
 				Ignored:  decision.Ignored,
 				Enforced: !decision.Ignored && slices.Contains(decision.Actions, admissionv1.Deny),

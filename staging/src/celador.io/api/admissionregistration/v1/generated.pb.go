@@ -1821,6 +1821,15 @@ func (m *Validation) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
+	if m.FieldPath != nil {
+		i -= len(*m.FieldPath)
+		copy(dAtA[i:], *m.FieldPath)
+		i = encodeVarintGenerated(dAtA, i, uint64(len(*m.FieldPath)))
+		i--
+		dAtA[i] = 0x3e
+		i--
+		dAtA[i] = 0xd2
+	}
 	if m.FailurePolicy != nil {
 		i -= len(*m.FailurePolicy)
 		copy(dAtA[i:], *m.FailurePolicy)
@@ -2583,6 +2592,10 @@ func (m *Validation) Size() (n int) {
 		l = len(*m.FailurePolicy)
 		n += 2 + l + sovGenerated(uint64(l))
 	}
+	if m.FieldPath != nil {
+		l = len(*m.FieldPath)
+		n += 2 + l + sovGenerated(uint64(l))
+	}
 	return n
 }
 
@@ -3100,6 +3113,7 @@ func (this *Validation) String() string {
 		`Reason:` + valueToStringGenerated(this.Reason) + `,`,
 		`MessageExpression:` + fmt.Sprintf("%v", this.MessageExpression) + `,`,
 		`FailurePolicy:` + valueToStringGenerated(this.FailurePolicy) + `,`,
+		`FieldPath:` + valueToStringGenerated(this.FieldPath) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -8359,6 +8373,39 @@ func (m *Validation) Unmarshal(dAtA []byte) error {
 			}
 			s := FailurePolicyType(dAtA[iNdEx:postIndex])
 			m.FailurePolicy = &s
+			iNdEx = postIndex
+		case 1002:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field FieldPath", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			s := string(dAtA[iNdEx:postIndex])
+			m.FieldPath = &s
 			iNdEx = postIndex
 		default:
 			iNdEx = preIndex

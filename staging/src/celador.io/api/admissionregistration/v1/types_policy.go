@@ -259,6 +259,15 @@ type Validation struct {
 	// gate ValidatingAdmissionPolicyValidationFailurePolicy.
 	// +optional
 	FailurePolicy *FailurePolicyType `json:"failurePolicy,omitempty" protobuf:"bytes,1000,opt,name=failurePolicy,casttype=FailurePolicyType"`
+
+	// fieldPath is the field that the cause of a denial names, such as
+	// "spec.replicas" or "metadata.labels['example.com/team']". It starts at the
+	// object, in the version that expression reads. Items of lists cannot be named.
+	// It need not exist in the object, and has no effect on whether the request is
+	// denied. At most 1024 bytes. Alpha: requires the feature gate
+	// AdmissionPolicyCauses.
+	// +optional
+	FieldPath *string `json:"fieldPath,omitempty" protobuf:"bytes,1002,opt,name=fieldPath"`
 }
 
 // Variable is a named expression.

@@ -944,6 +944,11 @@ func (in *Validation) DeepCopyInto(out *Validation) {
 		*out = new(FailurePolicyType)
 		**out = **in
 	}
+	if in.FieldPath != nil {
+		in, out := &in.FieldPath, &out.FieldPath
+		*out = new(string)
+		**out = **in
+	}
 	return
 }
 

@@ -49,6 +49,10 @@ const AdmissionPolicyLookups = policyspec.Lookups
 // that have none yet, and they fail in policies that do.
 const AdmissionPolicyRequestTime = policyspec.RequestTime
 
+// AdmissionPolicyCauses (alpha, off by default) lists every denial of validating policies in the
+// causes of the response, also for policies without fieldPath. The field works like those above.
+const AdmissionPolicyCauses = policyspec.Causes
+
 // notShipped are the stages of gates that Kubernetes does not have.
 var notShipped = featuregate.VersionedSpecs{{Version: version.MajorMinor(1, 37), Default: false, PreRelease: featuregate.Alpha}}
 
@@ -73,6 +77,7 @@ var gates = map[featuregate.Feature]featuregate.VersionedSpecs{
 	MutatingAdmissionPolicyInlineExpressions:         notShipped,
 	AdmissionPolicyLookups:                           notShipped,
 	AdmissionPolicyRequestTime:                       notShipped,
+	AdmissionPolicyCauses:                            notShipped,
 }
 
 func init() {

@@ -540,6 +540,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: failurePolicy
       type:
         scalar: string
+    - name: fieldPath
+      type:
+        scalar: string
     - name: message
       type:
         scalar: string

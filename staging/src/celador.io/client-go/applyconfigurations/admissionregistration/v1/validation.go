@@ -69,6 +69,13 @@ type ValidationApplyConfiguration struct {
 	// configuration. Defaults to spec.failurePolicy. Alpha: requires the feature
 	// gate ValidatingAdmissionPolicyValidationFailurePolicy.
 	FailurePolicy *admissionregistrationv1.FailurePolicyType `json:"failurePolicy,omitempty"`
+	// fieldPath is the field that the cause of a denial names, such as
+	// "spec.replicas" or "metadata.labels['example.com/team']". It starts at the
+	// object, in the version that expression reads. Items of lists cannot be named.
+	// It need not exist in the object, and has no effect on whether the request is
+	// denied. At most 1024 bytes. Alpha: requires the feature gate
+	// AdmissionPolicyCauses.
+	FieldPath *string `json:"fieldPath,omitempty"`
 }
 
 // ValidationApplyConfiguration constructs a declarative configuration of the Validation type for use with
@@ -114,5 +121,13 @@ func (b *ValidationApplyConfiguration) WithMessageExpression(value string) *Vali
 // If called multiple times, the FailurePolicy field is set to the value of the last call.
 func (b *ValidationApplyConfiguration) WithFailurePolicy(value admissionregistrationv1.FailurePolicyType) *ValidationApplyConfiguration {
 	b.FailurePolicy = &value
+	return b
+}
+
+// WithFieldPath sets the FieldPath field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the FieldPath field is set to the value of the last call.
+func (b *ValidationApplyConfiguration) WithFieldPath(value string) *ValidationApplyConfiguration {
+	b.FieldPath = &value
 	return b
 }

@@ -21,13 +21,13 @@ function policy({ kind, policy: name, binding, outcome, reason, violations }) {
   );
 }
 
-function violation({ validation, message, reason, actions, failed, ignored }) {
+function violation({ validation, message, reason, field, actions, failed, ignored }) {
   const facts = [failed && "cannot be evaluated", ignored && "ignored by failurePolicy", reason, ...(actions ?? [])].filter(Boolean).join(", ");
   return element(
     "li",
     {},
     element("div", { class: "where" }, validation >= 0 ? code(`validations[${validation}]`) : null, facts ? element("small", {}, facts) : null),
-    element("p", { class: "message" }, message),
+    element("p", { class: "message" }, ...(field ? [code(field), ": "] : []), message),
   );
 }
 

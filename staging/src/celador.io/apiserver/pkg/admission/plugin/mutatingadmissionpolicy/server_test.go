@@ -70,6 +70,7 @@ func newServer(t *testing.T, enabled, alpha bool, objects ...runtime.Object) *se
 		features.MutatingAdmissionPolicySingleton:            {Default: alpha, PreRelease: featuregate.Alpha},
 		features.MutatingAdmissionPolicyFallbackBinding:      {Default: alpha, PreRelease: featuregate.Alpha},
 		features.AdmissionPolicyLookups:                      {Default: alpha, PreRelease: featuregate.Alpha},
+		features.AdmissionPolicyCauses:                       {Default: alpha, PreRelease: featuregate.Alpha},
 
 		features.ValidatingAdmissionPolicySingleton:               {PreRelease: featuregate.Alpha},
 		features.ValidatingAdmissionPolicyValidationFailurePolicy: {PreRelease: featuregate.Alpha},

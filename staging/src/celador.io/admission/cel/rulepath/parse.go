@@ -14,24 +14,37 @@ import (
 // than letters, digits, '_', '-' and '$' are written in brackets and quotes. It returns an error,
 // which says where and what to write instead, if the text is not a path, contains [*] or indexes a
 // list. The positions in errors count characters from 1.
-func ParseField(text string) (Path, error) { return parse(text, false) }
+func ParseField(text string) (Path, error) { return parse(text, ruleField) }
 
 // ParseScope parses the scope of a rule, which may contain [*]. It returns the errors of
 // ParseField.
-func ParseScope(text string) (Path, error) { return parse(text, true) }
+func ParseScope(text string) (Path, error) { return parse(text, ruleScope) }
 
-func parse(text string, patterns bool) (Path, error) {
+// ParseFieldPath parses the fieldPath of a validation. It accepts the same paths as ParseField, and
+// its errors say what to write in a fieldPath instead.
+func ParseFieldPath(text string) (Path, error) { return parse(text, fieldPath) }
+
+// A use is the field for which a path is written, on which [*] and the errors depend.
+type use int
+
+const (
+	ruleField use = iota
+	ruleScope
+	fieldPath
+)
+
+func parse(text string, use use) (Path, error) {
 	if !utf8.ValidString(text) {
 		return nil, fmt.Errorf("is not valid UTF-8")
 	}
-	p := parser{text: text, rest: text, patterns: patterns}
+	p := parser{text: text, rest: text, use: use}
 	return p.path()
 }
 
 // A parser reads a path from left to right. rest is what it has not read.
 type parser struct {
 	text, rest string
-	patterns   bool
+	use        use
 }
 
 func (p *parser) path() (Path, error) {
@@ -44,7 +57,7 @@ func (p *parser) path() (Path, error) {
 		var err error
 		switch {
 		case p.skip("."):
-			if strings.HasPrefix(p.rest, "*") {
+			if strings.HasPrefix(p.rest, "*") && p.use != fieldPath {
 				return nil, p.errorf("write [*] for every entry of a list or map")
 			}
 			// As in jq, a dot may stand before the first brackets.
@@ -94,8 +107,10 @@ func (p *parser) brackets(before Path) (Segment, error) {
 		return Segment{}, p.errorf("'[' is not closed")
 	}
 	switch c := p.rest[0]; {
+	case p.use == fieldPath && (c == '*' || c == '-' || '0' <= c && c <= '9'):
+		return Segment{}, p.errorf("items of lists cannot be named: write the path of the list, %q", before)
 	case c == '*':
-		if !p.patterns {
+		if p.use != ruleScope {
 			return Segment{}, p.errorf("[*] is allowed in scope only: write scope %q, and the path in the entry as field",
 				before.Join(Path{{Each: true}}))
 		}
@@ -109,7 +124,7 @@ func (p *parser) brackets(before Path) (Segment, error) {
 		}
 		return Segment{Name: name}, p.close()
 	case c == '-' || '0' <= c && c <= '9':
-		if p.patterns {
+		if p.use == ruleScope {
 			return Segment{}, p.errorf("a list item cannot be selected by its index: write [*] for every item")
 		}
 		return Segment{}, p.errorf("a list item cannot be set by its index: set the whole list with the field %q, or every item with the scope %q",
