@@ -82,7 +82,7 @@ func TestConvertCommand(t *testing.T) {
 	policy := "# limits\napiVersion: admissionregistration.k8s.io/v1beta1 # for 1.28\nkind: ValidatingAdmissionPolicy\nmetadata: {name: a}\nspec:\n  policyType: Singleton\n  validations:\n  - expression: \"true\"\n    failurePolicy: Ignore\n"
 	binding := "---\napiVersion: policy.celador.io/v1\nkind: MutatingAdmissionPolicyBinding\nmetadata: {name: b}\n"
 	lookups := "apiVersion: admissionregistration.k8s.io/v1\nkind: MutatingAdmissionPolicy\nmetadata: {name: l}\nspec: {lookups: [{name: a, apiVersion: v1, kind: Pod}]}\n"
-	timed := "apiVersion: policy.celador.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: t}\nspec: {validations: [{expression: request.time > timestamp(0)}]}\n"
+	timed := "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: t}\nspec: {validations: [{expression: request.time > timestamp(0)}]}\n"
 	webhook := "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: w}\n"
 	for name, text := range map[string]string{"policy.yaml": policy, "binding.yaml": binding, "webhook.yaml": webhook, "broken.yaml": "a: ["} {
 		if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600); err != nil {
