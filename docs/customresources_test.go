@@ -23,12 +23,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
+	"celador.io/admission/cel/rulepath"
 	apiextensionsv1 "celador.io/api/apiextensions/v1"
 	celadorapiextensions "celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions/scheme"
 	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
 	"celador.io/apiextensions-apiserver/pkg/customresource/defaulting"
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
 // A ruleGroup holds expressions of the pages about custom resources that share a definition. See

@@ -13,8 +13,8 @@
 //
 // The other packages in this folder are parts that policies also use directly. Package values shows
 // Go objects to CEL, parser and typesize belong to type checking, constructed has the objects that
-// expressions construct, such as those of apply configurations, and intern keeps one of equal
-// values. Package reads lists the parts of an object that an expression reads, for
+// expressions construct, such as those of apply configurations, rulepath has the paths of rules and
+// scopes, and intern keeps one of equal values. Package reads lists the parts of an object that an expression reads, for
 // schemaexpression. Package celtest is for tests. The packages in internal serve this tree alone.
 //
 // The tree is not a module of its own, because it changes together with the policies, and because

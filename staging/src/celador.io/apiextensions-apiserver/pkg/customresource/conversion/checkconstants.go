@@ -10,6 +10,7 @@ import (
 	"github.com/google/cel-go/common/types"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleschema"
 )
 
 // checkConstants returns a problem if the rule sets a field to a constant that the schema of the
@@ -27,7 +28,7 @@ func (e *edge) checkConstants(r *compiledRule) *problem {
 	if last < 1 || !path[last-1].Each {
 		return nil
 	}
-	list, err := path[:last-1].Resolve(e.to.target().schema)
+	list, err := ruleschema.Resolve(path[:last-1], e.to.target().schema)
 	if err != nil || !slices.Contains(list.XListMapKeys, path[last].Name) {
 		return nil
 	}

@@ -12,7 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/admission/cel/rulepath"
+
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
 )
 

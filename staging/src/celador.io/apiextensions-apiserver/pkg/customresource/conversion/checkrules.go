@@ -14,11 +14,12 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
+	"celador.io/admission/cel/rulepath"
 	"celador.io/admission/cel/schemaexpression"
 	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleschema"
 )
 
 // checkedRules holds the rules and variables of a converter that have no error of their own.
@@ -164,7 +165,7 @@ type sourceRead struct {
 func sourceReads(version *typedVersion, scope rulepath.Path, expression *schemaexpression.Expression) []sourceRead {
 	var all []sourceRead
 	add := func(start rulepath.Path, inSelf bool, reads []schemaexpression.Read) {
-		schema, err := start.Resolve(version.source().schema)
+		schema, err := ruleschema.Resolve(start, version.source().schema)
 		if err != nil {
 			return // The scope has been checked.
 		}
@@ -185,13 +186,13 @@ func absolute(start rulepath.Path, schema *structuralschema.Structural, read []s
 	path := slices.Clone(start)
 	for _, step := range read {
 		next := rulepath.Segment{Name: step}
-		if schema.Items != nil || rulepath.Values(schema) != nil {
+		if schema.Items != nil || ruleschema.Values(schema) != nil {
 			// For the checks of costs and losses, all entries of a map are alike.
 			next = rulepath.Segment{Each: true}
 		} else if name, ok := apiservercel.Unescape(step); ok {
 			next.Name = name
 		}
-		below, err := rulepath.Path{next}.Resolve(schema)
+		below, err := ruleschema.Resolve(rulepath.Path{next}, schema)
 		if err != nil {
 			return path, false
 		}
@@ -213,7 +214,7 @@ func unlimitedOnPath(schema *structuralschema.Structural, path rulepath.Path, wh
 		switch {
 		case schema.Items != nil && limits.MaxItems == nil:
 			add("maxItems", path[:i])
-		case rulepath.Values(schema) != nil && limits.MaxProperties == nil:
+		case ruleschema.Values(schema) != nil && limits.MaxProperties == nil:
 			add("maxProperties", path[:i])
 		case isEnd && whole && (schema.Type == "string" || schema.XIntOrString) && limits.MaxLength == nil && len(limits.Enum) == 0 && limits.Format == "":
 			add("maxLength", path[:i])
@@ -221,7 +222,7 @@ func unlimitedOnPath(schema *structuralschema.Structural, path rulepath.Path, wh
 		if isEnd {
 			return
 		}
-		next, err := path[i : i+1].Resolve(schema)
+		next, err := ruleschema.Resolve(path[i:i+1], schema)
 		if err != nil {
 			return
 		}

@@ -13,14 +13,15 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
+	"celador.io/admission/cel/rulepath"
 	"celador.io/admission/cel/schemaexpression"
 	v1 "celador.io/api/apiextensions/v1"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/jsonlibrary"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulefunctions"
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleschema"
 )
 
 // compiler returns the compiler of conversion rules, which have json.encode and json.decode in
@@ -119,7 +120,7 @@ func (e *edge) compileAt(r *compiledRule, field, text string, origin environment
 
 // isList reports whether the schema of the converted object has a list at the path.
 func (e *edge) isList(path rulepath.Path) bool {
-	s, err := path.Resolve(e.to.target().schema)
+	s, err := ruleschema.Resolve(path, e.to.target().schema)
 	return err == nil && s.Items != nil
 }
 
@@ -141,17 +142,17 @@ func (e *edge) resolve(rule *v1.ConversionRule, r *compiledRule) *problem {
 		return p
 	}
 	from, to := e.from.source(), e.to.target()
-	if r.source, err = r.scope.Resolve(from.schema); err != nil {
+	if r.source, err = ruleschema.Resolve(r.scope, from.schema); err != nil {
 		return &problem{"scope", fmt.Sprintf("in version %s, %s", e.from.name, err)}
 	}
-	if _, err := r.scope.Resolve(to.schema); err != nil {
+	if _, err := ruleschema.Resolve(r.scope, to.schema); err != nil {
 		return &problem{"scope", sentence(fmt.Sprintf("in version %s, %s", e.to.name, err)) +
 			" The rule sets a field in the same place that it reads: to move values to another place, use a scope that both versions have"}
 	}
 	if p := e.checkEntries(r.scope); p != nil {
 		return p
 	}
-	if r.target, err = r.path().Resolve(to.schema); err != nil {
+	if r.target, err = ruleschema.Resolve(r.path(), to.schema); err != nil {
 		return &problem{"field", fmt.Sprintf("in version %s, %s", e.to.name, err)}
 	}
 	if r.self, r.repetitions = from.selfAt(r.scope); r.self == nil {
@@ -176,7 +177,7 @@ func (e *edge) checkEntries(scope rulepath.Path) *problem {
 			continue
 		}
 		container := scope[:i]
-		from, err := container.Resolve(e.from.source().schema)
+		from, err := ruleschema.Resolve(container, e.from.source().schema)
 		if err != nil {
 			continue // The caller reports the error.
 		}
@@ -249,7 +250,7 @@ func (e *edge) declarations(scope rulepath.Path) []schemaexpression.Declaration 
 	}
 	if last := lastEach(scope); last >= 0 {
 		key := apiservercel.StringType
-		if container, err := scope[:last].Resolve(e.from.source().schema); err == nil && container.Items != nil {
+		if container, err := ruleschema.Resolve(scope[:last], e.from.source().schema); err == nil && container.Items != nil {
 			key = apiservercel.IntType
 		}
 		declarations = append(declarations, schemaexpression.Declaration{Name: indexName, Type: key})

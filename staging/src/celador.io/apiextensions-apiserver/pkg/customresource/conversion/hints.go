@@ -17,8 +17,8 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 	"celador.io/admission/spelling"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleschema"
 )
 
 // hints makes suggestions for names in an expression that the type checker does not know: what to
@@ -121,7 +121,7 @@ func (h hints) namespaced(name, detail string) (string, bool) {
 		if near := spelling.Nearest(name, namespace.fields); near != "" {
 			return fmt.Sprintf("Did you mean %s.%s instead of %s.%s?", namespace.name, near, namespace.name, name), true
 		}
-		if known := rulepath.ListNames(namespace.fields); known != "" {
+		if known := ruleschema.ListNames(namespace.fields); known != "" {
 			return fmt.Sprintf("There is no %s %s: the expression can read %s", namespace.what, name, known), true
 		}
 		return fmt.Sprintf("There is no %s that the expression can read", namespace.what), true
@@ -166,7 +166,7 @@ func constructorFields(s *structuralschema.Structural) []string {
 	if s == nil {
 		return nil
 	}
-	names := append(constructorFields(s.Items), constructorFields(rulepath.Values(s))...)
+	names := append(constructorFields(s.Items), constructorFields(ruleschema.Values(s))...)
 	for name, property := range s.Properties {
 		if escaped, ok := apiservercel.Escape(name); ok {
 			names = append(names, escaped)

@@ -10,8 +10,10 @@ import (
 	"github.com/google/cel-go/common/types"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/admission/cel/rulepath"
+
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleschema"
 )
 
 // A retypedField is a field whose name both versions have, with types that do not agree. A
@@ -50,7 +52,7 @@ func fieldNames(source, target *structuralschema.Structural) []string {
 	if names == nil {
 		names = map[string]structuralschema.Structural{}
 	}
-	if rulepath.Values(source) != nil || ruleresult.PreservesUnknown(source) {
+	if ruleschema.Values(source) != nil || ruleresult.PreservesUnknown(source) {
 		maps.Copy(names, target.Properties)
 	}
 	return slices.Sorted(maps.Keys(names))
@@ -76,7 +78,7 @@ func fieldSchema(schema *structuralschema.Structural, name string) *structuralsc
 	if property, ok := schema.Properties[name]; ok {
 		return &property
 	}
-	return rulepath.Values(schema)
+	return ruleschema.Values(schema)
 }
 
 func (c *identity) compare(path rulepath.Path, source, target *structuralschema.Structural) {
@@ -93,11 +95,11 @@ func (c *identity) compare(path rulepath.Path, source, target *structuralschema.
 	case source.Items != nil && target.Items != nil:
 		c.compare(path.Join(rulepath.Path{{Each: true}}), source.Items, target.Items)
 		return
-	case rulepath.Values(source) != nil && rulepath.Values(target) != nil:
-		c.compare(path.Join(rulepath.Path{{Each: true}}), rulepath.Values(source), rulepath.Values(target))
+	case ruleschema.Values(source) != nil && ruleschema.Values(target) != nil:
+		c.compare(path.Join(rulepath.Path{{Each: true}}), ruleschema.Values(source), ruleschema.Values(target))
 		return
 	}
-	if values := rulepath.Values(target); values != nil && !ruleresult.IsAny(values) && ruleresult.PreservesUnknown(source) {
+	if values := ruleschema.Values(target); values != nil && !ruleresult.IsAny(values) && ruleresult.PreservesUnknown(source) {
 		c.openFields = append(c.openFields, openField{path, target})
 	}
 	for _, name := range fieldNames(source, target) {

@@ -10,9 +10,11 @@ import (
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
+	"celador.io/admission/cel/rulepath"
+
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleschema"
 )
 
 // overwritten returns a warning for each rule whose result a later rule replaces.
@@ -121,15 +123,15 @@ func (l *losses) compare(path rulepath.Path, source, target *structuralschema.St
 	if source.Items != nil {
 		l.compare(path.Join(rulepath.Path{each}), source.Items, target.Items, reads.at(each))
 	}
-	if values := rulepath.Values(source); values != nil && rulepath.Values(target) != nil {
-		l.compare(path.Join(rulepath.Path{each}), values, rulepath.Values(target), reads.at(each))
+	if values := ruleschema.Values(source); values != nil && ruleschema.Values(target) != nil {
+		l.compare(path.Join(rulepath.Path{each}), values, ruleschema.Values(target), reads.at(each))
 	} else if values != nil && !target.XPreserveUnknownFields {
 		l.add(path, "keys of ")
 	}
 	for _, name := range slices.Sorted(maps.Keys(source.Properties)) {
 		l.field(path, name, source, target, reads)
 	}
-	if source.XPreserveUnknownFields && !target.XPreserveUnknownFields && rulepath.Values(target) == nil && target.Type == "object" {
+	if source.XPreserveUnknownFields && !target.XPreserveUnknownFields && ruleschema.Values(target) == nil && target.Type == "object" {
 		l.add(path, "unknown fields of ")
 	}
 }
@@ -144,8 +146,8 @@ func (l *losses) missing(path rulepath.Path, source *structuralschema.Structural
 	case reads.whole:
 	case source.Items != nil && reads.at(each) != nil:
 		l.missing(path.Join(rulepath.Path{each}), source.Items, reads.at(each))
-	case rulepath.Values(source) != nil && reads.at(each) != nil:
-		l.missing(path.Join(rulepath.Path{each}), rulepath.Values(source), reads.at(each))
+	case ruleschema.Values(source) != nil && reads.at(each) != nil:
+		l.missing(path.Join(rulepath.Path{each}), ruleschema.Values(source), reads.at(each))
 	case len(source.Properties) > 0:
 		for _, name := range slices.Sorted(maps.Keys(source.Properties)) {
 			l.field(path, name, source, nil, reads)

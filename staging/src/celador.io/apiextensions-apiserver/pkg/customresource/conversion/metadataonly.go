@@ -11,7 +11,7 @@ import (
 
 	v1 "celador.io/api/apiextensions/v1"
 
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/admission/cel/rulepath"
 )
 
 // metadataChanges tells which metadata a converter or a chain of them may change. labels is set if

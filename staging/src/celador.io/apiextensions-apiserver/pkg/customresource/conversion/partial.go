@@ -10,9 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"celador.io/admission/cel/rulepath"
 	"celador.io/admission/cel/schemaexpression"
-
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
 // ConvertPartial converts a part of an object, such as the fields that a manager of server-side

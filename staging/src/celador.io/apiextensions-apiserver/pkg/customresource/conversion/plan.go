@@ -12,10 +12,11 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
 	"k8s.io/apiserver/pkg/cel/environment"
 
+	"celador.io/admission/cel/rulepath"
 	"celador.io/admission/cel/schemaexpression"
 	v1 "celador.io/api/apiextensions/v1"
 
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleschema"
 )
 
 // A plan is a converter that has been compiled and is ready to convert objects. It is immutable and
@@ -181,7 +182,7 @@ func (p *plan) planEdits() {
 		path := r.discarded(paths)
 		at := p.edits.at(path)
 		at.discard = true
-		if target, err := path.Resolve(p.to.schema); err == nil {
+		if target, err := ruleschema.Resolve(path, p.to.schema); err == nil {
 			at.blank = blank(target)
 		}
 	}

@@ -8,8 +8,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"celador.io/admission/cel/rulepath"
+
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
 // checkReplacedLists returns an error for each rule that sets items of a list which an earlier rule

@@ -11,9 +11,8 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
+	"celador.io/admission/cel/rulepath"
 	"celador.io/admission/cel/schemaexpression"
-
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
 // sharedValues holds the values that all rules read for one object, such as root and the variables.

@@ -8,18 +8,19 @@ import (
 
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
+	"celador.io/admission/cel/rulepath"
 	"celador.io/admission/cel/schemaexpression"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleschema"
 )
 
 // unguarded returns a warning about the rules that may fail for valid objects, because they read a
 // value that may be unset, without a check such as has() before it.
 func (c *checkedRules) unguarded() []string {
 	var failing []string
-	var example *rulepath.UnsetValue
+	var example *ruleschema.UnsetValue
 	for i, rule := range c.rules {
-		unset := rulepath.Unset(rule.source, c.edge.from.source().schema, rule.expression.UnguardedReads(spelled(rule.scope)...))
+		unset := ruleschema.Unset(rule.source, c.edge.from.source().schema, rule.expression.UnguardedReads(spelled(rule.scope)...))
 		if len(unset) == 0 {
 			continue
 		}

@@ -11,9 +11,10 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"celador.io/admission/cel/rulepath"
 	v1 "celador.io/api/apiextensions/v1"
+
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 )
 
 // Describe appends a sentence about each rule to the description of its field, for the OpenAPI

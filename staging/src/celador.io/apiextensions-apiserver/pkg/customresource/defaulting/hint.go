@@ -12,11 +12,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"celador.io/admission/cel/rulepath"
 	"celador.io/admission/cel/schemaexpression"
 	"celador.io/admission/spelling"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleschema"
 )
 
 var index = regexp.MustCompile(`\[[0-9]+\]`)
@@ -35,12 +36,12 @@ func explain(at *place, text string, err error) string {
 		return fmt.Sprintf("the schema of the rule has no fields: leave field empty to set %s, or move the rule to the schema of an object around the field", at.property)
 	}
 	if len(path) > 1 && path[0].Name == at.property {
-		if _, err := path[1:].Resolve(at.schema); err == nil {
+		if _, err := ruleschema.Resolve(path[1:], at.schema); err == nil {
 			return fmt.Sprintf("the path is relative to the schema of the rule, which is in %s: write %q", at.property, path[1:])
 		}
 	}
 	for i, step := range path {
-		parent, err := path[:i].Resolve(at.schema)
+		parent, err := ruleschema.Resolve(path[:i], at.schema)
 		if err != nil {
 			break
 		}
@@ -110,7 +111,7 @@ func fieldHint(name string, scope *place) string {
 		return fmt.Sprintf("Did you mean %q instead of %q?", near, name)
 	}
 	if fields := scope.selfType().Fields; len(fields) > 0 {
-		return fmt.Sprintf("self is %s, with the fields %s", selfName(scope.location), rulepath.ListNames(maps.Keys(fields)))
+		return fmt.Sprintf("self is %s, with the fields %s", selfName(scope.location), ruleschema.ListNames(maps.Keys(fields)))
 	}
 	return ""
 }

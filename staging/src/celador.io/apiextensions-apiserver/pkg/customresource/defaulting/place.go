@@ -12,11 +12,12 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
+	"celador.io/admission/cel/rulepath"
 	"celador.io/admission/cel/schemaexpression"
 	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleschema"
 )
 
 // A place is a schema that has default rules, or a schema around one. The places of a version form
@@ -94,9 +95,9 @@ func (p *place) below(tokens []string) (*place, []string) {
 			p.items = p.child(p.schema.Items, keyword)
 		}
 		return p.items, tokens[1:]
-	case keyword == "additionalProperties" && rulepath.Values(p.schema) != nil:
+	case keyword == "additionalProperties" && ruleschema.Values(p.schema) != nil:
 		if p.values == nil {
-			p.values = p.child(rulepath.Values(p.schema), keyword)
+			p.values = p.child(ruleschema.Values(p.schema), keyword)
 		}
 		return p.values, tokens[1:]
 	}

@@ -15,13 +15,14 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
+	"celador.io/admission/cel/rulepath"
 	"celador.io/admission/cel/schemaexpression"
 	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulefunctions"
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleschema"
 )
 
 // expressions returns the compiler of default expressions.
@@ -45,7 +46,7 @@ type rule struct {
 	readsAll bool
 	// unguarded holds the values in self that may be unset and that the expression reads without a
 	// check such as has(). It is set only if the compiler is validating.
-	unguarded []rulepath.UnsetValue
+	unguarded []ruleschema.UnsetValue
 }
 
 // A compiler compiles the rules of one version. It is not safe for concurrent use.
@@ -135,7 +136,7 @@ func target(at *place, source v1.DefaultRule, path *field.Path) (*rule, *field.E
 	if detail := identifying(r.scope, r.field); detail != "" {
 		return nil, field.Forbidden(path, detail)
 	}
-	if r.target, err = r.field.Resolve(r.scope.schema); err != nil {
+	if r.target, err = ruleschema.Resolve(r.field, r.scope.schema); err != nil {
 		return nil, field.Invalid(path, source.Field, explain(at, source.Field, err))
 	}
 	if detail := protected(r); detail != "" {
@@ -157,7 +158,7 @@ func identifying(scope *place, path rulepath.Path) string {
 				return step.Name + " cannot be defaulted: every object has it"
 			}
 		}
-		next, err := rulepath.Path{step}.Resolve(schema)
+		next, err := ruleschema.Resolve(rulepath.Path{step}, schema)
 		if err != nil {
 			return ""
 		}
@@ -201,7 +202,7 @@ func (c *compiler) check(r *rule, path *field.Path) *field.Error {
 		if err := ruleresult.CheckConstants(expression, r.target); err != nil {
 			return field.Invalid(path, r.source, fmt.Sprintf("%s cannot have the value: %v", r.field, err))
 		}
-		r.unguarded = rulepath.Unset(r.scope.resourceSchema(), nil, expression.UnguardedReads())
+		r.unguarded = ruleschema.Unset(r.scope.resourceSchema(), nil, expression.UnguardedReads())
 	}
 	if r.cost, err = rulelimit.Estimate(expression, r.scope.repetitions()); err != nil {
 		return field.InternalError(path, fmt.Errorf("estimating the cost: %w", err))

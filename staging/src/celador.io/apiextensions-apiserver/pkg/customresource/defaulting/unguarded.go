@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleerror"
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleschema"
 )
 
 // A writtenRule is a compiled rule with its field path in the CustomResourceDefinition.
@@ -29,7 +29,7 @@ func unguarded(rules []writtenRule) []string {
 	}
 	var warnings []string
 	for _, r := range rules {
-		unset := slices.DeleteFunc(r.rule.unguarded, func(value rulepath.UnsetValue) bool {
+		unset := slices.DeleteFunc(r.rule.unguarded, func(value ruleschema.UnsetValue) bool {
 			return set.Has(r.rule.scope.location.Join(value.Path).String())
 		})
 		if len(unset) > 0 {

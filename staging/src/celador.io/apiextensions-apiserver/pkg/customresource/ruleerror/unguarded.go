@@ -8,15 +8,17 @@ import (
 
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
+	"celador.io/admission/cel/rulepath"
 	"celador.io/admission/cel/schemaexpression"
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleschema"
 )
 
 // listed is how many paths of one rule a warning names.
 const listed = 3
 
 // Paths returns a text for warnings that names the paths of the first values.
-func Paths(values []rulepath.UnsetValue) string {
+func Paths(values []ruleschema.UnsetValue) string {
 	var texts []string
 	for _, value := range values {
 		text := rulepath.Path{{Name: value.Variable}}.Join(value.Path).String()
@@ -29,7 +31,7 @@ func Paths(values []rulepath.UnsetValue) string {
 }
 
 // GuardAdvice returns advice on how an expression reads a value that may be unset.
-func GuardAdvice(value rulepath.UnsetValue) string {
+func GuardAdvice(value ruleschema.UnsetValue) string {
 	const advice = "Read such a value with ?, as in self.?a or self.labels[?'a'], which gives an optional, or ask before with has(...), or with 'a' in self.labels for the keys of maps"
 	expression := value.Variable
 	for i, step := range value.Path {

@@ -17,7 +17,9 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/admission/cel/rulepath"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleschema"
 )
 
 // Limits of the results of all rules for one object. A request has at most 3 MiB and etcd accepts
@@ -235,7 +237,7 @@ func noField(to *structuralschema.Structural) *mismatch {
 	if len(to.Properties) == 0 {
 		return &mismatch{reason: "the schema has no such field: declare it"}
 	}
-	return &mismatch{reason: "the schema has no such field: its fields are " + rulepath.ListNames(maps.Keys(to.Properties))}
+	return &mismatch{reason: "the schema has no such field: its fields are " + ruleschema.ListNames(maps.Keys(to.Properties))}
 }
 
 // fieldSchema returns the schema of the field or map entry with the given name. It returns false if
@@ -244,7 +246,7 @@ func fieldSchema(to *structuralschema.Structural, name string) (*structuralschem
 	if schema, ok := to.Properties[name]; ok {
 		return &schema, true
 	}
-	if values := rulepath.Values(to); values != nil {
+	if values := ruleschema.Values(to); values != nil {
 		return values, true
 	}
 	if PreservesUnknown(to) || IsAny(to) {

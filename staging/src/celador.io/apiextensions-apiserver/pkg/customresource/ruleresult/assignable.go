@@ -14,8 +14,10 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
+	"celador.io/admission/cel/rulepath"
 	"celador.io/admission/cel/schemaexpression"
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleschema"
 )
 
 // A checker finds out from the static type of an expression whether its values fit the schema of a
@@ -73,7 +75,7 @@ func (c *checker) require(t *cel.Type, to *structuralschema.Structural, kinds ..
 }
 
 func (c *checker) checkObject(t *cel.Type, to *structuralschema.Structural) *mismatch {
-	values := rulepath.Values(to)
+	values := ruleschema.Values(to)
 	isMap := values != nil
 	switch t.Kind() {
 	case types.MapKind:
@@ -95,7 +97,7 @@ func (c *checker) checkObject(t *cel.Type, to *structuralschema.Structural) *mis
 		}
 		if !isMap && !PreservesUnknown(to) && !c.leavesOpen(t) && len(fields) > 0 && len(to.Properties) > 0 && !haveCommon(fields, to) {
 			m := c.mismatch(t, to)
-			m.want, m.advice = "an object with other fields ("+rulepath.ListNames(maps.Keys(to.Properties))+")", "construct the object with "+c.constructor(to)+"{...}, for the items of a list in .map(i, ...)"
+			m.want, m.advice = "an object with other fields ("+ruleschema.ListNames(maps.Keys(to.Properties))+")", "construct the object with "+c.constructor(to)+"{...}, for the items of a list in .map(i, ...)"
 			return m
 		}
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -198,8 +200,8 @@ func constructedType(name string, s *structuralschema.Structural) *cel.Type {
 		return formats[formatOf(s)].read
 	case s.Type == "array" && s.Items != nil:
 		return types.NewListType(constructedType(name, s.Items))
-	case s.Type == "object" && rulepath.Values(s) != nil:
-		return types.NewMapType(types.StringType, constructedType(name, rulepath.Values(s)))
+	case s.Type == "object" && ruleschema.Values(s) != nil:
+		return types.NewMapType(types.StringType, constructedType(name, ruleschema.Values(s)))
 	case s.Type == "object" && len(s.Properties) > 0:
 		return types.NewObjectType(name)
 	default:

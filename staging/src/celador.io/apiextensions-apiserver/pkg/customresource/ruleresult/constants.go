@@ -13,8 +13,10 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 
+	"celador.io/admission/cel/rulepath"
 	"celador.io/admission/cel/schemaexpression"
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleschema"
 )
 
 // CheckConstants returns an error if an expression may return a constant that is not valid in a
@@ -85,7 +87,7 @@ func descend(schema *structuralschema.Structural, steps []string) (path rulepath
 			if next = schema.Items; next != nil {
 				around = schema
 			} else {
-				next = rulepath.Values(schema)
+				next = ruleschema.Values(schema)
 			}
 		default:
 			next, _ = fieldSchema(schema, name)

@@ -9,7 +9,7 @@ import (
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/admission/cel/rulepath"
 )
 
 // checkListMap returns a mismatch if items of a list-map lack keys, or have the same keys:

@@ -10,7 +10,9 @@ import (
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/admission/cel/rulepath"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleschema"
 )
 
 // A mismatch is the error for a value that does not fit its schema.
@@ -88,8 +90,8 @@ func Describe(s *structuralschema.Structural) string {
 		return "an integer"
 	case s.Type == "array" && s.Items != nil:
 		return "a list of " + describePlural(s.Items)
-	case s.Type == "object" && rulepath.Values(s) != nil:
-		return "a map of " + describePlural(rulepath.Values(s))
+	case s.Type == "object" && ruleschema.Values(s) != nil:
+		return "a map of " + describePlural(ruleschema.Values(s))
 	case s.Type == "object":
 		return "an object"
 	case s.Type == "":
@@ -107,8 +109,8 @@ func describePlural(s *structuralschema.Structural) string {
 		return fmt.Sprintf("strings with the format %s", formatOf(s))
 	case s.Type == "array" && s.Items != nil:
 		return "lists of " + describePlural(s.Items)
-	case s.Type == "object" && rulepath.Values(s) != nil:
-		return "maps of " + describePlural(rulepath.Values(s))
+	case s.Type == "object" && ruleschema.Values(s) != nil:
+		return "maps of " + describePlural(ruleschema.Values(s))
 	case s.Type == "":
 		return "any JSON values"
 	default:

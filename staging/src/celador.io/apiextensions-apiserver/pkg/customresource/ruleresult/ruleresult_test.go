@@ -16,9 +16,10 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 	"sigs.k8s.io/yaml"
 
+	"celador.io/admission/cel/rulepath"
 	"celador.io/admission/cel/schemaexpression"
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleresult"
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleschema"
 )
 
 func structural(t testing.TB, text string) *structuralschema.Structural {
@@ -122,7 +123,7 @@ func (f *fixture) target(t testing.TB, field string) *structuralschema.Structura
 	if err != nil {
 		t.Fatal(err)
 	}
-	to, err := path.Resolve(ruleresult.SettableSchema(f.schema))
+	to, err := ruleschema.Resolve(path, ruleresult.SettableSchema(f.schema))
 	if err != nil {
 		t.Fatal(err)
 	}

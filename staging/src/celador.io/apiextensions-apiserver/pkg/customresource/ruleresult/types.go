@@ -21,8 +21,10 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/common"
 
+	"celador.io/admission/cel/rulepath"
 	"celador.io/admission/cel/schemaexpression"
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+
+	"celador.io/apiextensions-apiserver/pkg/customresource/ruleschema"
 )
 
 // ObjectType is the name of the type with which rules construct a whole object of a version, or
@@ -54,7 +56,7 @@ func (t *ObjectTypes) add(name string, schema *structuralschema.Structural, decl
 	for {
 		if schema.Items != nil {
 			schema = schema.Items
-		} else if values := rulepath.Values(schema); values != nil {
+		} else if values := ruleschema.Values(schema); values != nil {
 			schema = values
 		} else {
 			break

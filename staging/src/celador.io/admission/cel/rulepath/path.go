@@ -1,9 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rulepath parses the paths of conversion rules and default rules, such as
-// spec.endpoints[*] and metadata.annotations['example.com/zone'], resolves them in structural
-// schemas, and reads and writes unstructured objects at them.
+// Package rulepath parses the paths of conversion rules, of default rules and of the scopes of
+// policies, such as spec.endpoints[*] and metadata.annotations['example.com/zone'], and reads and
+// writes unstructured objects at them.
 package rulepath
 
 import (
@@ -104,4 +104,23 @@ func writeQuoted(b *strings.Builder, name string) {
 			b.WriteRune(r)
 		}
 	}
+}
+
+// Describe names the value at the path in an error.
+func (p Path) Describe() string {
+	if len(p) == 0 {
+		return "the object"
+	}
+	return Abbreviate(p.String())
+}
+
+// longName is the length in bytes above which Abbreviate cuts off a text.
+const longName = 128
+
+// Abbreviate cuts off a long text for an error.
+func Abbreviate(text string) string {
+	if len(text) <= longName {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longName], "") + "..."
 }

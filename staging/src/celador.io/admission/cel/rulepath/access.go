@@ -118,7 +118,7 @@ func (p Path) notEntered(i int, parent any) error {
 	} else if p[i].Each {
 		wanted = "a list or map"
 	}
-	return fmt.Errorf("%s is %s instead of %s", p[:i].describe(), kindOf(parent), wanted)
+	return fmt.Errorf("%s is %s instead of %s", p[:i].Describe(), kindOf(parent), wanted)
 }
 
 func kindOf(value any) string {

@@ -1,7 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package rulepath
+// Package ruleschema resolves the paths of conversion rules and default rules in structural schemas.
+package ruleschema
 
 import (
 	"fmt"
@@ -13,17 +14,18 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
+	"celador.io/admission/cel/rulepath"
 	"celador.io/admission/spelling"
 )
 
-// Resolve returns the schema at the path in a schema. It returns an error if the schema has no
+// Resolve returns the schema at a path in a schema. It returns an error if the schema has no
 // property for a segment, or has properties where the path has [*]. The error names the segment and
 // what to write instead.
-func (p Path) Resolve(schema *structuralschema.Structural) (*structuralschema.Structural, error) {
+func Resolve(p rulepath.Path, schema *structuralschema.Structural) (*structuralschema.Structural, error) {
 	for i, segment := range p {
 		next := below(schema, segment)
 		if next == nil {
-			return nil, p.unresolved(i, schema)
+			return nil, unresolved(p, i, schema)
 		}
 		schema = next
 	}
@@ -31,7 +33,7 @@ func (p Path) Resolve(schema *structuralschema.Structural) (*structuralschema.St
 }
 
 // below returns the schema that a segment leads to, or nil if there is none.
-func below(schema *structuralschema.Structural, segment Segment) *structuralschema.Structural {
+func below(schema *structuralschema.Structural, segment rulepath.Segment) *structuralschema.Structural {
 	switch {
 	case segment.Item:
 		return schema.Items
@@ -56,49 +58,41 @@ func Values(schema *structuralschema.Structural) *structuralschema.Structural {
 
 // unresolved returns the error of Resolve if segment i leads to nothing in schema, which is the
 // schema of the value before the segment. The error says what to write instead.
-func (p Path) unresolved(i int, schema *structuralschema.Structural) error {
+func unresolved(p rulepath.Path, i int, schema *structuralschema.Structural) error {
 	parent, segment := p[:i], p[i]
 	switch {
 	case schema.XIntOrString:
-		return fmt.Errorf("%s is an integer or a string and has no fields", parent.describe())
+		return fmt.Errorf("%s is an integer or a string and has no fields", parent.Describe())
 	case segment.Each && len(schema.Properties) > 0:
 		return fmt.Errorf("%s is an object with fields, and [*] is for the entries of lists and maps: write the name of a field, such as %s",
-			parent.describe(), parent.Join(Path{{Name: firstName(schema)}}))
+			parent.Describe(), parent.Join(rulepath.Path{{Name: firstName(schema)}}))
 	case schema.Items != nil:
 		return fmt.Errorf("%s is a list, which has no field %s: write %s in scope to run the rule for every item",
-			parent.describe(), quote(segment.Name), parent.Join(Path{{Each: true}}))
+			parent.Describe(), quote(segment.Name), parent.Join(rulepath.Path{{Each: true}}))
 	case schema.Type != "" && schema.Type != "object":
-		return fmt.Errorf("%s is %s and has no fields%s", parent.describe(), withArticle(schema.Type), p.keyHint(i))
+		return fmt.Errorf("%s is %s and has no fields%s", parent.Describe(), withArticle(schema.Type), keyHint(p, i))
 	case segment.Each:
-		return fmt.Errorf("%s has neither items nor additionalProperties in the schema: declare them to run rules for its entries", parent.describe())
+		return fmt.Errorf("%s has neither items nor additionalProperties in the schema: declare them to run rules for its entries", parent.Describe())
 	}
 	if name := nearest(segment.Name, schema.Properties); name != "" {
-		return fmt.Errorf("%s has no field %s: did you mean %q?", parent.describe(), quote(segment.Name), name)
+		return fmt.Errorf("%s has no field %s: did you mean %q?", parent.Describe(), quote(segment.Name), name)
 	}
 	if i == 0 && (segment.Name == "self" || segment.Name == "oldSelf" || segment.Name == "Object" || segment.Name == "$") {
-		return fmt.Errorf("paths start at the object: write %q instead of %q", abbreviate(p[1:].String()), abbreviate(p.String()))
+		return fmt.Errorf("paths start at the object: write %q instead of %q", rulepath.Abbreviate(p[1:].String()), rulepath.Abbreviate(p.String()))
 	}
 	if schema.XPreserveUnknownFields || schema.AdditionalProperties != nil {
 		return fmt.Errorf("%s has no field %s in the schema, only unknown fields: declare the field in the schema, or set %s as a whole",
-			parent.describe(), quote(segment.Name), parent.describe())
+			parent.Describe(), quote(segment.Name), parent.Describe())
 	}
 	if len(schema.Properties) == 0 {
-		return fmt.Errorf("%s has no fields in the schema: declare the field %s", parent.describe(), quote(segment.Name))
+		return fmt.Errorf("%s has no fields in the schema: declare the field %s", parent.Describe(), quote(segment.Name))
 	}
-	return fmt.Errorf("%s has no field %s: its fields are %s", parent.describe(), quote(segment.Name), ListNames(maps.Keys(schema.Properties)))
-}
-
-// describe names the object at a path in an error.
-func (p Path) describe() string {
-	if len(p) == 0 {
-		return "the object"
-	}
-	return abbreviate(p.String())
+	return fmt.Errorf("%s has no field %s: its fields are %s", parent.Describe(), quote(segment.Name), ListNames(maps.Keys(schema.Properties)))
 }
 
 // keyHint suggests quotes where a key that contains dots was probably written without them, as in
 // metadata.labels.example.com.
-func (p Path) keyHint(i int) string {
+func keyHint(p rulepath.Path, i int) string {
 	const field = 2 // metadata.labels
 	if i <= field || p[0].Name != "metadata" || p[1].Name != "labels" && p[1].Name != "annotations" {
 		return ""
@@ -107,25 +101,13 @@ func (p Path) keyHint(i int) string {
 	for _, segment := range p[field:] {
 		key = append(key, segment.Name)
 	}
-	return fmt.Sprintf(": write %s", abbreviate(p[:field].Join(Path{{Name: strings.Join(key, ".")}}).String()))
+	return fmt.Sprintf(": write %s", rulepath.Abbreviate(p[:field].Join(rulepath.Path{{Name: strings.Join(key, ".")}}).String()))
 }
 
-const (
-	// longName is the length in bytes above which names are cut off in errors.
-	longName = 128
-	// listedNames is how many names of fields an error lists.
-	listedNames = 10
-)
+// listedNames is how many names of fields an error lists.
+const listedNames = 10
 
-func quote(name string) string { return fmt.Sprintf("%q", abbreviate(name)) }
-
-// abbreviate cuts off a long text for an error.
-func abbreviate(text string) string {
-	if len(text) <= longName {
-		return text
-	}
-	return strings.ToValidUTF8(text[:longName], "") + "..."
-}
+func quote(name string) string { return fmt.Sprintf("%q", rulepath.Abbreviate(name)) }
 
 func withArticle(typeName string) string {
 	if strings.HasPrefix(typeName, "i") || strings.HasPrefix(typeName, "a") {
@@ -145,7 +127,7 @@ func ListNames(fields iter.Seq[string]) string {
 		names = append(names[:listedNames], "...")
 	}
 	for i, name := range names {
-		names[i] = abbreviate(name)
+		names[i] = rulepath.Abbreviate(name)
 	}
 	return strings.Join(names, ", ")
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"celador.io/apiextensions-apiserver/pkg/customresource/rulepath"
+	"celador.io/admission/cel/rulepath"
 )
 
 func stored() map[string]any {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package rulepath
+package ruleschema
 
 import (
 	"slices"
@@ -9,6 +9,7 @@ import (
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
+	"celador.io/admission/cel/rulepath"
 	"celador.io/admission/cel/schemaexpression"
 )
 
@@ -17,7 +18,7 @@ import (
 type UnsetValue struct {
 	// Variable is the variable that the path begins at: schemaexpression.Self or Root.
 	Variable string
-	Path     Path
+	Path     rulepath.Path
 	// First is the index of the first segment of the path whose value a valid object may lack. An
 	// object that lacks it lacks the values after it, too.
 	First int
@@ -62,9 +63,9 @@ func Unset(self, root *structuralschema.Structural, reads []schemaexpression.Ung
 // mayBeUnset returns the path in the schema of a value. read is the path with which an expression
 // reads the value. unset is set if a valid object may lack the value although it has all values
 // before it on the path.
-func mayBeUnset(schema *structuralschema.Structural, read []string) (path Path, unset bool) {
+func mayBeUnset(schema *structuralschema.Structural, read []string) (path rulepath.Path, unset bool) {
 	for _, name := range read {
-		segment := Segment{Name: name, Each: name == schemaexpression.Entry}
+		segment := rulepath.Segment{Name: name, Each: name == schemaexpression.Entry}
 		if segment.Each {
 			segment.Name = ""
 		}
@@ -72,7 +73,7 @@ func mayBeUnset(schema *structuralschema.Structural, read []string) (path Path, 
 		case schema == nil, schema.Type == "" && !schema.XIntOrString:
 			schema, unset = nil, !segment.Each
 		case schema.Items != nil:
-			segment = Segment{Each: true}
+			segment = rulepath.Segment{Each: true}
 			schema, unset = schema.Items, false
 		case Values(schema) != nil:
 			schema, unset = Values(schema), !segment.Each
