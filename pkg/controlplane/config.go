@@ -116,7 +116,7 @@ func NewConfig(opts CompletedOptions) (*Config, error) {
 		Client: client, Informers: policies, Installed: paths.done,
 		Freshness: policyinit.FreshnessBound{Limit: opts.MaxPolicyStaleness, Check: stores.Fresh},
 		BuiltIn:   builtintypes.Scheme().IsVersionRegistered, TypeChecks: builtintypes.TypeChecks,
-		StoredObjects: builtIn.ListerWatcher,
+		StoredObjects: builtIn.ListerWatcher, Schemas: builtintypes.Schemas,
 	})
 	restorePlugins := useOwnPlugins(opts.CompletedOptions, plugins)
 	kube, services, initializers, err := app.CreateKubeAPIServerConfig(opts.CompletedOptions, generic, kubeInformers, storage)

@@ -67,6 +67,7 @@ func TestAlphaGates(t *testing.T) {
 		features.AdmissionPolicyTypeEnforcement,
 		features.MutatingAdmissionPolicyInlineExpressions,
 		features.AdmissionPolicyLookups,
+		features.AdmissionPolicyExpressionScopes,
 		customresources.CustomResourceConversionRules,
 		customresources.CustomResourceDefaultExpressions,
 	} {

@@ -62,6 +62,17 @@ spec: {policyName: ignoring, validationActions: [Deny]}`}},
 		probe:   configMap("ignoring"), before: "", after: "no such key",
 	},
 	{
+		field: "Validation.Scope",
+		objects: []object{{policiesPath + "validatingadmissionpolicies", `
+metadata: {name: scoped}
+spec:` + onConfigMaps("scoped") + `
+  validations: [{scope: {path: "metadata.labels[*]"}, expression: "self != 'scoped'", message: refused a label}]`}, {policiesPath + "validatingadmissionpolicybindings", `
+metadata: {name: scoped}
+spec: {policyName: scoped, validationActions: [Deny]}`}},
+		touched: policiesPath + "validatingadmissionpolicies/scoped",
+		probe:   configMap("scoped"), before: "refused a label", after: "undeclared reference to 'self'", refused: true,
+	},
+	{
 		field: "ValidatingAdmissionPolicySpec.TypeChecking",
 		objects: []object{{policiesPath + "validatingadmissionpolicies", `
 metadata: {name: enforced}

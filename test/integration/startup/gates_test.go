@@ -27,7 +27,7 @@ import (
 
 const (
 	alphaGates = "--feature-gates=ValidatingAdmissionPolicySingleton=true,ValidatingAdmissionPolicyValidationFailurePolicy=true," +
-		"ValidatingAdmissionPolicyFallbackBinding=true,AdmissionPolicyTypeEnforcement=true,AdmissionPolicyLookups=true," +
+		"ValidatingAdmissionPolicyFallbackBinding=true,AdmissionPolicyTypeEnforcement=true,AdmissionPolicyLookups=true,AdmissionPolicyExpressionScopes=true," +
 		"MutatingAdmissionPolicySingleton=true,MutatingAdmissionPolicyFallbackBinding=true"
 	allVersions = "--runtime-config=" + group + "/v1beta1=true," + group + "/v1alpha1=true"
 )

@@ -46,7 +46,9 @@ func gatedFields(spec any) []gatedField {
 			gatedList(Lookups, specPath.Child("lookups"), &spec.Lookups))
 		for i := range spec.Validations {
 			path := specPath.Child("validations").Index(i)
-			fields = append(fields, gated(ValidationFailurePolicy, path.Child("failurePolicy"), &spec.Validations[i].FailurePolicy))
+			fields = append(fields,
+				gated(ValidationFailurePolicy, path.Child("failurePolicy"), &spec.Validations[i].FailurePolicy),
+				gated(ExpressionScopes, path.Child("scope"), &spec.Validations[i].Scope))
 		}
 	case *v1.MutatingAdmissionPolicySpec:
 		fields = append(fields,

@@ -21,6 +21,7 @@ func TestGatedFields(t *testing.T) {
 			"spec.policyType":                   policyspec.Singleton,
 			"spec.typeChecking":                 policyspec.TypeEnforcement,
 			"spec.validations[0].failurePolicy": policyspec.ValidationFailurePolicy,
+			"spec.validations[0].scope":         policyspec.ExpressionScopes,
 			"spec.lookups":                      policyspec.Lookups,
 		})
 	})
@@ -74,7 +75,7 @@ func testGatedFields[S policyspec.Spec](t *testing.T, features map[string]policy
 	every := policyspec.Features{
 		policyspec.Singleton: true, policyspec.ValidationFailurePolicy: true, policyspec.FallbackBinding: true,
 		policyspec.MutatingSingleton: true, policyspec.MutatingFallbackBinding: true,
-		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true, policyspec.Lookups: true,
+		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true, policyspec.Lookups: true, policyspec.ExpressionScopes: true,
 	}
 	set, fields := full[S]()
 	gated := map[string]bool{}
@@ -198,7 +199,7 @@ func TestFeatures(t *testing.T) {
 	all := policyspec.Features{
 		policyspec.Singleton: true, policyspec.ValidationFailurePolicy: true, policyspec.FallbackBinding: true,
 		policyspec.MutatingSingleton: true, policyspec.MutatingFallbackBinding: true,
-		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true, policyspec.Lookups: true,
+		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true, policyspec.Lookups: true, policyspec.ExpressionScopes: true,
 	}
 	if diff := cmp.Diff(all, policyspec.FeaturesOf(gates(all))); diff != "" {
 		t.Errorf("features differ (-want +got):\n%s", diff)

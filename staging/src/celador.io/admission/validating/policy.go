@@ -25,6 +25,8 @@ type validation struct {
 	computedMessage expression.Compiled
 	// failurePolicy is the policy's, unless the validation has its own.
 	failurePolicy v1.FailurePolicyType
+	// scope is nil if the validation is evaluated for the object as a whole.
+	scope *scope
 }
 
 type annotation struct {
@@ -41,13 +43,16 @@ type compiledPolicy struct {
 // policy returns the policy of an object. It keeps a reference to the object.
 func (e *Engine) policy(p *v1.ValidatingAdmissionPolicy) *policy.Policy[Body] {
 	p = policyspec.Effective(p, func(p *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicySpec { return &p.Spec }, e.Features)
-	spec := &p.Spec
+	spec, schemas := &p.Spec, e.Schemas
 	anatomy := policyspec.Validating(spec)
 	return policy.New(e.Compiler, p, anatomy, func(c *policy.Compilation) Body {
 		b := Body{validations: make([]validation, len(spec.Validations)), annotations: make([]annotation, len(spec.AuditAnnotations))}
 		for i := range spec.Validations {
 			v := &spec.Validations[i]
 			b.validations[i] = validation{Validation: v, failurePolicy: *cmp.Or(v.FailurePolicy, &anatomy.FailurePolicy)}
+			if v.Scope != nil {
+				b.validations[i].scope = newScope(v.Scope, schemas)
+			}
 		}
 		for e, compiled := range c.Expressions() {
 			switch e.Role {

@@ -78,6 +78,9 @@ type Decision struct {
 	// Err is the cause of Failed. It wraps cel.ErrCompilation of k8s.io/apiserver
 	// if an expression does not compile, and cel.ErrOutOfBudget if the cost budget is exceeded.
 	Err error
+	// Field is the path of the value for which the validation is not satisfied or could not be
+	// evaluated, if the validation has a scope. It is the first such value.
+	Field string
 	// Reason is the validation's reason, for Denied.
 	Reason metav1.StatusReason
 	// Elapsed is the latency that Kubernetes' metrics report for the decision: the time from the

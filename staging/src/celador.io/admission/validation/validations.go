@@ -4,19 +4,23 @@
 package validation
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"celador.io/admission/cel/rulepath"
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
 func checkValidations(path *field.Path, validations, stored []v1.Validation, expressions expressionErrors) field.ErrorList {
 	var failurePolicies []*v1.FailurePolicyType
+	var scopes []*v1.ScopedValues
 	for _, validation := range stored {
 		failurePolicies = append(failurePolicies, validation.FailurePolicy)
+		scopes = append(scopes, validation.Scope)
 	}
 	return each(path, validations, func(path *field.Path, validation *v1.Validation) field.ErrorList {
 		return slices.Concat(
@@ -25,6 +29,7 @@ func checkValidations(path *field.Path, validations, stored []v1.Validation, exp
 			checkMessage(path.Child("message"), validation.Message),
 			optional(path.Child("reason"), validation.Reason, knownReason.check),
 			optional(path.Child("failurePolicy"), validation.FailurePolicy, unlessStored(knownFailurePolicy.check, failurePolicies...)),
+			optional(path.Child("scope"), validation.Scope, unlessStored(checkScope, scopes...)),
 		)
 	})
 }
@@ -34,6 +39,27 @@ var knownReason = oneOf(
 	metav1.StatusReasonInvalid,
 	metav1.StatusReasonRequestEntityTooLarge,
 )
+
+// modelName matches the names of OpenAPI models.
+var modelName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+
+// checkScope checks the scope of a validation. Whether a kind has the type or the path depends on
+// schemas, so type checks find that out.
+func checkScope(path *field.Path, scope *v1.ScopedValues) field.ErrorList {
+	switch {
+	case scope.Type == "" && scope.Path == "":
+		return missing(path, "must have a type, such as io.k8s.api.core.v1.Container, or a path, such as spec.rules[*].host")
+	case scope.Type != "" && scope.Path != "":
+		return field.ErrorList{field.Forbidden(path.Child("path"), "must not be set together with type: write two validations")}
+	case scope.Type != "" && !modelName.MatchString(scope.Type):
+		return invalid(path.Child("type"), scope.Type, "must be the name of an OpenAPI model, such as io.k8s.api.core.v1.Container")
+	case scope.Path != "":
+		if _, err := rulepath.ParseScope(scope.Path); err != nil {
+			return invalid(path.Child("path"), scope.Path, err.Error())
+		}
+	}
+	return nil
+}
 
 func checkMessage(path *field.Path, message string) field.ErrorList {
 	trimmed := strings.TrimSpace(message)

@@ -44,6 +44,10 @@ const (
 // request, as package policyspec describes. It works like the gates above.
 const AdmissionPolicyLookups = policyspec.Lookups
 
+// AdmissionPolicyExpressionScopes (alpha, off by default) lets validations be evaluated for each
+// value of a type or at a path, as package policyspec describes. It works like the gates above.
+const AdmissionPolicyExpressionScopes = policyspec.ExpressionScopes
+
 // notShipped are the stages of gates that Kubernetes does not have.
 var notShipped = featuregate.VersionedSpecs{{Version: version.MajorMinor(1, 37), Default: false, PreRelease: featuregate.Alpha}}
 
@@ -67,6 +71,7 @@ var gates = map[featuregate.Feature]featuregate.VersionedSpecs{
 	AdmissionPolicyTypeEnforcement:                   notShipped,
 	MutatingAdmissionPolicyInlineExpressions:         notShipped,
 	AdmissionPolicyLookups:                           notShipped,
+	AdmissionPolicyExpressionScopes:                  notShipped,
 }
 
 func init() {

@@ -71,6 +71,7 @@ func newServer(t *testing.T, enabled, alpha bool, objects ...runtime.Object) *se
 		features.MutatingAdmissionPolicyFallbackBinding:      {Default: alpha, PreRelease: featuregate.Alpha},
 		features.AdmissionPolicyLookups:                      {Default: alpha, PreRelease: featuregate.Alpha},
 
+		features.AdmissionPolicyExpressionScopes:                  {PreRelease: featuregate.Alpha},
 		features.ValidatingAdmissionPolicySingleton:               {PreRelease: featuregate.Alpha},
 		features.ValidatingAdmissionPolicyValidationFailurePolicy: {PreRelease: featuregate.Alpha},
 		features.ValidatingAdmissionPolicyFallbackBinding:         {PreRelease: featuregate.Alpha},
