@@ -230,7 +230,7 @@ func (g *ruleGroup) spec(fields map[string]any) map[string]any {
 // A shownDefinition is a definition that a page or an example shows.
 type shownDefinition struct {
 	*celadorapiextensions.CustomResourceDefinition
-	conversion *conversion.Spec
+	conversion *conversion.CRDSpec
 }
 
 // newDefinition returns a definition with the versions v1beta1 and v1, whose schemas are equal.
@@ -262,7 +262,7 @@ func decodeDefinition(t *testing.T, manifest []byte) shownDefinition {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := shownDefinition{decoded.(*celadorapiextensions.CustomResourceDefinition), &conversion.Spec{}}
+	d := shownDefinition{decoded.(*celadorapiextensions.CustomResourceDefinition), &conversion.CRDSpec{}}
 	d.conversion.Kind = schema.GroupKind{Group: d.Spec.Group, Kind: d.Spec.Names.Kind}
 	if d.Expressions == nil {
 		d.Expressions = &celadorapiextensions.ExpressionFields{}

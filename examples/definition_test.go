@@ -119,8 +119,8 @@ func (d *definition) expectValid(t testing.TB, object *unstructured.Unstructured
 }
 
 // conversion returns what package conversion needs to know of the definition.
-func (d *definition) conversion() *conversion.Spec {
-	c := &conversion.Spec{
+func (d *definition) conversion() *conversion.CRDSpec {
+	c := &conversion.CRDSpec{
 		Kind:       schema.GroupKind{Group: d.crd.Spec.Group, Kind: d.crd.Spec.Names.Kind},
 		Converters: d.expressions.Converters,
 		Tables:     d.expressions.Tables,

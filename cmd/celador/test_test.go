@@ -221,7 +221,7 @@ func TestConvert(t *testing.T) {
 	if tools := len(foreign.Formats()); len(files) < tools {
 		t.Fatalf("suites %q, want one for each of %d tools", files, tools)
 	}
-	results := func(files []string) ([]report.Suite, int) {
+	results := func(files []string) ([]report.SuiteResult, int) {
 		stdout, stderr, code := run(t, celador(t, "", append([]string{"test", "-o", "json"}, files...)...))
 		var got report.Report
 		if err := json.Unmarshal([]byte(stdout), &got); err != nil || stderr != "" {

@@ -58,7 +58,7 @@ func addPolicyStatusController(config CompletedConfig, server *aggregatorapiserv
 	if controller == nil {
 		return nil
 	}
-	warnings.Use(func() typecheck.Types { return controller.Types().LocalLookup(builtintypes.Resources) })
+	warnings.Use(func() typecheck.Types { return controller.Types().LocalTypeFinder(builtintypes.Resources) })
 	return server.GenericAPIServer.AddPostStartHook("start-admission-policy-status-controller", func(hook genericapiserver.PostStartHookContext) error {
 		go func() {
 			if cache.WaitForCacheSync(hook.Done(), apiServices.Informer().HasSynced) {

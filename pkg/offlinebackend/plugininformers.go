@@ -27,7 +27,7 @@ import (
 // read. A lookup by name always succeeds: if the cluster has no such object, it finds an empty one.
 // Plugins ask only whether these informers have synced, and read their indexers through listers;
 // other methods panic. Informers of other types never sync.
-func newPluginInformers(objects cluster.Objects) informers.SharedInformerFactory {
+func newPluginInformers(objects cluster.ObjectReader) informers.SharedInformerFactory {
 	factory := informers.NewSharedInformerFactory(nil, 0)
 	factory.InformerFor(&corev1.ServiceAccount{}, syncedInformer{indexer: accounts{objects: objects}}.new)
 	factory.InformerFor(&schedulingv1.PriorityClass{}, syncedInformer{indexer: priorityClasses{objects: objects}}.new)
@@ -48,7 +48,7 @@ func (i syncedInformer) GetIndexer() cache.Indexer { return i.indexer }
 
 type accounts struct {
 	cache.Indexer
-	objects cluster.Objects
+	objects cluster.ObjectReader
 }
 
 // GetByKey returns the service account of the cluster. If there is none, it returns an account
@@ -64,7 +64,7 @@ func (a accounts) GetByKey(key string) (account any, exists bool, err error) {
 
 type priorityClasses struct {
 	cache.Indexer
-	objects cluster.Objects
+	objects cluster.ObjectReader
 }
 
 // List returns all priority classes. It logs errors, because List of an indexer returns none.

@@ -18,7 +18,7 @@ import (
 // NewPlugins implements cluster.Backend. It returns the plugins of kube-apiserver that read no
 // objects but those of the cluster. Plugins that do nothing until an object configures them, such
 // as LimitRanger, are left out.
-func (backend) NewPlugins(objects cluster.Objects) ([]admission.MutationInterface, error) {
+func (backend) NewPlugins(objects cluster.ObjectReader) ([]admission.MutationInterface, error) {
 	factory := newPluginInformers(objects)
 	accounts := serviceaccount.NewServiceAccount()
 	accounts.SetExternalKubeInformerFactory(factory)

@@ -24,7 +24,7 @@ import (
 // system:masters may do everything, and other users what upstream's RBAC authorizer allows them.
 // The roles and bindings that kube-apiserver creates in each cluster apply, too, unless objects
 // replace them.
-func (backend) NewAuthorizer(objects cluster.Objects) cluster.Authorizer {
+func (backend) NewAuthorizer(objects cluster.ObjectReader) cluster.Authorizer {
 	r := roles{objects, sync.OnceValue(newBootstrap)}
 	return privileged{rbac.New(r, r, r, r)}
 }
@@ -62,13 +62,13 @@ func newBootstrap() *bootstrap {
 // each cluster, to the objects of a cluster. It aggregates ClusterRoles as a controller of
 // kube-controller-manager does.
 type roles struct {
-	cluster.Objects
+	cluster.ObjectReader
 	bootstrap func() *bootstrap
 }
 
 // GetRole implements validation.RoleGetter of k8s.io/kubernetes.
 func (r roles) GetRole(ctx context.Context, namespace, name string) (*rbacv1.Role, error) {
-	role, err := r.Objects.GetRole(ctx, namespace, name)
+	role, err := r.ObjectReader.GetRole(ctx, namespace, name)
 	if !apierrors.IsNotFound(err) {
 		return role, err
 	}
@@ -81,7 +81,7 @@ func (r roles) GetRole(ctx context.Context, namespace, name string) (*rbacv1.Rol
 
 // ListRoleBindings implements validation.RoleBindingLister of k8s.io/kubernetes.
 func (r roles) ListRoleBindings(ctx context.Context, namespace string) ([]*rbacv1.RoleBinding, error) {
-	objects, err := r.Objects.ListRoleBindings(ctx, namespace)
+	objects, err := r.ObjectReader.ListRoleBindings(ctx, namespace)
 	return withBootstrap(objects, r.bootstrap().roleBindings[namespace]), err
 }
 
@@ -99,13 +99,13 @@ func (r roles) GetClusterRole(ctx context.Context, name string) (*rbacv1.Cluster
 
 // ListClusterRoles returns the ClusterRoles of the cluster and of the bootstrap policy.
 func (r roles) ListClusterRoles(ctx context.Context) ([]*rbacv1.ClusterRole, error) {
-	objects, err := r.Objects.ListClusterRoles(ctx)
+	objects, err := r.ObjectReader.ListClusterRoles(ctx)
 	return withBootstrap(objects, r.bootstrap().clusterRoles), err
 }
 
 // ListClusterRoleBindings implements validation.ClusterRoleBindingLister of k8s.io/kubernetes.
 func (r roles) ListClusterRoleBindings(ctx context.Context) ([]*rbacv1.ClusterRoleBinding, error) {
-	objects, err := r.Objects.ListClusterRoleBindings(ctx)
+	objects, err := r.ObjectReader.ListClusterRoleBindings(ctx)
 	return withBootstrap(objects, r.bootstrap().clusterRoleBindings), err
 }
 

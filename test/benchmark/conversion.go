@@ -121,7 +121,7 @@ type reader struct {
 // buildRoutes builds what a server has for HTTPRoutes with the given versions, the first of which
 // is stored. Objects are converted by the converters or, if these are nil, with strategy None.
 // codecs are the codecs of the resource's storages. The caller must destroy the resource.
-func buildRoutes(converters []v1.Converter, versions ...string) (_ *serving.Resource, codecs []apiruntime.Codec, err error) {
+func buildRoutes(converters []v1.Converter, versions ...string) (_ *serving.ServedResource, codecs []apiruntime.Codec, err error) {
 	crd := crdtest.HTTPRoute(versions...)
 	var expressions *apiextensions.ExpressionFields
 	if converters != nil {

@@ -62,14 +62,14 @@ func convertWrites(s *session) error {
 // writtenRoutes returns a resource of HTTPRoutes with three versions. Objects are converted by the
 // converters or, if these are nil, with strategy None. The storage encodes and decodes objects, but
 // does not keep them.
-func writtenRoutes(converters []v1.Converter) (*serving.Resource, error) {
+func writtenRoutes(converters []v1.Converter) (*serving.ServedResource, error) {
 	resource, _, err := buildRoutes(converters, "v1", "v2", "v3")
 	return resource, err
 }
 
 // createRoute creates an object in the given version, as a server does after it has decoded and
 // admitted a request.
-func createRoute(resource *serving.Resource, version string) error {
+func createRoute(resource *serving.ServedResource, version string) error {
 	ctx := request.WithRequestInfo(request.WithNamespace(context.Background(), "default"), &request.RequestInfo{APIGroup: "example.com", APIVersion: version, Resource: "httproutes"})
 	created, err := resource.Version(version).Storage.CustomResource.Create(ctx, crdtest.HTTPRouteObject(version), rest.ValidateAllObjectFunc, &metav1.CreateOptions{})
 	if err != nil {

@@ -18,11 +18,11 @@ import (
 	"celador.io/apiserver/pkg/admission/plugin/lookupsource"
 )
 
-var _ lookupsource.Storage = listerWatcher{}
+var _ lookupsource.RevisionedStorage = listerWatcher{}
 
-// observe returns getAttrs for a watch cache, which calls it with each object of a list or an event
-// before it has the object, one after another. The object of the deletion has the version of the
-// deletion.
+// observe returns an AttrFunc that also records the resource version of the last change in
+// s.lastChange. A watch cache calls getAttrs with the object of each list item and event, one after
+// another, before it stores the object. The object of a deletion has the version of the deletion.
 func (s *stored) observe(getAttrs storage.AttrFunc) storage.AttrFunc {
 	return func(object runtime.Object) (labels.Set, fields.Set, error) {
 		if version, err := versioner.ObjectResourceVersion(object); err == nil && version > s.lastChange.Load() {
@@ -34,10 +34,10 @@ func (s *stored) observe(getAttrs storage.AttrFunc) storage.AttrFunc {
 
 var versioner = storage.APIObjectVersioner{}
 
-// Cluster implements lookupsource.Storage.
+// Cluster implements lookupsource.RevisionedStorage.
 func (l listerWatcher) Cluster() string { return l.cluster }
 
-// Revision implements lookupsource.Storage, by a quorum read of etcd.
+// Revision implements lookupsource.RevisionedStorage, by a quorum read of etcd.
 func (l listerWatcher) Revision(ctx context.Context) (uint64, error) {
 	return l.storage.GetCurrentResourceVersion(ctx)
 }
@@ -45,9 +45,10 @@ func (l listerWatcher) Revision(ctx context.Context) (uint64, error) {
 // noObject is the last part of a key that no object has, because it is no valid name.
 const noObject = "/-"
 
-// LastChange implements lookupsource.Storage. It lists an object that does not exist, for which the
-// watch cache waits until it has the revision, and requests progress notifications from etcd
-// meanwhile. With a selector, a watch cache that is not ready does not pass the list on to etcd.
+// LastChange implements lookupsource.RevisionedStorage. It lists a key that no object has. Before
+// the watch cache answers, it waits until it has the revision, and meanwhile requests progress
+// notifications from etcd. With a selector, a watch cache that is not ready does not pass the list
+// on to etcd.
 func (l listerWatcher) LastChange(ctx context.Context, revision uint64) (uint64, error) {
 	err := l.storage.GetList(ctx, l.prefix+noObject, storage.ListOptions{
 		ResourceVersion: strconv.FormatUint(revision, 10), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
@@ -56,8 +57,8 @@ func (l listerWatcher) LastChange(ctx context.Context, revision uint64) (uint64,
 	return l.lastChange.Load(), err
 }
 
-// Continues implements lookupsource.Storage. The watch cache refuses a watch that begins before its
-// first list or its oldest event.
+// Continues implements lookupsource.RevisionedStorage. The watch cache refuses a watch that begins
+// before its first list or its oldest event.
 func (l listerWatcher) Continues(ctx context.Context, version uint64) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

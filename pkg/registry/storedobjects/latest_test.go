@@ -96,7 +96,7 @@ func cachedBehind(g *gate) generic.StorageDecorator {
 // delayedStored lists and watches stored objects with watches that a gate delays, and counts the
 // revisions that are read.
 type delayedStored struct {
-	lookupsource.Storage
+	lookupsource.RevisionedStorage
 	gate      *gate
 	revisions atomic.Int32
 }
@@ -106,18 +106,18 @@ func (*delayedStored) IsWatchListSemanticsUnSupported() bool { return true }
 
 // ListWithContext implements cache.ListerWithContext.
 func (s *delayedStored) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-	return s.Storage.(cache.ListerWatcherWithContext).ListWithContext(ctx, options)
+	return s.RevisionedStorage.(cache.ListerWatcherWithContext).ListWithContext(ctx, options)
 }
 
 // WatchWithContext implements cache.WatcherWithContext.
 func (s *delayedStored) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	return s.gate.delay(s.Storage.(cache.ListerWatcherWithContext).WatchWithContext(ctx, options))
+	return s.gate.delay(s.RevisionedStorage.(cache.ListerWatcherWithContext).WatchWithContext(ctx, options))
 }
 
-// Revision implements lookupsource.Storage.
+// Revision implements lookupsource.RevisionedStorage.
 func (s *delayedStored) Revision(ctx context.Context) (uint64, error) {
 	s.revisions.Add(1)
-	return s.Storage.Revision(ctx)
+	return s.RevisionedStorage.Revision(ctx)
 }
 
 // discovery serves Ingresses.
@@ -137,7 +137,7 @@ func TestLatest(t *testing.T) {
 	_, storages := openAt(t, config, cachedBehind(&ofEtcd))
 	ctx := inNamespace(t)
 	ready(t, ctx)
-	stored := &delayedStored{Storage: storages.ListerWatcher(ingresses).(lookupsource.Storage), gate: &ofCache}
+	stored := &delayedStored{RevisionedStorage: storages.ListerWatcher(ingresses).(lookupsource.RevisionedStorage), gate: &ofCache}
 	source := lookupsource.New(discovery{}, nil, func(schema.GroupVersionKind) cache.ListerWatcher { return stored }, nil, t.Context().Done())
 	handle := source.Open(ingresses, nil).(lookups.LatestHandle)
 	defer handle.Close()
@@ -218,7 +218,7 @@ func TestContinues(t *testing.T) {
 	create(t, ctx, writer, "second", "second.example")
 	remove(t, ctx, writer, "second")
 	_, storages := openAt(t, config, registry.StorageWithCacher())
-	stored := storages.ListerWatcher(ingresses).(lookupsource.Storage)
+	stored := storages.ListerWatcher(ingresses).(lookupsource.RevisionedStorage)
 	revision, err := stored.Revision(ctx)
 	if err != nil {
 		t.Fatal(err)

@@ -30,8 +30,8 @@ type Storages struct {
 // New returns Storages that hold none. Only objects of the types of scheme are read.
 func New(scheme *runtime.Scheme) *Storages { return &Storages{scheme: scheme} }
 
-// Collect returns a getter of the same options, with which the storages that a server opens are
-// added.
+// Collect returns a getter of the same options, except that s holds the storages that a server
+// opens with them.
 func (s *Storages) Collect(getter generic.RESTOptionsGetter) generic.RESTOptionsGetter {
 	return collector{getter, s}
 }

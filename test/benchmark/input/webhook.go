@@ -15,8 +15,9 @@ import (
 	"celador.io/celador/test/benchmark/api"
 )
 
-// A condition is a match condition that few requests satisfy. If its expression contains a %d,
-// teams have different names or numbers there.
+// A condition is a match condition that few requests satisfy. A %d in its expression stands for the
+// number of the webhook: in clusters, such conditions differ from team to team, for example in the
+// name of a namespace.
 type condition struct{ name, expression string }
 
 // conditions holds match conditions that the pod of Pod does not satisfy. A pod with the volume NFS
@@ -34,8 +35,8 @@ var conditions = []condition{
 	{"of-workflow", "has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, o.kind == 'Workflow%d')"},
 }
 
-// ConditionOf returns the match condition of the i-th webhook. If its expression is for one team,
-// no other webhook has the same expression.
+// ConditionOf returns the match condition of the i-th webhook. If the expression contains the
+// number of the webhook, no other webhook has the same expression.
 func ConditionOf(i int) v1.MatchCondition {
 	condition := conditions[i%len(conditions)]
 	expression := condition.expression

@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kind reads examples/kind/cluster.yaml and applies it as kind does. Tests use it on
-// machines on which kind cannot run.
+// Package kind reads examples/kind/cluster.yaml, and applies its patches to kubeadm's configuration
+// as kind does. Tests use it on machines on which kind cannot run.
 package kind
 
 import (

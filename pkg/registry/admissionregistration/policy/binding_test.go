@@ -24,7 +24,7 @@ func TestBindingErrors(t *testing.T) {
 	for _, k := range bindingKinds {
 		demo, invalid := k.demo, []string{k.invalidField}
 		for name, tc := range map[string]struct {
-			stored, sent policy.Object // a create if stored is nil
+			stored, sent policy.APIObject // a create if stored is nil
 			wantFields   []string
 		}{
 			"create: no params":                        {sent: demo()},
@@ -119,7 +119,7 @@ func TestBindingsOfSingletons(t *testing.T) {
 		demo := k.demo
 		for name, tc := range map[string]struct {
 			off          bool
-			stored, sent policy.Object // a create if stored is nil
+			stored, sent policy.APIObject // a create if stored is nil
 			wantFields   []string
 		}{
 			"create":                            {sent: demo(alone), wantFields: wantPolicyName},

@@ -33,7 +33,7 @@ var errNotServed = errors.New("the resource is not served")
 // namesIn lists the objects of a resource and returns the set of names that name extracts from
 // them, such as the policyNames of bindings. For the version "0" it lists what the watch cache
 // holds, and for the empty version what etcd holds.
-func namesIn[T Object](ctx context.Context, resource ListerGetter, version string, name func(T) string) (sets.Set[string], error) {
+func namesIn[T APIObject](ctx context.Context, resource ListerGetter, version string, name func(T) string) (sets.Set[string], error) {
 	lister := resource()
 	if lister == nil {
 		return nil, errNotServed
@@ -50,7 +50,7 @@ func namesIn[T Object](ctx context.Context, resource ListerGetter, version strin
 }
 
 // BoundPolicies tells which policies of a kind are bound. Safe for concurrent use.
-type BoundPolicies[Policy Object] struct {
+type BoundPolicies[Policy APIObject] struct {
 	// takesEffectAlone reports whether a policy takes effect without a binding.
 	takesEffectAlone func(Policy) bool
 	bound            policyvalidation.BoundPolicyNames
@@ -102,7 +102,7 @@ func condition(met bool) string {
 }
 
 // A lookupColumn is a column whose cells depend on another resource of the same server.
-type lookupColumn[T Object] struct {
+type lookupColumn[T APIObject] struct {
 	definition metav1.TableColumnDefinition
 	// find returns names from the other resource. It is called once for each table.
 	find func(context.Context) (sets.Set[string], error)
@@ -110,7 +110,7 @@ type lookupColumn[T Object] struct {
 }
 
 // lookupTable is a table with a lookupColumn before its last column, the age.
-type lookupTable[T Object] struct {
+type lookupTable[T APIObject] struct {
 	rest.TableConvertor
 	column lookupColumn[T]
 }

@@ -37,7 +37,7 @@ type descriptor struct {
 	// storage returns the storage of the kind beside the storage of the bindings of its policies,
 	// or of the policies of its bindings.
 	storage      func(getter generic.RESTOptionsGetter, beside policy.ListerGetter) (*policy.REST, *policy.StatusREST, error)
-	demo         func(changes ...change) policy.Object
+	demo         func(changes ...change) policy.APIObject
 	other        change // changes the spec
 	invalid      change // makes the spec invalid
 	invalidField string
@@ -75,7 +75,7 @@ var policyKinds = []policyKind{{
 		storage: func(getter generic.RESTOptionsGetter, beside policy.ListerGetter) (*policy.REST, *policy.StatusREST, error) {
 			return policy.NewREST(policy.Validating, getter, access, nil, nil, policy.ValidatingBinding.PoliciesBoundBy(beside))
 		},
-		demo:         func(changes ...change) policy.Object { return validating(changes...) },
+		demo:         func(changes ...change) policy.APIObject { return validating(changes...) },
 		other:        expression("object.spec.replicas <= 3"),
 		invalid:      expression("object."),
 		invalidField: "spec.validations[0].expression",
@@ -92,7 +92,7 @@ var policyKinds = []policyKind{{
 		storage: func(getter generic.RESTOptionsGetter, beside policy.ListerGetter) (*policy.REST, *policy.StatusREST, error) {
 			return policy.NewREST(policy.Mutating, getter, access, nil, nil, policy.MutatingBinding.PoliciesBoundBy(beside))
 		},
-		demo:         func(changes ...change) policy.Object { return mutating(changes...) },
+		demo:         func(changes ...change) policy.APIObject { return mutating(changes...) },
 		other:        expression("[JSONPatch{}]"),
 		invalid:      expression("object."),
 		invalidField: "spec.mutations[0].jsonPatch.expression",
@@ -111,7 +111,7 @@ var bindingKinds = []descriptor{{
 		resource, err := policy.NewBindingREST(policy.ValidatingBinding, getter, access, validatingPolicies, beside)
 		return resource, nil, err
 	},
-	demo:         func(changes ...change) policy.Object { return validatingBinding(changes...) },
+	demo:         func(changes ...change) policy.APIObject { return validatingBinding(changes...) },
 	other:        actions(v1.Audit),
 	invalid:      actions(),
 	invalidField: "spec.validationActions",
@@ -124,7 +124,7 @@ var bindingKinds = []descriptor{{
 		resource, err := policy.NewBindingREST(policy.MutatingBinding, getter, access, mutatingPolicies, beside)
 		return resource, nil, err
 	},
-	demo:         func(changes ...change) policy.Object { return mutatingBinding(changes...) },
+	demo:         func(changes ...change) policy.APIObject { return mutatingBinding(changes...) },
 	other:        matchPolicy(v1.Exact),
 	invalid:      matchPolicy(""),
 	invalidField: "spec.matchResources.matchPolicy",
@@ -197,7 +197,7 @@ func byAlice() context.Context {
 
 // write creates sent, or updates stored to sent unless stored is nil. It changes sent to the object
 // to be stored.
-func write(strategy strategy, stored, sent policy.Object) error {
+func write(strategy strategy, stored, sent policy.APIObject) error {
 	if stored == nil {
 		return rest.BeforeCreate(strategy, byAlice(), sent)
 	}
@@ -226,7 +226,7 @@ func expectCauses(t *testing.T, err error, fields ...string) {
 // gateCase is a write while at most one feature gate is on.
 type gateCase struct {
 	on                 featuregate.Feature // empty if all are off
-	stored, sent, want policy.Object       // a create if stored is nil
+	stored, sent, want policy.APIObject    // a create if stored is nil
 	wantFields         []string            // with errors
 	wantGeneration     int64
 }
@@ -246,7 +246,7 @@ func (tc gateCase) run(t *testing.T, strategy strategy) {
 	}
 }
 
-func specOf(obj policy.Object) any {
+func specOf(obj policy.APIObject) any {
 	switch obj := obj.(type) {
 	case *admissionregistration.ValidatingAdmissionPolicy:
 		return obj.Spec
@@ -259,7 +259,7 @@ func specOf(obj policy.Object) any {
 	}
 }
 
-func statusOf(obj policy.Object) any {
+func statusOf(obj policy.APIObject) any {
 	switch obj := obj.(type) {
 	case *admissionregistration.ValidatingAdmissionPolicy:
 		return obj.Status

@@ -24,7 +24,7 @@ const inlineExpressions = features.MutatingAdmissionPolicyInlineExpressions
 // no write loses a stored one.
 func TestFieldsOfMutatingGate(t *testing.T) {
 	plain := patch("[JSONPatch{}]")
-	demo := func(all ...v1.Mutation) policy.Object { return mutating(mutations(all...)) }
+	demo := func(all ...v1.Mutation) policy.APIObject { return mutating(mutations(all...)) }
 	for name, set := range map[string]func(*v1.Mutation){
 		"condition":          func(m *v1.Mutation) { m.Condition = new("object.spec.replicas > 5") },
 		"message":            func(m *v1.Mutation) { m.Message = new("too many") },
@@ -45,7 +45,7 @@ func TestFieldsOfMutatingGate(t *testing.T) {
 		if own.JSONPatch == nil {
 			dropped, wantFields = v1.Mutation{PatchType: own.PatchType}, []string{"spec.mutations[0].patchType"}
 		}
-		labelled := func(all ...v1.Mutation) policy.Object { return mutating(mutations(all...), label) }
+		labelled := func(all ...v1.Mutation) policy.APIObject { return mutating(mutations(all...), label) }
 		for step, tc := range map[string]gateCase{
 			"off: create":             {sent: demo(own), want: demo(dropped), wantFields: wantFields, wantGeneration: 1},
 			"off: update":             {stored: demo(plain), sent: demo(own), want: demo(dropped), wantFields: wantFields, wantGeneration: 7},
@@ -106,10 +106,10 @@ func TestValidationOfMutations(t *testing.T) {
 	strategic := v1.Mutation{PatchType: v1.PatchTypeStrategicMergePatch, StrategicMergePatch: &v1.StrategicMergePatch{Expression: "{}"}}
 	typeOnly, invalid := v1.Mutation{PatchType: v1.PatchTypeJSONMergePatch}, patch("[JSONPatch{}]")
 	invalid.Condition = new("1")
-	demo := func(m v1.Mutation) policy.Object { return mutating(mutations(m)) }
+	demo := func(m v1.Mutation) policy.APIObject { return mutating(mutations(m)) }
 	for name, tc := range map[string]struct {
 		on           bool
-		stored, sent policy.Object // a create if stored is nil
+		stored, sent policy.APIObject // a create if stored is nil
 		wantFields   []string
 	}{
 		"off: invalid field":                     {sent: demo(invalid)},
@@ -130,10 +130,12 @@ func TestValidationOfMutations(t *testing.T) {
 func TestTypeErrorsOfMutating(t *testing.T) {
 	enforced, demo := typeChecking(v1.EnforcedTypeChecking), policyKinds[1].demo
 	edit := func(edit func(*v1.Mutation)) change {
-		return func(obj policy.Object) { edit(&obj.(*admissionregistration.MutatingAdmissionPolicy).Spec.Mutations[0]) }
+		return func(obj policy.APIObject) {
+			edit(&obj.(*admissionregistration.MutatingAdmissionPolicy).Spec.Mutations[0])
+		}
 	}
 	replace := func(mutation v1.Mutation) change { return edit(func(m *v1.Mutation) { *m = mutation }) }
-	reinvoke := func(obj policy.Object) {
+	reinvoke := func(obj policy.APIObject) {
 		obj.(*admissionregistration.MutatingAdmissionPolicy).Spec.ReinvocationPolicy = v1.IfNeededReinvocationPolicy
 	}
 	strategy := policy.NewStrategy(policy.Mutating, access, func(p *v1.MutatingAdmissionPolicy) field.ErrorList {
@@ -142,7 +144,7 @@ func TestTypeErrorsOfMutating(t *testing.T) {
 	const found = "spec.mutations[demo]"
 	for name, tc := range map[string]struct {
 		off          bool
-		stored, sent policy.Object // a create if stored is nil
+		stored, sent policy.APIObject // a create if stored is nil
 		wantFields   []string
 	}{
 		"create":                    {sent: demo(enforced), wantFields: []string{found}},

@@ -12,7 +12,7 @@ import (
 )
 
 // change changes a valid object.
-type change func(policy.Object)
+type change func(policy.APIObject)
 
 // validating returns a valid policy as a request contains it, with the changes.
 func validating(changes ...change) *admissionregistration.ValidatingAdmissionPolicy {
@@ -98,10 +98,10 @@ func patch(source string) v1.Mutation {
 
 // Changes of any kind.
 
-func label(obj policy.Object) { obj.SetLabels(map[string]string{"team": "blue"}) }
+func label(obj policy.APIObject) { obj.SetLabels(map[string]string{"team": "blue"}) }
 
 func named(name string) change {
-	return func(obj policy.Object) { obj.SetName(name) }
+	return func(obj policy.APIObject) { obj.SetName(name) }
 }
 
 // policyFields points to fields that both kinds of policies have.
@@ -115,7 +115,7 @@ type policyFields struct {
 	lookups          *[]v1.Lookup
 }
 
-func fieldsOf(obj policy.Object) policyFields {
+func fieldsOf(obj policy.APIObject) policyFields {
 	if p, ok := obj.(*admissionregistration.ValidatingAdmissionPolicy); ok {
 		return policyFields{&p.Spec.ParamKind, p.Spec.MatchConstraints, &p.Spec.MatchConditions, &p.Spec.Variables, &p.Spec.FailurePolicy, &p.Spec.TypeChecking, &p.Spec.Lookups}
 	}
@@ -126,44 +126,44 @@ func fieldsOf(obj policy.Object) policyFields {
 // Changes of both kinds of policies.
 
 func params(kind string) change {
-	return func(obj policy.Object) { *fieldsOf(obj).paramKind = &v1.ParamKind{APIVersion: "v1", Kind: kind} }
+	return func(obj policy.APIObject) { *fieldsOf(obj).paramKind = &v1.ParamKind{APIVersion: "v1", Kind: kind} }
 }
 
 func typeChecking(mode v1.TypeCheckingMode) change {
-	return func(obj policy.Object) { *fieldsOf(obj).typeChecking = new(mode) }
+	return func(obj policy.APIObject) { *fieldsOf(obj).typeChecking = new(mode) }
 }
 
 // lookup adds a lookup of all objects of a kind.
 func lookup(name, kind string) change {
-	return func(obj policy.Object) {
+	return func(obj policy.APIObject) {
 		lookups := fieldsOf(obj).lookups
 		*lookups = append(*lookups, v1.Lookup{Name: name, APIVersion: "v1", Kind: kind})
 	}
 }
 
 func resources(names ...string) change {
-	return func(obj policy.Object) { fieldsOf(obj).matchConstraints.ResourceRules[0].Resources = names }
+	return func(obj policy.APIObject) { fieldsOf(obj).matchConstraints.ResourceRules[0].Resources = names }
 }
 
 func matchCondition(name, source string) change {
-	return func(obj policy.Object) {
+	return func(obj policy.APIObject) {
 		*fieldsOf(obj).matchConditions = []v1.MatchCondition{{Name: name, Expression: source}}
 	}
 }
 
 func variable(name, source string) change {
-	return func(obj policy.Object) {
+	return func(obj policy.APIObject) {
 		*fieldsOf(obj).variables = []v1.Variable{{Name: name, Expression: source}}
 	}
 }
 
-func noVariables(obj policy.Object) { *fieldsOf(obj).variables = []v1.Variable{} }
+func noVariables(obj policy.APIObject) { *fieldsOf(obj).variables = []v1.Variable{} }
 
-func ignoreFailures(obj policy.Object) { *fieldsOf(obj).failurePolicy = new(v1.Ignore) }
+func ignoreFailures(obj policy.APIObject) { *fieldsOf(obj).failurePolicy = new(v1.Ignore) }
 
 // expression replaces the expression of the first validation, or all mutations by a JSON patch.
 func expression(source string) change {
-	return func(obj policy.Object) {
+	return func(obj policy.APIObject) {
 		switch p := obj.(type) {
 		case *admissionregistration.ValidatingAdmissionPolicy:
 			p.Spec.Validations[0].Expression = source
@@ -173,7 +173,7 @@ func expression(source string) change {
 	}
 }
 
-func singleton(obj policy.Object) {
+func singleton(obj policy.APIObject) {
 	switch p := obj.(type) {
 	case *admissionregistration.ValidatingAdmissionPolicy:
 		p.Spec.PolicyType = new(v1.SingletonPolicy)
@@ -185,7 +185,7 @@ func singleton(obj policy.Object) {
 // Changes of one kind of policies.
 
 func mutations(all ...v1.Mutation) change {
-	return func(obj policy.Object) { obj.(*admissionregistration.MutatingAdmissionPolicy).Spec.Mutations = all }
+	return func(obj policy.APIObject) { obj.(*admissionregistration.MutatingAdmissionPolicy).Spec.Mutations = all }
 }
 
 // bindingFields points to fields that both kinds of bindings have.
@@ -196,7 +196,7 @@ type bindingFields struct {
 	bindingType    **v1.BindingType
 }
 
-func bindingFieldsOf(obj policy.Object) bindingFields {
+func bindingFieldsOf(obj policy.APIObject) bindingFields {
 	if b, ok := obj.(*admissionregistration.ValidatingAdmissionPolicyBinding); ok {
 		return bindingFields{&b.Spec.PolicyName, &b.Spec.ParamRef, &b.Spec.MatchResources, &b.Spec.BindingType}
 	}
@@ -207,23 +207,23 @@ func bindingFieldsOf(obj policy.Object) bindingFields {
 // Changes of both kinds of bindings.
 
 func policyName(name string) change {
-	return func(obj policy.Object) { *bindingFieldsOf(obj).policyName = name }
+	return func(obj policy.APIObject) { *bindingFieldsOf(obj).policyName = name }
 }
 
 func paramName(name string) change {
-	return func(obj policy.Object) {
+	return func(obj policy.APIObject) {
 		*bindingFieldsOf(obj).paramRef = &v1.ParamRef{Name: name, ParameterNotFoundAction: new(v1.DenyAction)}
 	}
 }
 
 func paramsIn(namespace string) change {
-	return func(obj policy.Object) {
+	return func(obj policy.APIObject) {
 		*bindingFieldsOf(obj).paramRef = &v1.ParamRef{Namespace: namespace, Selector: &metav1.LabelSelector{}, ParameterNotFoundAction: new(v1.DenyAction)}
 	}
 }
 
 func matchPolicy(mode v1.MatchPolicyType) change {
-	return func(obj policy.Object) {
+	return func(obj policy.APIObject) {
 		*bindingFieldsOf(obj).matchResources = &v1.MatchResources{
 			MatchPolicy: &mode, ObjectSelector: &metav1.LabelSelector{},
 			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "blue"}},
@@ -231,12 +231,12 @@ func matchPolicy(mode v1.MatchPolicyType) change {
 	}
 }
 
-func fallback(obj policy.Object) { *bindingFieldsOf(obj).bindingType = new(v1.FallbackBinding) }
+func fallback(obj policy.APIObject) { *bindingFieldsOf(obj).bindingType = new(v1.FallbackBinding) }
 
 // Changes of validating bindings.
 
 func actions(actions ...v1.ValidationAction) change {
-	return func(obj policy.Object) {
+	return func(obj policy.APIObject) {
 		obj.(*admissionregistration.ValidatingAdmissionPolicyBinding).Spec.ValidationActions = actions
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 // A Descriptor describes a kind of policies. Policy is a pointer to its internal type, External a
 // pointer to its v1 type, and Spec the type of its spec. Validating and Mutating are the two kinds.
-type Descriptor[Policy Object, Spec policyspec.Spec, External metav1.Object] struct {
+type Descriptor[Policy APIObject, Spec policyspec.Spec, External metav1.Object] struct {
 	descriptor[Policy, Spec, External]
 	policies       policyvalidation.PolicyDescriptor[External, Spec]
 	validateStatus func(Policy) field.ErrorList
@@ -29,7 +29,7 @@ type Descriptor[Policy Object, Spec policyspec.Spec, External metav1.Object] str
 // decode to the internal type. Tables show whether bindings bind a policy. See NewStrategy for
 // params, types, warnings and bindings. NewREST returns the errors of getter and of connecting to
 // etcd.
-func NewREST[Policy Object, Spec policyspec.Spec, External metav1.Object](descriptor Descriptor[Policy, Spec, External], getter generic.RESTOptionsGetter, params paramaccess.Checker, types policyvalidation.TypeCheck[External], warnings policyvalidation.TypeWarnings[External], bindings BoundPolicies[Policy]) (*REST, *StatusREST, error) {
+func NewREST[Policy APIObject, Spec policyspec.Spec, External metav1.Object](descriptor Descriptor[Policy, Spec, External], getter generic.RESTOptionsGetter, params paramaccess.Checker, types policyvalidation.TypeCheck[External], warnings policyvalidation.TypeWarnings[External], bindings BoundPolicies[Policy]) (*REST, *StatusREST, error) {
 	resource, err := newREST(NewStrategy(descriptor, params, types, warnings, bindings), getter, bindings.column())
 	if err != nil {
 		return nil, nil, err
@@ -41,6 +41,6 @@ func NewREST[Policy Object, Spec policyspec.Spec, External metav1.Object](descri
 // policyvalidation.PolicyDescriptor does. params checks whether the user may read the params, types
 // returns the type errors that reject a policy, and warnings those that only cause warnings.
 // bindings tells which policies are bound.
-func NewStrategy[Policy Object, Spec policyspec.Spec, External metav1.Object](descriptor Descriptor[Policy, Spec, External], params paramaccess.Checker, types policyvalidation.TypeCheck[External], warnings policyvalidation.TypeWarnings[External], bindings BoundPolicies[Policy]) Strategy[Policy, Spec, External] {
+func NewStrategy[Policy APIObject, Spec policyspec.Spec, External metav1.Object](descriptor Descriptor[Policy, Spec, External], params paramaccess.Checker, types policyvalidation.TypeCheck[External], warnings policyvalidation.TypeWarnings[External], bindings BoundPolicies[Policy]) Strategy[Policy, Spec, External] {
 	return newStrategy(descriptor.descriptor, descriptor.policies.Validator(params, types, warnings, bindings.bound))
 }

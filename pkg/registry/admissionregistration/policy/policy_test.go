@@ -17,7 +17,7 @@ func TestPolicyErrors(t *testing.T) {
 	for _, k := range policyKinds {
 		demo, invalid := k.demo, []string{k.invalidField}
 		for name, tc := range map[string]struct {
-			stored, sent policy.Object // a create if stored is nil
+			stored, sent policy.APIObject // a create if stored is nil
 			wantFields   []string
 		}{
 			"create: valid, readable params":           {sent: demo(params("ConfigMap"))},

@@ -28,20 +28,20 @@ type StatusREST struct {
 	rest.TableConvertor // of the policies
 }
 
-func newStatusREST[Policy Object, Spec policyspec.Spec](resource *registry.Store, strategy StatusStrategy[Policy, Spec]) *StatusREST {
+func newStatusREST[Policy APIObject, Spec policyspec.Spec](resource *registry.Store, strategy StatusStrategy[Policy, Spec]) *StatusREST {
 	return &StatusREST{status.New(resource, strategy, strategy), resource}
 }
 
 // StatusStrategy validates and prepares writes to the status of policies. It implements
 // rest.RESTUpdateStrategy and rest.ResetFieldsStrategy, and is safe for concurrent use.
-type StatusStrategy[Policy Object, Spec policyspec.Spec] struct {
+type StatusStrategy[Policy APIObject, Spec policyspec.Spec] struct {
 	rest.RESTUpdateStrategy // the strategy for the spec
 	spec                    func(Policy) *Spec
 	validate                func(Policy) field.ErrorList
 }
 
 // NewStatusStrategy returns the StatusStrategy for a kind of policies.
-func NewStatusStrategy[Policy Object, Spec policyspec.Spec, External metav1.Object](descriptor Descriptor[Policy, Spec, External]) StatusStrategy[Policy, Spec] {
+func NewStatusStrategy[Policy APIObject, Spec policyspec.Spec, External metav1.Object](descriptor Descriptor[Policy, Spec, External]) StatusStrategy[Policy, Spec] {
 	return StatusStrategy[Policy, Spec]{newStrategy(descriptor.descriptor, policyvalidation.Validator[External]{}), descriptor.spec, descriptor.validateStatus}
 }
 

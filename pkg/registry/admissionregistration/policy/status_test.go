@@ -41,7 +41,7 @@ const (
 )
 
 // policy decodes a policy as a request contains it from JSON of its parts.
-func (k policyKind) policy(t *testing.T, metadata, rules, status string) policy.Object {
+func (k policyKind) policy(t *testing.T, metadata, rules, status string) policy.APIObject {
 	t.Helper()
 	spec := parse(t, rules)
 	spec["matchConstraints"] = parse(t, `{"resourceRules": [{"apiGroups": ["apps"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["deployments"]}]}`)
@@ -55,7 +55,7 @@ func (k policyKind) policy(t *testing.T, metadata, rules, status string) policy.
 	if err != nil {
 		t.Fatal(err)
 	}
-	return decoded.(policy.Object)
+	return decoded.(policy.APIObject)
 }
 
 func parse(t *testing.T, text string) map[string]any {
@@ -180,7 +180,7 @@ func TestSpecAndStatusAreApart(t *testing.T) {
 						t.Errorf("%s after %s (-want +got):\n%s", part, step, diff)
 					}
 				}
-				if got := current.(policy.Object).GetGeneration(); got != generation {
+				if got := current.(policy.APIObject).GetGeneration(); got != generation {
 					t.Errorf("after %s: generation %d, want %d", step, got, generation)
 				}
 			}
@@ -197,7 +197,7 @@ func TestSpecAndStatusAreApart(t *testing.T) {
 				{"a spec write", resource, k.otherRules, observedAt1, 2, k.otherRules, observedAt7},
 				{"another status write", status, k.rules, observedAt1, 2, k.otherRules, observedAt1},
 			} {
-				sent, meta := k.policy(t, fresh, step.rules, step.status), current.(policy.Object)
+				sent, meta := k.policy(t, fresh, step.rules, step.status), current.(policy.APIObject)
 				sent.SetUID(meta.GetUID())
 				sent.SetResourceVersion(meta.GetResourceVersion())
 				if current, err = update(step.to, sent); err != nil {

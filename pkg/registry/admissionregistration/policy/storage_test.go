@@ -44,7 +44,7 @@ func (k descriptor) storeBeside(t *testing.T, beside policy.ListerGetter) (*poli
 }
 
 // unstored clears the metadata that the server sets.
-func unstored(obj policy.Object) {
+func unstored(obj policy.APIObject) {
 	obj.SetUID("")
 	obj.SetResourceVersion("")
 	obj.SetCreationTimestamp(metav1.Time{})
@@ -69,14 +69,14 @@ func TestWrites(t *testing.T) {
 			if diff := cmp.Diff(created, stored); diff != "" {
 				t.Errorf("stored object (-created +stored):\n%s", diff)
 			}
-			update := func(obj policy.Object) (policy.Object, error) {
+			update := func(obj policy.APIObject) (policy.APIObject, error) {
 				updated, _, err := resource.Update(byAlice(), "demo", rest.DefaultUpdatedObjectInfo(obj), rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{})
 				if err != nil {
 					return nil, err
 				}
-				return updated.(policy.Object), nil
+				return updated.(policy.APIObject), nil
 			}
-			sent := stored.DeepCopyObject().(policy.Object)
+			sent := stored.DeepCopyObject().(policy.APIObject)
 			k.other(sent)
 			updated, err := update(sent)
 			if err != nil {
@@ -85,7 +85,7 @@ func TestWrites(t *testing.T) {
 			if diff := cmp.Diff(specOf(k.demo(k.other)), specOf(updated)); diff != "" || updated.GetGeneration() != 2 {
 				t.Errorf("got generation %d, want 2; spec (-want +got):\n%s", updated.GetGeneration(), diff)
 			}
-			sent = updated.DeepCopyObject().(policy.Object)
+			sent = updated.DeepCopyObject().(policy.APIObject)
 			sent.SetResourceVersion("")
 			if _, err := update(sent); !apierrors.IsInvalid(err) {
 				t.Errorf("update without a resourceVersion: got error %v, want invalid", err)

@@ -25,15 +25,15 @@ import (
 	"celador.io/celador/pkg/registry/admissionregistration/scheme"
 )
 
-// Object is a pointer to the internal type of a kind.
-type Object interface {
+// APIObject is a pointer to the internal type of a kind.
+type APIObject interface {
 	runtime.Object
 	metav1.Object
 }
 
 // A descriptor declares how a kind of policies or bindings differs from the others, for Strategy
 // and REST. T is a pointer to its internal type, and External a pointer to its v1 type.
-type descriptor[T Object, Spec policyspec.Spec, External metav1.Object] struct {
+type descriptor[T APIObject, Spec policyspec.Spec, External metav1.Object] struct {
 	plural, singular string // names of the resource
 	newObject        func() T
 	newList          func() runtime.Object
@@ -52,14 +52,14 @@ func (k descriptor[T, Spec, External]) Resource() string { return k.plural }
 // Strategy validates and prepares writes to objects of one kind, except for writes to their
 // status. It implements rest.RESTCreateUpdateStrategy, rest.RESTDeleteStrategy and
 // rest.ResetFieldsStrategy, and is safe for concurrent use.
-type Strategy[T Object, Spec policyspec.Spec, External metav1.Object] struct {
+type Strategy[T APIObject, Spec policyspec.Spec, External metav1.Object] struct {
 	runtime.ObjectTyper
 	names.NameGenerator
 	kind      descriptor[T, Spec, External]
 	validator policyvalidation.Validator[External]
 }
 
-func newStrategy[T Object, Spec policyspec.Spec, External metav1.Object](kind descriptor[T, Spec, External], validator policyvalidation.Validator[External]) Strategy[T, Spec, External] {
+func newStrategy[T APIObject, Spec policyspec.Spec, External metav1.Object](kind descriptor[T, Spec, External], validator policyvalidation.Validator[External]) Strategy[T, Spec, External] {
 	return Strategy[T, Spec, External]{scheme.Scheme, names.SimpleNameGenerator, kind, validator}
 }
 
@@ -185,7 +185,7 @@ func (*REST) Categories() []string { return []string{"api-extensions"} }
 
 // newREST returns the storage of a kind, which validates and prepares writes with the strategy. Its
 // tables show the given column before the age.
-func newREST[T Object, Spec policyspec.Spec, External metav1.Object](strategy Strategy[T, Spec, External], getter generic.RESTOptionsGetter, column lookupColumn[T]) (*REST, error) {
+func newREST[T APIObject, Spec policyspec.Spec, External metav1.Object](strategy Strategy[T, Spec, External], getter generic.RESTOptionsGetter, column lookupColumn[T]) (*REST, error) {
 	store := &registry.Store{
 		NewFunc:                   func() runtime.Object { return strategy.kind.newObject() },
 		NewListFunc:               strategy.kind.newList,

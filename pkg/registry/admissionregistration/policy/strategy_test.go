@@ -45,7 +45,7 @@ func TestUpdate(t *testing.T) {
 	for _, k := range kinds() {
 		cases := map[string]update{
 			"spec":               {k.other, 8},
-			"generation by hand": {func(obj policy.Object) { obj.SetGeneration(99) }, 7},
+			"generation by hand": {func(obj policy.APIObject) { obj.SetGeneration(99) }, 7},
 			"metadata":           {label, 7},
 		}
 		if k.storesStatus() {
@@ -70,7 +70,7 @@ func TestUpdate(t *testing.T) {
 
 func (k descriptor) storesStatus() bool { return len(k.strategy.GetResetFields()) > 0 }
 
-func otherStatus(obj policy.Object) {
+func otherStatus(obj policy.APIObject) {
 	switch p := obj.(type) {
 	case *admissionregistration.ValidatingAdmissionPolicy:
 		p.Status = observed(42)

@@ -28,7 +28,7 @@ type column[T any] struct {
 // returns the items of a list.
 func newTable[T, List any, P interface {
 	*T
-	Object
+	APIObject
 }](items func(*List) []T, columns ...column[P]) rest.TableConvertor {
 	docs := metav1.ObjectMeta{}.SwaggerDoc()
 	definitions := []metav1.TableColumnDefinition{{Name: "Name", Type: "string", Format: "name", Description: docs["name"]}}

@@ -44,7 +44,7 @@ func (k descriptor) expectTable(t *testing.T, list, upstreamList runtime.Object)
 	}
 	got := table(list)
 	for i, row := range got.Rows {
-		one, item := table(items[i]), items[i].(policy.Object)
+		one, item := table(items[i]), items[i].(policy.APIObject)
 		if len(one.Rows) != 1 {
 			t.Fatalf("got %d rows for one object", len(one.Rows))
 		}
@@ -54,7 +54,7 @@ func (k descriptor) expectTable(t *testing.T, list, upstreamList runtime.Object)
 		if diff := cmp.Diff(metav1.ListMeta{ResourceVersion: item.GetResourceVersion()}, one.ListMeta); diff != "" {
 			t.Errorf("list metadata of one object (-want +got):\n%s", diff)
 		}
-		if obj := row.Object.Object.(policy.Object); obj.GetName() != row.Cells[0] {
+		if obj := row.Object.Object.(policy.APIObject); obj.GetName() != row.Cells[0] {
 			t.Errorf("row of %v holds object %s", row.Cells, obj.GetName())
 		}
 	}

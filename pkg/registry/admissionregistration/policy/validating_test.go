@@ -26,7 +26,7 @@ func failurePolicies(each ...*v1.FailurePolicyType) change {
 	for _, failurePolicy := range each {
 		validations = append(validations, v1.Validation{Expression: "object != null", FailurePolicy: failurePolicy})
 	}
-	return func(obj policy.Object) {
+	return func(obj policy.APIObject) {
 		obj.(*admissionregistration.ValidatingAdmissionPolicy).Spec.Validations = validations
 	}
 }
@@ -83,7 +83,7 @@ func TestValidationOfSingletons(t *testing.T) {
 	demo := policyKinds[0].demo
 	for name, tc := range map[string]struct {
 		on           bool
-		stored, sent policy.Object // a create if stored is nil
+		stored, sent policy.APIObject // a create if stored is nil
 		wantFields   []string
 	}{
 		"off: singleton with params":                   {sent: demo(singleton, params("ConfigMap"))},
@@ -108,26 +108,26 @@ func TestTypeErrorsOfValidating(t *testing.T) {
 	)
 	enforced, informational := typeChecking(v1.EnforcedTypeChecking), typeChecking(v1.InformationalTypeChecking)
 	demo := policyKinds[0].demo
-	wrong := func(changes ...change) policy.Object {
+	wrong := func(changes ...change) policy.APIObject {
 		return demo(append([]change{enforced, expression(misspelt), variable("v", misspelt)}, changes...)...)
 	}
 	edit := func(edit func(*v1.Validation)) change {
-		return func(obj policy.Object) {
+		return func(obj policy.APIObject) {
 			edit(&obj.(*admissionregistration.ValidatingAdmissionPolicy).Spec.Validations[0])
 		}
 	}
 	annotation := func(key string) change {
-		return func(obj policy.Object) {
+		return func(obj policy.APIObject) {
 			obj.(*admissionregistration.ValidatingAdmissionPolicy).Spec.AuditAnnotations = []v1.AuditAnnotation{{Key: key, ValueExpression: "'v'"}}
 		}
 	}
-	selector := func(obj policy.Object) {
+	selector := func(obj policy.APIObject) {
 		fieldsOf(obj).matchConstraints.ObjectSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": "blue"}}
 	}
 	strategy := policy.NewStrategy(policy.Validating, access, builtintypes.TypeChecks.Validating, nil, policy.ValidatingBinding.PoliciesBoundBy(notServed))
 	for name, tc := range map[string]struct {
 		off          bool
-		stored, sent policy.Object // a create if stored is nil
+		stored, sent policy.APIObject // a create if stored is nil
 		wantFields   []string
 	}{
 		"create":                         {sent: wrong(), wantFields: []string{variables, validations}},

@@ -26,7 +26,7 @@ func TestTypeWarnings(t *testing.T) {
 	strategy := policy.NewStrategy(policy.Validating, access, nil, func(_ context.Context, p *v1.ValidatingAdmissionPolicy) []string {
 		return []string{p.Name + ": " + p.Spec.Validations[0].Expression}
 	}, policy.ValidatingBinding.PoliciesBoundBy(notServed))
-	deleted := func(obj policy.Object) { obj.SetDeletionTimestamp(&metav1.Time{}) }
+	deleted := func(obj policy.APIObject) { obj.SetDeletionTimestamp(&metav1.Time{}) }
 	want := []string{"demo: object.spec.replcias <= 5"}
 	mistyped := validating(expression("object.spec.replcias <= 5"))
 	if got := strategy.WarningsOnCreate(t.Context(), mistyped); !slices.Equal(got, want) {
@@ -65,10 +65,10 @@ func TestWarningsOfBindings(t *testing.T) {
 // An update of a policy that no binding names has a warning. A policy is created before its
 // binding.
 func TestUnboundPolicies(t *testing.T) {
-	deleted := func(obj policy.Object) { obj.SetDeletionTimestamp(&metav1.Time{}) }
+	deleted := func(obj policy.APIObject) { obj.SetDeletionTimestamp(&metav1.Time{}) }
 	want := []string{`the policy has no effect: no ValidatingAdmissionPolicyBinding has spec.policyName "demo"`}
 	for name, tc := range map[string]struct {
-		policy   policy.Object
+		policy   policy.APIObject
 		bindings policy.ListerGetter
 		off      bool // the gate of Singletons
 		want     []string

@@ -182,7 +182,7 @@ func (p StorageProvider) policyResources(getter generic.RESTOptionsGetter) ([]re
 
 // policiesAndBindings returns the resources of a kind of policies, with or without a status, and of
 // their bindings.
-func policiesAndBindings[P, B policy.Object, S, BS policyspec.Spec, V, BV metav1.Object](
+func policiesAndBindings[P, B policy.APIObject, S, BS policyspec.Spec, V, BV metav1.Object](
 	policies policy.Descriptor[P, S, V], bindings policy.BindingDescriptor[B, P, BS, S, BV, V], versions []schema.GroupVersion,
 	getter generic.RESTOptionsGetter, params paramaccess.Checker, types policyvalidation.TypeCheck[V], warnings policyvalidation.TypeWarnings[V], hasStatus bool,
 ) []resource {

@@ -10,10 +10,10 @@ import (
 	"k8s.io/utils/third_party/forked/golang/btree"
 )
 
-// An index is an Index of Objects. The lock of the Objects guards its fields.
+// An index holds the postings of an Indexer. The lock of the ObjectCache guards its fields.
 type index struct {
-	Index
-	// users is the number of calls of StartIndex.
+	Indexer
+	// users is the number of calls of StartIndex that no call of RemoveIndex has undone.
 	users int
 	// removed is set when the index has no user any more.
 	removed atomic.Bool

@@ -27,7 +27,7 @@ type slow struct {
 	started, proceed chan struct{}
 }
 
-// Keys implements lookups.Index.
+// Keys implements lookups.Indexer.
 func (s *slow) Keys(object runtime.Object) ([]string, error) {
 	s.once.Do(func() {
 		close(s.started)
@@ -39,28 +39,28 @@ func (s *slow) Keys(object runtime.Object) ([]string, error) {
 // While the keys of a new index are computed, objects change and states are read. The index has the
 // changes afterwards.
 func TestObjectsChangeWhileAnIndexIsFilled(t *testing.T) {
-	set := func(t *testing.T, o *lookups.Objects, present map[string]*corev1.ConfigMap, c *corev1.ConfigMap) {
+	set := func(t *testing.T, o *lookups.ObjectCache, present map[string]*corev1.ConfigMap, c *corev1.ConfigMap) {
 		present[name(c)] = c
 		if err := o.Set(c); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for title, change := range map[string]func(*testing.T, *lookups.Objects, map[string]*corev1.ConfigMap){
-		"set": func(t *testing.T, o *lookups.Objects, present map[string]*corev1.ConfigMap) {
+	for title, change := range map[string]func(*testing.T, *lookups.ObjectCache, map[string]*corev1.ConfigMap){
+		"set": func(t *testing.T, o *lookups.ObjectCache, present map[string]*corev1.ConfigMap) {
 			set(t, o, present, configMap("n0", "c0", "b=y"))
 			set(t, o, present, configMap("n3", "new", "a=x"))
 		},
-		"deleted": func(t *testing.T, o *lookups.Objects, present map[string]*corev1.ConfigMap) {
+		"deleted": func(t *testing.T, o *lookups.ObjectCache, present map[string]*corev1.ConfigMap) {
 			delete(present, "n1/c1")
 			if err := o.Delete(configMap("n1", "c1")); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"broken": func(t *testing.T, o *lookups.Objects, present map[string]*corev1.ConfigMap) {
+		"broken": func(t *testing.T, o *lookups.ObjectCache, present map[string]*corev1.ConfigMap) {
 			set(t, o, present, configMap("n0", "c0", "broken=y"))
 			set(t, o, present, configMap("n2", "broken", "a=x"))
 		},
-		"replaced": func(t *testing.T, o *lookups.Objects, present map[string]*corev1.ConfigMap) {
+		"replaced": func(t *testing.T, o *lookups.ObjectCache, present map[string]*corev1.ConfigMap) {
 			clear(present)
 			c := configMap("n0", "c0", "b=x")
 			present[name(c)] = c
@@ -70,7 +70,7 @@ func TestObjectsChangeWhileAnIndexIsFilled(t *testing.T) {
 		},
 	} {
 		t.Run(title, func(t *testing.T) {
-			objects := lookups.NewObjects(true, klog.Background())
+			objects := lookups.NewObjectCache(true, klog.Background())
 			present := map[string]*corev1.ConfigMap{}
 			var all []runtime.Object
 			for _, c := range []*corev1.ConfigMap{configMap("n0", "c0", "a=x"), configMap("n1", "c1", "a=y", "b=x"), configMap("n2", "broken", "broken=x")} {
@@ -125,7 +125,7 @@ type slowForNew struct {
 	started, proceed chan struct{}
 }
 
-// Keys implements lookups.Index.
+// Keys implements lookups.Indexer.
 func (s slowForNew) Keys(object runtime.Object) ([]string, error) {
 	if name(object) == "n1/new" {
 		close(s.started)
@@ -141,7 +141,7 @@ func TestIndexIsAddedDuringReplace(t *testing.T) {
 		"later list": {configMap("n0", "gone", "a=x")},
 	} {
 		t.Run(title, func(t *testing.T) {
-			objects := lookups.NewObjects(true, klog.Background())
+			objects := lookups.NewObjectCache(true, klog.Background())
 			if len(before) > 0 {
 				if err := objects.Replace(before); err != nil {
 					t.Fatal(err)
@@ -180,10 +180,10 @@ func TestIndexIsAddedDuringReplace(t *testing.T) {
 // fickle is an index with another key at each call.
 type fickle struct{ calls atomic.Int64 }
 
-// Text implements lookups.Index.
+// Text implements lookups.Indexer.
 func (f *fickle) Text() string { return "fickle" }
 
-// Keys implements lookups.Index.
+// Keys implements lookups.Indexer.
 func (f *fickle) Keys(runtime.Object) ([]string, error) {
 	if f.calls.Add(1)%3 == 0 {
 		return nil, errors.New("third call")
@@ -194,7 +194,7 @@ func (f *fickle) Keys(runtime.Object) ([]string, error) {
 // An index forgets an object even if its expression, which may depend on the order of a map, would
 // return other keys for it now.
 func TestKeysThatVary(t *testing.T) {
-	objects := lookups.NewObjects(true, klog.Background())
+	objects := lookups.NewObjectCache(true, klog.Background())
 	if err := objects.Replace(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestKeysThatVary(t *testing.T) {
 
 // An index that is removed is not computed to the end.
 func TestIndexIsRemovedWhileItIsFilled(t *testing.T) {
-	objects := lookups.NewObjects(true, klog.Background())
+	objects := lookups.NewObjectCache(true, klog.Background())
 	if err := objects.Replace([]runtime.Object{configMap("n0", "c0", "a=x"), configMap("n1", "c1", "a=x")}); err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestIndexIsRemovedWhileItIsFilled(t *testing.T) {
 func TestConcurrentChanges(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	objects := lookups.NewObjects(true, klog.Background())
+	objects := lookups.NewObjectCache(true, klog.Background())
 	if err := objects.Replace(nil); err != nil {
 		t.Fatal(err)
 	}

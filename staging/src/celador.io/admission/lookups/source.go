@@ -3,7 +3,7 @@
 
 // Package lookups holds the objects that policies read in addition to those of a request, as
 // spec.lookups declares. A host gives an engine a Source, and keeps the objects of each open kind in
-// an Objects.
+// an ObjectCache.
 package lookups
 
 import (
@@ -18,7 +18,7 @@ type Source interface {
 	// Open starts to follow the objects of a kind, and to maintain an index of them, unless both
 	// are open already, and returns without waiting. index is nil if none is needed. The kind need
 	// not be served. The caller must close the handle.
-	Open(kind schema.GroupVersionKind, index Index) Handle
+	Open(kind schema.GroupVersionKind, index Indexer) Handle
 }
 
 // A Handle keeps the objects of a kind, and an index of them, until it is closed. Implementations
@@ -46,9 +46,9 @@ type LatestHandle interface {
 // use.
 type Revisions map[string]uint64
 
-// An Index computes the keys by which objects are found. Implementations are safe for concurrent
+// An Indexer computes the keys by which objects are found. Implementations are safe for concurrent
 // use.
-type Index interface {
+type Indexer interface {
 	// Text identifies the index: indexes with equal texts return equal keys.
 	Text() string
 	// Keys returns the keys of an object, or an error if it cannot compute them. It must neither

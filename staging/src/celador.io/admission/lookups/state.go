@@ -57,7 +57,7 @@ func newEntry(object runtime.Object) (entry, error) {
 	return entry{objectName{accessor.GetNamespace(), accessor.GetName()}, object}, nil
 }
 
-func newState(o *Objects) *State {
+func newState(o *ObjectCache) *State {
 	s := &State{namespaced: o.namespaced, objects: o.objects.Clone(), indexes: make(map[string]*btree.BTree[posting], len(o.indexes))}
 	for text, i := range o.indexes {
 		if i.postings != nil {

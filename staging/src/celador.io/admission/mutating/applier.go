@@ -32,10 +32,10 @@ type applier struct {
 	invocations []invocation
 
 	namespace  *activation.Namespace
-	authorizer *activation.Authorizer
-	// round is 1 when admission is reinvoked, and 0 before.
-	round int
-	state *reinvocation.State[key]
+	authorizer *activation.AuthorizerValue
+	// run is 1 when admission is reinvoked, and 0 before.
+	run   int
+	state *reinvocation.Tracker[key]
 	// reinvoked is set if a mutation was reinvoked.
 	reinvoked bool
 	// versioned holds the object with all mutations so far, in the version of the last policy.
@@ -70,11 +70,11 @@ func (r *applier) fail(p *policy.Policy[Body], binding, message string, reason m
 
 // applyPolicy applies a policy. An error ends the request.
 func (r *applier) applyPolicy(i *invocation) error {
-	invoked, err := r.applyDue(i, func(index int) bool { return r.round == 0 || r.state.Due(i.key(index)) })
+	invoked, err := r.applyDue(i, func(index int) bool { return r.run == 0 || r.state.Due(i.key(index)) })
 	if err != nil {
 		return err
 	}
-	r.reinvoked = r.reinvoked || r.round > 0 && len(invoked) > 0
+	r.reinvoked = r.reinvoked || r.run > 0 && len(invoked) > 0
 	for _, index := range invoked {
 		if i.Body.mutations[index].reinvocable {
 			r.state.Add(i.key(index))
@@ -159,7 +159,7 @@ func (r *applier) applyMutation(i *invocation, index int) error {
 	if err == nil && !holds {
 		return nil
 	}
-	record := Mutation{Policy: i.Name, Binding: i.binding.Name(), Index: index, Round: r.round}
+	record := Mutation{Policy: i.Name, Binding: i.binding.Name(), Index: index, Run: r.run}
 	if err == nil {
 		err = r.applyPatch(i, m, &record)
 	}

@@ -105,7 +105,7 @@ func (e *Engine) Review(ctx context.Context, r *review.Request, options Options,
 func (r *applier) applyAll() error {
 	r.state = reinvocation.Of[key](r.request.Attributes, r.engine.pluginName)
 	if r.request.GetReinvocationContext().IsReinvoke() {
-		r.round = 1
+		r.run = 1
 		r.state.Resume(r.request.GetObject())
 	}
 	defer func() { r.state.Suspend(r.request.GetObject()) }()
@@ -119,7 +119,7 @@ func (r *applier) applyAll() error {
 		return apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, r.request.GetNamespace())
 	}
 	r.namespace = activation.NewNamespace(namespace)
-	r.authorizer = activation.NewAuthorizer(r.engine.Authorizer)
+	r.authorizer = activation.NewAuthorizerValue(r.engine.Authorizer)
 	defer r.countEvaluations()
 	for i := range r.invocations {
 		if err := r.applyPolicy(&r.invocations[i]); err != nil {

@@ -29,13 +29,13 @@ import (
 // authorizer, it sets the next version, so that the config map changes between the mutations of a
 // request.
 type lookedUp struct {
-	*lookups.Objects
+	*lookups.ObjectCache
 	current atomic.Int64
 	lock    sync.Mutex
 }
 
 // Open implements lookups.Source.
-func (l *lookedUp) Open(_ schema.GroupVersionKind, index lookups.Index) lookups.Handle {
+func (l *lookedUp) Open(_ schema.GroupVersionKind, index lookups.Indexer) lookups.Handle {
 	l.AddIndex(index)
 	return opened{l}
 }
@@ -52,7 +52,7 @@ func (l *lookedUp) Authorize(context.Context, authorizer.Attributes) (authorizer
 type opened struct{ *lookedUp }
 
 // State implements lookups.Handle.
-func (o opened) State(context.Context) (*lookups.State, error) { return o.Objects.State(), nil }
+func (o opened) State(context.Context) (*lookups.State, error) { return o.ObjectCache.State(), nil }
 
 // Close implements lookups.Handle.
 func (opened) Close() {}
@@ -60,7 +60,7 @@ func (opened) Close() {}
 // All mutations of a request see one version of an object, and that is not older than the request,
 // while the object changes between the mutations and in other requests.
 func TestMutationsSeeOneVersion(t *testing.T) {
-	source := &lookedUp{Objects: lookups.NewObjects(true, klog.Background())}
+	source := &lookedUp{ObjectCache: lookups.NewObjectCache(true, klog.Background())}
 	if err := source.Replace(nil); err != nil {
 		t.Fatal(err)
 	}

@@ -40,9 +40,9 @@ type Mutation struct {
 	Policy, Binding string
 	// Index is the position of the mutation in spec.mutations.
 	Index int
-	// Round is 0 in the first run of mutating admission, and 1 in the second, which reinvokes
+	// Run is 0 in the first run of mutating admission, and 1 in the second, which reinvokes
 	// mutations because the object has changed since.
-	Round int
+	Run int
 	// Err is the cause of the failure. It wraps cel.ErrCompilation of k8s.io/apiserver if the
 	// expression does not compile, and cel.ErrOutOfBudget if its cost budget is exceeded.
 	Err error
@@ -142,7 +142,7 @@ func (r Result) AuditAnnotations() []policy.Annotation {
 		if m.Err != nil || !m.Changed {
 			continue
 		}
-		annotations = append(annotations, policy.NewJSONAnnotation(fmt.Sprintf("%sround_%d_index_%d", annotationPrefix, m.Round, i), struct {
+		annotations = append(annotations, policy.NewJSONAnnotation(fmt.Sprintf("%sround_%d_index_%d", annotationPrefix, m.Run, i), struct {
 			Policy   string   `json:"policy"`
 			Binding  string   `json:"binding"`
 			Mutation int      `json:"mutation"`

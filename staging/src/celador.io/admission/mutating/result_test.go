@@ -152,7 +152,7 @@ func TestAuditAnnotations(t *testing.T) {
 		{Policy: "p", Binding: "b", Index: 0, Changed: true, Fields: []string{"/data/a"}},
 		{Policy: "p", Binding: "b", Index: 1},
 		{Policy: "p", Binding: "b", Index: 2, Changed: true, Err: errors.New("failed")},
-		{Policy: "q", Binding: "c", Index: 3, Round: 1, Changed: true},
+		{Policy: "q", Binding: "c", Index: 3, Run: 1, Changed: true},
 	}}
 	want := []policy.Annotation{
 		{Key: "mutation.policy.admission.celador.io/round_0_index_0", Value: `{"policy":"p","binding":"b","mutation":0,"fields":["/data/a"]}`},

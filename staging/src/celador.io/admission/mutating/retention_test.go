@@ -111,8 +111,8 @@ func TestIntermediateObjectsAreCollected(t *testing.T) {
 			t.Fatalf("%d mutations were applied, want %d", len(result.Mutations), mutations)
 		}
 		for i := range result.Mutations[:mutations] {
-			if m := &result.Mutations[i]; m.Changed != (m.Round == 0) {
-				t.Errorf("round %d, mutation %d: changed is %t", m.Round, m.Index, m.Changed)
+			if m := &result.Mutations[i]; m.Changed != (m.Run == 0) {
+				t.Errorf("round %d, mutation %d: changed is %t", m.Run, m.Index, m.Changed)
 			}
 		}
 		if during > limit {

@@ -20,7 +20,7 @@ const maxRounds = 10
 
 // settle reinvokes mutations with reinvocationPolicy IfNeeded until a round of settle changes
 // nothing. It does nothing without the feature InlineExpressions, or if this run of admission has
-// reinvoked no mutation. applier.round counts runs of admission, and stays the same. A policy that
+// reinvoked no mutation. The rounds are no runs of admission. A policy that
 // still changes the object in the last round of settle fails, because the object would depend on
 // the number of rounds (KEP-3962, "Preventing recursion in mutations").
 func (r *applier) settle() error {

@@ -51,7 +51,7 @@ func (t patchable) grow(content int) error {
 }
 
 // jsonSize estimates the size of a value in JSON, with the same numbers as
-// structuredmerge.Result.Bytes. It stops soon after the size exceeds limit, because values that
+// structuredmerge.Merged.Bytes. It stops soon after the size exceeds limit, because values that
 // contain another value several times can be far larger in JSON than in memory.
 func jsonSize(value any, limit int) int {
 	bytes := structuredmerge.ScalarBytes

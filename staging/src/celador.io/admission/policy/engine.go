@@ -48,15 +48,15 @@ type Schemas interface {
 	Schema(kind schema.GroupVersionKind) (*modelschema.Schema, error)
 }
 
-// Object is a policy or binding.
-type Object interface {
+// APIObject is a policy or binding.
+type APIObject interface {
 	metav1.Object
 	runtime.Object
 }
 
 // Engine is the part of an engine that all kinds of policies have. Its fields must not be changed
 // once it is in use. Safe for concurrent use.
-type Engine[PolicyObject, BindingObject Object, Body any] struct {
+type Engine[PolicyObject, BindingObject APIObject, Body any] struct {
 	Config
 	Descriptor Descriptor[PolicyObject, BindingObject, Body]
 }

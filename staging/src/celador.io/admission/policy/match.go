@@ -73,8 +73,8 @@ type Match[Body any] struct {
 	// must not be called.
 	Err error
 
-	matches *Matches[Body]
-	bound   *boundPolicy[Body]
+	iteration *Matches[Body]
+	bound     *boundPolicy[Body]
 	// lister is nil if the policy has no paramKind.
 	lister params.Lister
 	// binding is the current BindingMatch, which is reused.
@@ -153,7 +153,7 @@ func (m *Matches[Body]) matches(p *boundPolicy[Body], certain bool) bool {
 	// One by one, because an assignment of the whole match would copy it.
 	match := &m.match
 	match.Policy, match.Target, match.Err = p.Policy, target, err
-	match.matches, match.bound, match.lister = m, p, lister
+	match.iteration, match.bound, match.lister = m, p, lister
 	return true
 }
 
@@ -177,7 +177,7 @@ func (m *Match[Body]) Lookups() *activation.Lookups {
 	if len(m.lookups) == 0 {
 		return nil
 	}
-	matches := m.matches
+	matches := m.iteration
 	if matches.lookupStates == nil {
 		matches.lookupStates = activation.NewLookupStates()
 	}
@@ -203,7 +203,7 @@ func (m *Match[Body]) Bindings(yield func(*BindingMatch[Body]) bool) {
 		m.bindings(m.bound.fallbacks, yield)
 		return
 	}
-	if m.matches.explains {
+	if m.iteration.explains {
 		for _, b := range slices.Concat(m.bound.fallbacks.All()...) {
 			m.log(b, "it is a fallback and another binding applies")
 		}
@@ -214,9 +214,9 @@ func (m *Match[Body]) Bindings(yield func(*BindingMatch[Body]) bool) {
 // whether one of them applied. more is false if yield or an interruption of the request ended the
 // iteration.
 func (m *Match[Body]) bindings(of matching.NamespaceIndex[*Binding], yield func(*BindingMatch[Body]) bool) (applied, more bool) {
-	request := m.matches.request
+	request := m.iteration.request
 	candidates := of.All
-	if !m.matches.explains {
+	if !m.iteration.explains {
 		candidates = func() [][]*Binding { return of.Candidates(request) }
 	}
 	for _, chunk := range candidates() {
@@ -233,18 +233,18 @@ func (m *Match[Body]) bindings(of matching.NamespaceIndex[*Binding], yield func(
 
 // try calls yield for a binding if it matches the request. It returns the same results as bindings.
 func (m *Match[Body]) try(b *Binding, yield func(*BindingMatch[Body]) bool) (applied, more bool) {
-	request := m.matches.request
+	request := m.iteration.request
 	if request.Interrupted() != nil {
 		return false, false
 	}
 	m.binding = BindingMatch[Body]{Binding: b, match: m}
 	if b.criteria != nil {
-		_, matches, err := m.matches.bindings.Match(b.criteria, request)
+		_, matches, err := m.iteration.bindings.Match(b.criteria, request)
 		switch {
 		case err != nil:
 			m.binding.Err = misconfigured(err)
 		case !matches:
-			if m.matches.explains {
+			if m.iteration.explains {
 				m.log(b, b.criteria.Mismatch(request))
 			}
 			return false, true
@@ -255,7 +255,7 @@ func (m *Match[Body]) try(b *Binding, yield func(*BindingMatch[Body]) bool) (app
 }
 
 func (m *Match[Body]) log(b *Binding, reason any) {
-	m.matches.log.Info("Binding does not apply", "policy", m.Name, "binding", b.name, "because", reason)
+	m.iteration.log.Info("Binding does not apply", "policy", m.Name, "binding", b.name, "because", reason)
 }
 
 func misconfigured(err error) error { return fmt.Errorf("failed to configure binding: %w", err) }
@@ -273,7 +273,7 @@ func (b *BindingMatch[Body]) Params() ([]*unstructured.Unstructured, error) {
 	if m.lister == nil || b.params == nil {
 		return withoutParams, nil
 	}
-	found, err := b.params.Find(m.matches.ctx, m.lister, m.ParamKind.ParamKind, m.matches.request.GetNamespace())
+	found, err := b.params.Find(m.iteration.ctx, m.lister, m.ParamKind.ParamKind, m.iteration.request.GetNamespace())
 	if err != nil {
 		return nil, misconfigured(err)
 	}

@@ -97,7 +97,7 @@ func New[Body any](compiler *expression.Compiler, object metav1.Object, anatomy 
 		}
 		definition := activation.LookupDefinition{Lookup: lookup, Kind: version.WithKind(lookup.Kind)}
 		if lookup.Index != nil {
-			definition.Index = activation.NewIndex(compiler, *lookup.Index)
+			definition.Index = activation.NewLookupIndexer(compiler, *lookup.Index)
 		}
 		result.lookups = append(result.lookups, definition)
 	}

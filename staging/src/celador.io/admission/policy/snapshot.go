@@ -33,8 +33,8 @@ func (s *Snapshot[Body]) FailsClosed(r *matching.Request) bool {
 	return false
 }
 
-// FailClosedParams yields the params of the policies with failurePolicy Fail that may match the
-// request, which has to wait while they may be outdated.
+// FailClosedParams yields the handles of the params of each policy that has failurePolicy Fail and
+// may match the request. The request must wait while these params may be outdated.
 func (s *Snapshot[Body]) FailClosedParams(r *matching.Request) iter.Seq[params.Handle] {
 	return func(yield func(params.Handle) bool) {
 		for _, c := range s.index.Candidates(r) {

@@ -26,7 +26,7 @@ import (
 // Descriptor converts the policies and bindings of one kind to the form that is common to all
 // kinds. Its functions are safe for concurrent use. Objects must not be changed after they were
 // passed to one.
-type Descriptor[PolicyObject, BindingObject Object, Body any] struct {
+type Descriptor[PolicyObject, BindingObject APIObject, Body any] struct {
 	// Policy returns the policy of an object. It does not compile the policy.
 	Policy func(PolicyObject) *Policy[Body]
 	// Binding returns the spec of a binding in the form that is common to all kinds.
@@ -35,7 +35,7 @@ type Descriptor[PolicyObject, BindingObject Object, Body any] struct {
 
 // Store holds policies and bindings. A change is in the next Snapshot when the method that makes it
 // returns, unless Hold was called. Safe for concurrent use. Snapshot never waits for a change.
-type Store[PolicyObject, BindingObject Object, Body any] struct {
+type Store[PolicyObject, BindingObject APIObject, Body any] struct {
 	descriptor Descriptor[PolicyObject, BindingObject, Body]
 	params     params.Source
 	lookups    lookups.Source
@@ -61,7 +61,7 @@ type Store[PolicyObject, BindingObject Object, Body any] struct {
 // effect, and one in lookups for each of its lookups, and closes them when the policy no longer
 // needs them. Without a source, policies with a paramKind fail the requests that they match; without
 // lookups, expressions that read a lookup fail. Verdicts are ignored unless enforceTypes is set.
-func NewStore[PolicyObject, BindingObject Object, Body any](descriptor Descriptor[PolicyObject, BindingObject, Body], source params.Source, lookups lookups.Source, enforceTypes bool) *Store[PolicyObject, BindingObject, Body] {
+func NewStore[PolicyObject, BindingObject APIObject, Body any](descriptor Descriptor[PolicyObject, BindingObject, Body], source params.Source, lookups lookups.Source, enforceTypes bool) *Store[PolicyObject, BindingObject, Body] {
 	s := &Store[PolicyObject, BindingObject, Body]{
 		descriptor: descriptor,
 		params:     source,

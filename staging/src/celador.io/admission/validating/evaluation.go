@@ -41,7 +41,7 @@ type requestState struct {
 	engine  *Engine
 	matches policy.Matches[Body]
 	// authorizer is shared by all expressions.
-	authorizer activation.Authorizer
+	authorizer activation.AuthorizerValue
 	// namespace is set when the first policy is evaluated.
 	namespace    activation.Namespace
 	hasNamespace bool
@@ -58,7 +58,7 @@ func newEvaluation(ctx context.Context, e *Engine, request *matching.Request, ob
 	result.ctx, result.engine, result.objects = ctx, e, objects
 	result.request = *request
 	result.matches.Init(ctx, &result.request)
-	result.authorizer = *activation.NewAuthorizer(e.Authorizer)
+	result.authorizer = *activation.NewAuthorizerValue(e.Authorizer)
 	result.result.attributes = request.Attributes
 	return result
 }

@@ -21,14 +21,14 @@ import (
 
 // lagging is a lookups.Source of Ingresses whose cached states lack the latest objects.
 type lagging struct {
-	latest *lookups.Objects
+	latest *lookups.ObjectCache
 	err    error
 	// revisions are those with which Latest was called.
 	revisions []lookups.Revisions
 }
 
 // Open implements lookups.Source.
-func (l *lagging) Open(_ schema.GroupVersionKind, index lookups.Index) lookups.Handle {
+func (l *lagging) Open(_ schema.GroupVersionKind, index lookups.Indexer) lookups.Handle {
 	if index != nil {
 		l.latest.AddIndex(index)
 	}
@@ -37,7 +37,7 @@ func (l *lagging) Open(_ schema.GroupVersionKind, index lookups.Index) lookups.H
 
 // State implements lookups.Handle.
 func (l *lagging) State(context.Context) (*lookups.State, error) {
-	cached := lookups.NewObjects(true, klog.Background())
+	cached := lookups.NewObjectCache(true, klog.Background())
 	if err := cached.Replace(nil); err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (l *lagging) Close() {}
 // Latest lookups do not read the state of cached ones, and the reverse, even in one request. All
 // latest lookups of a request share the revisions.
 func TestLatest(t *testing.T) {
-	source := &lagging{latest: lookups.NewObjects(true, klog.Background())}
+	source := &lagging{latest: lookups.NewObjectCache(true, klog.Background())}
 	if err := source.latest.Replace([]runtime.Object{ingress("blue", "new", "a.example")}); err != nil {
 		t.Fatal(err)
 	}

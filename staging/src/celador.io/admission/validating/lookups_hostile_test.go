@@ -40,7 +40,7 @@ func thing(namespace, name string) *metav1.PartialObjectMetadata {
 }
 
 func sourceOf(tb testing.TB, objects []runtime.Object) *known {
-	known := &known{kinds: map[schema.GroupVersionKind]*lookups.Objects{things: lookups.NewObjects(true, klog.Background())}, indexes: map[string]lookups.Index{}}
+	known := &known{kinds: map[schema.GroupVersionKind]*lookups.ObjectCache{things: lookups.NewObjectCache(true, klog.Background())}, indexes: map[string]lookups.Indexer{}}
 	if err := known.kinds[things].Replace(objects); err != nil {
 		tb.Fatal(err)
 	}

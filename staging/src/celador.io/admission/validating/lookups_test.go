@@ -31,14 +31,14 @@ import (
 // known is a lookups.Source with the objects that the test sets. read is called before a state is
 // read. indexes are those that were opened, by text.
 type known struct {
-	kinds   map[schema.GroupVersionKind]*lookups.Objects
-	indexes map[string]lookups.Index
+	kinds   map[schema.GroupVersionKind]*lookups.ObjectCache
+	indexes map[string]lookups.Indexer
 	open    int
 	read    func()
 }
 
 // Open implements lookups.Source.
-func (k *known) Open(kind schema.GroupVersionKind, index lookups.Index) lookups.Handle {
+func (k *known) Open(kind schema.GroupVersionKind, index lookups.Indexer) lookups.Handle {
 	k.open++
 	if objects := k.kinds[kind]; objects != nil && index != nil {
 		objects.AddIndex(index)
@@ -50,7 +50,7 @@ func (k *known) Open(kind schema.GroupVersionKind, index lookups.Index) lookups.
 type opened struct {
 	*known
 	kind  schema.GroupVersionKind
-	index lookups.Index
+	index lookups.Indexer
 }
 
 // State implements lookups.Handle.
@@ -81,9 +81,9 @@ func ingress(namespace, name string, hosts ...string) *networkingv1.Ingress {
 }
 
 func newKnown() *known {
-	k := &known{kinds: map[schema.GroupVersionKind]*lookups.Objects{}, indexes: map[string]lookups.Index{}}
+	k := &known{kinds: map[schema.GroupVersionKind]*lookups.ObjectCache{}, indexes: map[string]lookups.Indexer{}}
 	add := func(kind schema.GroupVersionKind, namespaced bool, objects ...runtime.Object) {
-		k.kinds[kind] = lookups.NewObjects(namespaced, klog.Background())
+		k.kinds[kind] = lookups.NewObjectCache(namespaced, klog.Background())
 		if err := k.kinds[kind].Replace(objects); err != nil {
 			panic(err)
 		}
@@ -268,7 +268,7 @@ type filling struct {
 }
 
 // Open implements lookups.Source.
-func (f *filling) Open(kind schema.GroupVersionKind, index lookups.Index) lookups.Handle {
+func (f *filling) Open(kind schema.GroupVersionKind, index lookups.Indexer) lookups.Handle {
 	if index != nil {
 		reads := 0
 		f.read = func() {

@@ -84,9 +84,9 @@ func (f *paramResult) outcome() (_ policy.Outcome, evaluated bool) {
 
 // fail replaces the content of f by one failure without a validation, because the policy as a whole
 // could not be evaluated.
-func (f *paramResult) fail(policy v1.FailurePolicyType, err error) {
+func (f *paramResult) fail(failurePolicy v1.FailurePolicyType, err error) {
 	*f = f.cleared()
-	f.violations = append(f.violations, failed(Decision{Index: -1}, policy, err))
+	f.violations = append(f.violations, failed(Decision{Index: -1}, failurePolicy, err))
 }
 
 // evaluate evaluates the expressions of the policy on s, and replaces the content of found by the
@@ -265,7 +265,7 @@ func (p compiledPolicy) annotate(ctx context.Context, memory *activation.Memory,
 	return nil
 }
 
-func failed(d Decision, policy v1.FailurePolicyType, err error) Decision {
-	d.Outcome, d.Ignored, d.Message, d.Err = Failed, policy == v1.Ignore, err.Error(), err
+func failed(d Decision, failurePolicy v1.FailurePolicyType, err error) Decision {
+	d.Outcome, d.Ignored, d.Message, d.Err = Failed, failurePolicy == v1.Ignore, err.Error(), err
 	return d
 }

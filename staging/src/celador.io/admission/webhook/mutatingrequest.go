@@ -22,7 +22,7 @@ import (
 // for concurrent use.
 type MutatingRequest struct {
 	Request
-	reinvocation *reinvocation.State[string]
+	reinvocation *reinvocation.Tracker[string]
 	reinvoked    bool
 }
 

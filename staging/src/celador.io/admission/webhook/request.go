@@ -48,7 +48,7 @@ type Request struct {
 	versions []version
 	// authorizer and memory are set when a match condition is first evaluated. memory holds the
 	// series of evaluations. All webhooks use it, one after the other.
-	authorizer *activation.Authorizer
+	authorizer *activation.AuthorizerValue
 	memory     *activation.Memory
 }
 
@@ -142,7 +142,7 @@ func (r *Request) matchable() *matching.Request {
 // series of the webhook before, with which it shares the values of equal conditions.
 func (r *Request) series(v *version) *expression.Series {
 	if r.memory == nil {
-		r.authorizer, r.memory = activation.NewAuthorizer(r.config.Authorizer), &activation.Memory{}
+		r.authorizer, r.memory = activation.NewAuthorizerValue(r.config.Authorizer), &activation.Memory{}
 	}
 	if a := v.attributes; v.input == nil {
 		target := &r.own

@@ -25,12 +25,12 @@ type Backend interface {
 	// CustomResourceDefinitions itself.
 	Group(name string, options GroupOptions) (*genericapiserver.APIGroupInfo, error)
 	// NewAuthorizer returns an authorizer that decides by the roles and bindings among the objects.
-	NewAuthorizer(Objects) Authorizer
+	NewAuthorizer(ObjectReader) Authorizer
 	// Exclusions returns the resources that are exempt from policies and webhooks of the server.
 	Exclusions() Exclusions
 	// NewPlugins returns the admission plugins that change objects before mutating policies do, in
 	// order.
-	NewPlugins(Objects) ([]admission.MutationInterface, error)
+	NewPlugins(ObjectReader) ([]admission.MutationInterface, error)
 	// SchemaResolver holds the schemas of built-in types, for type checks and apply configurations.
 	resolver.SchemaResolver
 	// Features returns the enabled features of policies. Clusters that exist are not affected by

@@ -49,15 +49,15 @@ func (b *Base) New(ctx context.Context, objects ...*unstructured.Unstructured) (
 	return b.Restore(ctx, nil, objects)
 }
 
-// Restore returns a cluster with objects that a server has stored, such as those that a client has
-// read, and with those that are then added as New does. An added object takes the place of a stored
-// one with the same type, namespace and name. Stored objects are not validated. If objects are
-// invalid, Restore returns an error that joins an *ObjectError for each added one. The caller keeps
-// ownership of the objects.
+// Restore returns a cluster with two sets of objects. Those in stored are as a server has stored
+// them, for example read from it by a client, and are not validated. Those in added are created as
+// by New, and take the place of stored objects with the same type, namespace and name. If objects
+// are invalid, Restore returns an error that joins an *ObjectError for each added one. The caller
+// keeps ownership of the objects.
 func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstructured) (*Cluster, error) {
 	c := &Cluster{Base: b, customResources: map[schema.GroupResource]*customResource{}}
 	c.objects = &layer{cluster: c, objects: map[string]runtime.Object{}}
-	c.access = b.backend.NewAuthorizer(Objects{c})
+	c.access = b.backend.NewAuthorizer(ObjectReader{c})
 	var errs []error
 	replaced := map[Identity]bool{}
 	for _, object := range added {

@@ -33,7 +33,7 @@ import (
 
 // customResource serves the custom resources of a CustomResourceDefinition.
 type customResource struct {
-	*serving.Resource
+	*serving.ServedResource
 	crd *apiextensionsv1.CustomResourceDefinition
 	// schemas holds the schemas of the versions, by name.
 	schemas map[string]*modelschema.Schema

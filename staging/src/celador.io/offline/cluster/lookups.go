@@ -27,7 +27,7 @@ func newLookupSource(c *Cluster) *lookupSource {
 }
 
 // Open implements lookups.Source.
-func (s *lookupSource) Open(kind schema.GroupVersionKind, index lookups.Index) lookups.Handle {
+func (s *lookupSource) Open(kind schema.GroupVersionKind, index lookups.Indexer) lookups.Handle {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	k, ok := s.kinds[kind]
@@ -46,13 +46,13 @@ type lookupKind struct {
 	kind    schema.GroupVersionKind
 
 	lock    sync.Mutex
-	indexes []lookups.Index
+	indexes []lookups.Indexer
 	// shared returns the state for requests without an old object of the kind.
 	shared func() (*lookups.State, error)
 }
 
 // open adds an index, which may be nil.
-func (k *lookupKind) open(index lookups.Index) {
+func (k *lookupKind) open(index lookups.Indexer) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
 	if index != nil {
@@ -81,7 +81,7 @@ func (k *lookupKind) State(ctx context.Context) (*lookups.State, error) {
 func (*lookupKind) Close() {}
 
 // read returns the objects of the kind in a layer.
-func (k *lookupKind) read(l *layer, indexes []lookups.Index) (*lookups.State, error) {
+func (k *lookupKind) read(l *layer, indexes []lookups.Indexer) (*lookups.State, error) {
 	r, err := k.cluster.resourceOf(k.kind)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (k *lookupKind) read(l *layer, indexes []lookups.Index) (*lookups.State, er
 		}
 		found = append(found, object)
 	}
-	objects := lookups.NewObjects(r.namespaced, klog.Background())
+	objects := lookups.NewObjectCache(r.namespaced, klog.Background())
 	for _, index := range indexes {
 		objects.AddIndex(index)
 	}

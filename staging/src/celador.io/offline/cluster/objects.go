@@ -15,42 +15,42 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Objects reads objects of a cluster for authorizers and admission plugins. Changes by requests are
-// not visible. It is safe for concurrent use.
-type Objects struct{ cluster *Cluster }
+// ObjectReader reads objects of a cluster for authorizers and admission plugins. Changes by
+// requests are not visible. It is safe for concurrent use.
+type ObjectReader struct{ cluster *Cluster }
 
 // GetServiceAccount returns a ServiceAccount, or a NotFound API error.
-func (o Objects) GetServiceAccount(_ context.Context, namespace, name string) (*corev1.ServiceAccount, error) {
+func (o ObjectReader) GetServiceAccount(_ context.Context, namespace, name string) (*corev1.ServiceAccount, error) {
 	return get[*corev1.ServiceAccount](o.cluster, o.cluster.objects, corev1.SchemeGroupVersion.WithResource("serviceaccounts"), namespace, name)
 }
 
 // ListPriorityClasses returns all PriorityClasses.
-func (o Objects) ListPriorityClasses(context.Context) ([]*schedulingv1.PriorityClass, error) {
+func (o ObjectReader) ListPriorityClasses(context.Context) ([]*schedulingv1.PriorityClass, error) {
 	return list[*schedulingv1.PriorityClass](o.cluster, schedulingv1.SchemeGroupVersion.WithResource("priorityclasses"), "")
 }
 
 // GetRole returns a Role, or a NotFound API error.
-func (o Objects) GetRole(_ context.Context, namespace, name string) (*rbacv1.Role, error) {
+func (o ObjectReader) GetRole(_ context.Context, namespace, name string) (*rbacv1.Role, error) {
 	return get[*rbacv1.Role](o.cluster, o.cluster.objects, rbacv1.SchemeGroupVersion.WithResource("roles"), namespace, name)
 }
 
 // GetClusterRole returns a ClusterRole, or a NotFound API error.
-func (o Objects) GetClusterRole(_ context.Context, name string) (*rbacv1.ClusterRole, error) {
+func (o ObjectReader) GetClusterRole(_ context.Context, name string) (*rbacv1.ClusterRole, error) {
 	return get[*rbacv1.ClusterRole](o.cluster, o.cluster.objects, rbacv1.SchemeGroupVersion.WithResource("clusterroles"), "", name)
 }
 
 // ListClusterRoles returns all ClusterRoles.
-func (o Objects) ListClusterRoles(context.Context) ([]*rbacv1.ClusterRole, error) {
+func (o ObjectReader) ListClusterRoles(context.Context) ([]*rbacv1.ClusterRole, error) {
 	return list[*rbacv1.ClusterRole](o.cluster, rbacv1.SchemeGroupVersion.WithResource("clusterroles"), "")
 }
 
 // ListRoleBindings returns the RoleBindings of a namespace.
-func (o Objects) ListRoleBindings(_ context.Context, namespace string) ([]*rbacv1.RoleBinding, error) {
+func (o ObjectReader) ListRoleBindings(_ context.Context, namespace string) ([]*rbacv1.RoleBinding, error) {
 	return list[*rbacv1.RoleBinding](o.cluster, rbacv1.SchemeGroupVersion.WithResource("rolebindings"), namespace)
 }
 
 // ListClusterRoleBindings returns all ClusterRoleBindings.
-func (o Objects) ListClusterRoleBindings(context.Context) ([]*rbacv1.ClusterRoleBinding, error) {
+func (o ObjectReader) ListClusterRoleBindings(context.Context) ([]*rbacv1.ClusterRoleBinding, error) {
 	return list[*rbacv1.ClusterRoleBinding](o.cluster, rbacv1.SchemeGroupVersion.WithResource("clusterrolebindings"), "")
 }
 

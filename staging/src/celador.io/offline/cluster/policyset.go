@@ -93,7 +93,7 @@ func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (poli
 		mutatingConfig.Compiler, validatingConfig.Compiler = compiler(MutatingKind), compiler(ValidatingKind)
 	}
 	s := policySet{mutating: mutating.NewEngine(mutatingConfig), validating: validating.NewEngine(validatingConfig), params: paramSource{c}, excluded: exclusions.Policies}
-	plugins, err := c.backend.NewPlugins(Objects{c})
+	plugins, err := c.backend.NewPlugins(ObjectReader{c})
 	if err != nil {
 		return policySet{}, err
 	}

@@ -20,8 +20,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 )
 
-// A TypeCheck holds the findings about the types of a policy's expressions.
-type TypeCheck struct {
+// A TypeCheckResult holds the findings about the types of a policy's expressions.
+type TypeCheckResult struct {
 	// Warnings are the expressionWarnings in the status of the policy.
 	Warnings []v1.ExpressionWarning
 	// Verdict is the error that keeps the policy from deciding if its typeChecking is Enforced. Nil
@@ -32,14 +32,14 @@ type TypeCheck struct {
 // CheckTypes checks the types of the expressions of a policy of the cluster, as the status
 // controller of a server does. kind is MutatingKind or ValidatingKind. It returns a NotFound API
 // error if there is no such policy.
-func (c *Cluster) CheckTypes(kind, name string) (TypeCheck, error) {
+func (c *Cluster) CheckTypes(kind, name string) (TypeCheckResult, error) {
 	r, err := c.resourceOf(v1.SchemeGroupVersion.WithKind(kind))
 	if err != nil {
-		return TypeCheck{}, err
+		return TypeCheckResult{}, err
 	}
 	policy, err := get[runtime.Object](c, c.objects, r.GroupVersionResource, "", name)
 	if err != nil {
-		return TypeCheck{}, err
+		return TypeCheckResult{}, err
 	}
 	return c.checkTypes(policy)
 }
@@ -50,10 +50,10 @@ var newChecker = sync.OnceValues(func() (*typecheck.Checker, error) {
 })
 
 // checkTypes checks the types of the expressions of a policy in version v1.
-func (c *Cluster) checkTypes(policy runtime.Object) (TypeCheck, error) {
+func (c *Cluster) checkTypes(policy runtime.Object) (TypeCheckResult, error) {
 	checker, err := newChecker()
 	if err != nil {
-		return TypeCheck{}, err
+		return TypeCheckResult{}, err
 	}
 	checker = checker.With(served{c})
 	var result *typecheck.Result
@@ -64,9 +64,9 @@ func (c *Cluster) checkTypes(policy runtime.Object) (TypeCheck, error) {
 	case *v1.MutatingAdmissionPolicy:
 		result, compileErrors = checker.CheckMutating(p), mutating.NewEngine(mutating.Config{Config: validating.Config{Features: c.backend.Features()}}).Errors(p)
 	default:
-		return TypeCheck{}, fmt.Errorf("%T is not a policy", policy)
+		return TypeCheckResult{}, fmt.Errorf("%T is not a policy", policy)
 	}
-	return TypeCheck{Warnings: result.StatusWarnings(), Verdict: typecheck.Verdict(typecheck.Lines(compileErrors), result.Err())}, nil
+	return TypeCheckResult{Warnings: result.StatusWarnings(), Verdict: typecheck.Verdict(typecheck.Lines(compileErrors), result.Err())}, nil
 }
 
 // served finds the types that a cluster serves.

@@ -21,30 +21,30 @@ type Report struct {
 	Summary    Summary `json:"summary"`
 	// Errors are the files that cannot be used as suites, and other arguments of the command that
 	// cannot be used.
-	Errors []Error `json:"errors,omitempty"`
-	Suites []Suite `json:"suites"`
+	Errors []SuiteError  `json:"errors,omitempty"`
+	Suites []SuiteResult `json:"suites"`
 	// Coverage is nil unless it was measured.
 	Coverage *Coverage `json:"coverage,omitempty"`
 }
 
-// An Error is the entry of a Report for a file, or another argument of the command, that cannot be
-// used.
-type Error struct {
+// A SuiteError is the entry of a Report for a file, or another argument of the command, that cannot
+// be used.
+type SuiteError struct {
 	Name     string            `json:"name"`
 	Position manifest.Position `json:"position"`
 	// Error is the text of the errors, one in each line.
 	Error string `json:"error"`
 }
 
-// A Suite is the result of a suite in a Report.
-type Suite struct {
+// A SuiteResult is the result of a suite in a Report.
+type SuiteResult struct {
 	Name     string            `json:"name"`
 	Position manifest.Position `json:"position"`
-	Cases    []Case            `json:"cases"`
+	Cases    []CaseResult      `json:"cases"`
 }
 
-// A Case is the result of a case in a Report.
-type Case struct {
+// A CaseResult is the result of a case in a Report.
+type CaseResult struct {
 	Name     string            `json:"name"`
 	Position manifest.Position `json:"position"`
 	// Result is Passed, Failed, Unusable or Skipped.
@@ -83,12 +83,12 @@ type PolicyResult struct {
 
 // JSON writes a Report.
 func JSON(w io.Writer, run *Run) error {
-	report := Report{APIVersion: suite.APIVersion, Kind: suite.ReportKind, Summary: Summarize(run), Suites: []Suite{}, Coverage: newCoverage(run.Coverage)}
+	report := Report{APIVersion: suite.APIVersion, Kind: suite.ReportKind, Summary: Summarize(run), Suites: []SuiteResult{}, Coverage: newCoverage(run.Coverage)}
 	for _, p := range run.Problems {
-		report.Errors = append(report.Errors, Error{p.Name, p.Position(), p.Err.Error()})
+		report.Errors = append(report.Errors, SuiteError{p.Name, p.Position(), p.Err.Error()})
 	}
 	for _, result := range run.Results {
-		s := Suite{Name: result.Name, Position: result.Position}
+		s := SuiteResult{Name: result.Name, Position: result.Position}
 		for i := range result.Cases {
 			s.Cases = append(s.Cases, newCase(&result.Cases[i]))
 		}
@@ -105,8 +105,8 @@ func writeJSON(w io.Writer, document any) error {
 	return encoder.Encode(document)
 }
 
-func newCase(result *suite.CaseResult) Case {
-	c := Case{
+func newCase(result *suite.CaseResult) CaseResult {
+	c := CaseResult{
 		Name: result.Name, Position: result.Position, Result: string(statusOf(result)), Decision: result.Decision, Seconds: result.Duration.Seconds(),
 		Skipped: result.Skipped, Note: result.Note, Mismatches: result.Mismatches,
 	}

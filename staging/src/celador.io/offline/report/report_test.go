@@ -163,7 +163,7 @@ func TestJSON(t *testing.T) {
 	}
 	want := report.Report{
 		APIVersion: "test.celador.io/v1alpha1", Kind: "Report", Summary: report.Summary{Passed: 2, Failed: 2, Unusable: 2, Skipped: 1},
-		Suites: []report.Suite{{Name: "limits", Position: at(1), Cases: []report.Case{
+		Suites: []report.SuiteResult{{Name: "limits", Position: at(1), Cases: []report.CaseResult{
 			{Name: "small", Position: at(5), Result: "Passed", Decision: suite.Allowed, Seconds: 0.0015, Warnings: []string{"old"}},
 			{Name: "large & #1", Position: at(9), Result: "Failed", Decision: suite.Allowed, Mismatches: []suite.Mismatch{
 				{Field: "decision", Position: at(12), Want: "Denied", Got: "Allowed (policy <p>)"}, {Field: "warnings", Position: at(13), Want: "[]", Got: `["old"]`, Expressions: []suite.Expression{{Position: manifest.Position{File: "p.yaml", Line: 3}, Text: "a ==\n  b && c", Explanation: &coverage.Explanation{Value: "false", Part: "a == b", Values: explanation.Values}}}},
@@ -173,10 +173,10 @@ func TestJSON(t *testing.T) {
 				Mismatches: []suite.Mismatch{{Field: "object.data.f", Position: at(25), Want: `"6"`, Got: `"7"`}},
 				Diffs:      map[string]string{"object": changed},
 			},
-		}}, {Name: "others", Position: results[1].Position, Cases: []report.Case{
+		}}, {Name: "others", Position: results[1].Position, Cases: []report.CaseResult{
 			{Name: "skipped", Position: results[1].Cases[0].Position, Result: "Skipped", Skipped: "not # native"},
 			{Name: "noted", Position: results[1].Cases[1].Position, Result: "Passed", Decision: suite.NoMatch, Note: "a remark"},
-		}}, {Name: "broken", Position: results[2].Position, Cases: []report.Case{
+		}}, {Name: "broken", Position: results[2].Position, Cases: []report.CaseResult{
 			{Name: "one", Position: results[2].Cases[0].Position, Result: "Unusable", Error: "p.yaml:7: spec.x: unknown field"},
 			{Name: "two", Position: results[2].Cases[1].Position, Result: "Unusable", Error: "p.yaml:7: spec.x: unknown field"},
 		}}},

@@ -99,8 +99,10 @@ func Explain(ctx context.Context, base *cluster.Base, test *Test) (*ExplainedRes
 	return explained, nil
 }
 
-// admit sends the request of a case to the cluster of f, and again to the cluster without policies.
-// It adds the response of the first and the object in the response of the second to e.
+// admit sends the request of a case to the cluster of f, and sets the response and the decision in
+// e. If the response has an object, admit sends the request to the same cluster without policies,
+// too, and sets the object of that response in e: a comparison shows what the policies have
+// changed.
 func (e *ExplainedResponse) admit(ctx context.Context, c *testCase, f fixture, visitor *explainer) error {
 	response, err := visitor.tracing.Visit(ctx, c.request, visitor.visit)
 	if err != nil || ctx.Err() != nil {

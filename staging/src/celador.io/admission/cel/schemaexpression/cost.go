@@ -10,7 +10,7 @@ import (
 )
 
 // An ObjectSize bounds the size of an object.
-type ObjectSize = costbound.Limits
+type ObjectSize = costbound.SizeLimits
 
 // MaxCost returns an upper bound of the expression's cost for one object of the given size, in CEL
 // cost units: the sum over all values of self in the object. It is infinite if the expression is

@@ -88,8 +88,9 @@ func (e *Environment) extend() (*cel.Env, error) {
 	return e.base.Extend(options...)
 }
 
-// later returns a function that checks the expression again when closures decline to evaluate it.
-// The function keeps the scope in memory, and not the larger environment of cel-go.
+// later returns a function that checks the expression again, for evaluations that closures leave to
+// cel-go. The function keeps the text and the scope in memory, instead of the checked expression
+// and the environment of cel-go, which are larger.
 func (e *Environment) later(source string) programs.Later {
 	scope, compiler, origin := e.scope, e.compiler, e.origin
 	return func() (*cel.Env, *ast.AST, error) {

@@ -70,7 +70,7 @@ func subjectOf(a admission.Attributes, authz authorizer.UnconditionalAuthorizer)
 		Input: activation.NewInput(a, &matching.Target{Resource: converted.WithResource("deployments"), Kind: converted.WithKind("Deployment")},
 			&extensionsv1beta1.Deployment{ObjectMeta: meta, Spec: extensionsv1beta1.DeploymentSpec{Replicas: new(int32(5))}},
 			&extensionsv1beta1.Deployment{ObjectMeta: meta, Spec: extensionsv1beta1.DeploymentSpec{Replicas: new(int32(3))}},
-			activation.NewAuthorizer(authz)),
+			activation.NewAuthorizerValue(authz)),
 		Namespace: activation.NewNamespace(&corev1.Namespace{
 			ObjectMeta: metav1.ObjectMeta{Name: "blue", Labels: map[string]string{"color": "blue"}, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}},
 			Spec:       corev1.NamespaceSpec{Finalizers: []corev1.FinalizerName{"kubernetes"}},

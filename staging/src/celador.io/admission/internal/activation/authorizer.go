@@ -8,23 +8,23 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
-// Authorizer is the value of 'authorizer' for one request. It caches decisions. It creates the
+// AuthorizerValue is the value of 'authorizer' for one request. It caches decisions. It creates the
 // value when an expression first reads it. Not safe for concurrent use.
-type Authorizer struct {
+type AuthorizerValue struct {
 	authorizer authorizer.UnconditionalAuthorizer
 	caching    authorizer.UnconditionalAuthorizer
 }
 
-// NewAuthorizer returns the Authorizer for an authorizer of the server. If authz is nil,
+// NewAuthorizerValue returns the AuthorizerValue for an authorizer of the server. If authz is nil,
 // expressions that read 'authorizer' fail.
-func NewAuthorizer(authz authorizer.UnconditionalAuthorizer) *Authorizer {
-	return &Authorizer{authorizer: authz}
+func NewAuthorizerValue(authz authorizer.UnconditionalAuthorizer) *AuthorizerValue {
+	return &AuthorizerValue{authorizer: authz}
 }
 
 // exists reports whether expressions can read 'authorizer'. a may be nil.
-func (a *Authorizer) exists() bool { return a != nil && a.authorizer != nil }
+func (a *AuthorizerValue) exists() bool { return a != nil && a.authorizer != nil }
 
-func (a *Authorizer) get() authorizer.UnconditionalAuthorizer {
+func (a *AuthorizerValue) get() authorizer.UnconditionalAuthorizer {
 	if a.caching == nil {
 		a.caching = admissionauthorizer.NewCachingAuthorizer(a.authorizer)
 	}

@@ -25,27 +25,28 @@ const (
 	maxKeys, maxKeyBytes, maxBytes = 1000, 1024, 64 << 10
 )
 
-// NewIndex returns the index of a lookup. It compiles the expression when it first computes keys.
-func NewIndex(compiler *expression.Compiler, source string) *Index {
-	return &Index{source, sync.OnceValue(func() *expression.Compiled {
+// NewLookupIndexer returns the index of a lookup. It compiles the expression when it first computes
+// keys.
+func NewLookupIndexer(compiler *expression.Compiler, source string) *LookupIndexer {
+	return &LookupIndexer{source, sync.OnceValue(func() *expression.Compiled {
 		program, err := compiler.Compile(source, expression.Declarations{Item: true}, environment.StoredExpressions, policyspec.Index.Returns()...)
 		return &expression.Compiled{Program: program, Err: err}
 	})}
 }
 
-// An Index is the index of a lookup. It implements lookups.Index.
-type Index struct {
+// A LookupIndexer is the index of a lookup. It implements lookups.Indexer.
+type LookupIndexer struct {
 	source  string
 	compile func() *expression.Compiled
 }
 
-var _ lookups.Index = &Index{}
+var _ lookups.Indexer = &LookupIndexer{}
 
-// Text implements lookups.Index.
-func (i *Index) Text() string { return i.source }
+// Text implements lookups.Indexer.
+func (i *LookupIndexer) Text() string { return i.source }
 
-// Keys implements lookups.Index.
-func (i *Index) Keys(object runtime.Object) ([]string, error) {
+// Keys implements lookups.Indexer.
+func (i *LookupIndexer) Keys(object runtime.Object) ([]string, error) {
 	value, err := i.compile().Evaluate(expression.NewIndexSeries(item{ObjectValue(object, Typed)}))
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func (i *Index) Keys(object runtime.Object) ([]string, error) {
 	return keys, nil
 }
 
-// An item is the activation of an index.
+// An item is the activation for the expression of an index: it resolves 'item' to the object.
 type item struct{ value ref.Val }
 
 // ResolveName implements interpreter.Activation.

@@ -28,7 +28,7 @@ type Input struct {
 	// Input.
 	Target     *matching.Target
 	attributes admission.Attributes
-	authorizer *Authorizer
+	authorizer *AuthorizerValue
 
 	object, oldObject ref.Val
 	// The following values are nil until they are first read.
@@ -44,7 +44,7 @@ type Input struct {
 
 // NewInput returns the input for objects of the given target. object and oldObject may be nil. If
 // authorizer is nil, expressions that read 'authorizer' fail.
-func NewInput(a admission.Attributes, target *matching.Target, object, oldObject runtime.Object, authorizer *Authorizer) *Input {
+func NewInput(a admission.Attributes, target *matching.Target, object, oldObject runtime.Object, authorizer *AuthorizerValue) *Input {
 	return &Input{
 		Target: target, attributes: a, authorizer: authorizer,
 		object: ObjectValue(object, Typed), oldObject: ObjectValue(oldObject, Typed),

@@ -29,7 +29,7 @@ type LookupDefinition struct {
 	*v1.Lookup
 	Kind schema.GroupVersionKind
 	// Index is nil if the lookup has no index.
-	Index *Index
+	Index *LookupIndexer
 }
 
 // Open opens the kind and the index of the lookup.
@@ -135,9 +135,10 @@ func (l *lookup) latest() bool {
 	return consistency != nil && *consistency == v1.LatestLookupConsistency
 }
 
-// read returns the present state, which the lookups of the request read from now on, or the error
-// with which an equal read has failed in the request. It fails if the lookups have read other
-// objects before, in the state known, which may be nil.
+// read returns the present state, which the lookups of the request read from now on. If an equal
+// read has failed in the request, read returns the same error. known is the state that the lookups
+// have read so far, or nil. read fails if the present state has other objects than known, because
+// the policies would then see different objects in one request.
 func (l *lookup) read(known *lookups.State) (*lookups.State, error) {
 	if len(l.Handles) == 0 {
 		return nil, l.failed(errors.New("this host reads no other objects"))
@@ -274,7 +275,7 @@ func (objectAdapter) NativeToValue(value any) ref.Val {
 
 func lookupLabels(object runtime.Object) labels.Set {
 	accessor, err := meta.Accessor(object)
-	if err != nil { // lookups.Objects accepts no such object
+	if err != nil { // lookups.ObjectCache accepts no such object
 		return nil
 	}
 	return accessor.GetLabels()

@@ -15,10 +15,10 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 )
 
-// State records which webhooks or mutations an admission plugin must call again in the second run
+// Tracker records which webhooks or mutations an admission plugin must call again in the second run
 // of admission. K identifies one of them, which the methods call a member. Not safe for concurrent
 // use.
-type State[K comparable] struct {
+type Tracker[K comparable] struct {
 	// candidates holds the members that have seen the object as it is now. When the object changes,
 	// they become due: the second run of admission must call them again.
 	candidates sets.Set[K]
@@ -29,43 +29,44 @@ type State[K comparable] struct {
 }
 
 // Of returns the state of a plugin in the reinvocation context of the request.
-func Of[K comparable](a admission.Attributes, plugin string) *State[K] {
+func Of[K comparable](a admission.Attributes, plugin string) *Tracker[K] {
 	shared := a.GetReinvocationContext()
-	if known, ok := shared.Value(plugin).(*State[K]); ok {
+	if known, ok := shared.Value(plugin).(*Tracker[K]); ok {
 		return known
 	}
-	s := &State[K]{candidates: sets.New[K](), due: sets.New[K]()}
+	s := &Tracker[K]{candidates: sets.New[K](), due: sets.New[K]()}
 	shared.SetValue(plugin, s)
 	return s
 }
 
 // Resume begins the second run. If other plugins changed the object since the end of the first run
 // (Suspend), all candidates become due.
-func (s *State[K]) Resume(object runtime.Object) {
+func (s *Tracker[K]) Resume(object runtime.Object) {
 	if len(s.candidates) > 0 && !apiequality.Semantic.DeepEqual(s.output, object) {
 		s.Changed()
 	}
 }
 
 // Due reports whether a member is invoked again.
-func (s *State[K]) Due(member K) bool { return s.due.Has(member) }
+func (s *Tracker[K]) Due(member K) bool { return s.due.Has(member) }
 
-// Asked reports whether the member asked for reinvocation: it has reinvocationPolicy IfNeeded, and
-// was invoked (Add). Unlike Due, it does not depend on changes of the object.
-func (s *State[K]) Asked(member K) bool { return s.due.Has(member) || s.candidates.Has(member) }
+// Asked reports whether a member, a webhook or mutation, asked for reinvocation: it was invoked,
+// and has reinvocationPolicy IfNeeded (Add). Unlike Due, Asked does not depend on changes of the
+// object.
+func (s *Tracker[K]) Asked(member K) bool { return s.due.Has(member) || s.candidates.Has(member) }
 
 // Changed records that the object has changed, which makes all candidates due.
-func (s *State[K]) Changed() {
+func (s *Tracker[K]) Changed() {
 	maps.Copy(s.due, s.candidates)
 	clear(s.candidates)
 }
 
 // Add records the invocation of a member with reinvocationPolicy IfNeeded, and makes it a
 // candidate.
-func (s *State[K]) Add(member K) { s.candidates.Insert(member) }
+func (s *Tracker[K]) Add(member K) { s.candidates.Insert(member) }
 
 // Suspend ends a run. It copies the object, so that Resume can find changes.
-func (s *State[K]) Suspend(object runtime.Object) {
+func (s *Tracker[K]) Suspend(object runtime.Object) {
 	s.output = nil
 	if len(s.candidates) > 0 && object != nil {
 		s.output = object.DeepCopyObject()

@@ -23,36 +23,36 @@ func TestDue(t *testing.T) {
 	const first, second, never = "first", "second", "never"
 	for name, test := range map[string]struct {
 		// run is the first run of admission.
-		run func(*reinvocation.State[string])
+		run func(*reinvocation.Tracker[string])
 		// after is the object at the start of the second run. It was on node n.
 		after runtime.Object
 		due   []string
 	}{
 		"nothing changes": {
-			run:   func(s *reinvocation.State[string]) { s.Add(first); s.Add(second) },
+			run:   func(s *reinvocation.Tracker[string]) { s.Add(first); s.Add(second) },
 			after: pod("n"),
 		},
 		"the second changes the object": {
-			run:   func(s *reinvocation.State[string]) { s.Add(first); s.Changed(); s.Add(second) },
+			run:   func(s *reinvocation.Tracker[string]) { s.Add(first); s.Changed(); s.Add(second) },
 			after: pod("n"),
 			due:   []string{first},
 		},
 		"both change the object": {
-			run:   func(s *reinvocation.State[string]) { s.Changed(); s.Add(first); s.Changed(); s.Add(second) },
+			run:   func(s *reinvocation.Tracker[string]) { s.Changed(); s.Add(first); s.Changed(); s.Add(second) },
 			after: pod("n"),
 			due:   []string{first},
 		},
 		"another plugin changes the object": {
-			run:   func(s *reinvocation.State[string]) { s.Add(first); s.Changed(); s.Add(second) },
+			run:   func(s *reinvocation.Tracker[string]) { s.Add(first); s.Changed(); s.Add(second) },
 			after: pod("m"),
 			due:   []string{first, second},
 		},
 		"another plugin removes the object": {
-			run: func(s *reinvocation.State[string]) { s.Add(first) },
+			run: func(s *reinvocation.Tracker[string]) { s.Add(first) },
 			due: []string{first},
 		},
 		"nobody agreed": {
-			run:   func(s *reinvocation.State[string]) { s.Changed() },
+			run:   func(s *reinvocation.Tracker[string]) { s.Changed() },
 			after: pod("m"),
 		},
 	} {

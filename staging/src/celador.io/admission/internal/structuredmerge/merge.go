@@ -25,7 +25,7 @@ import (
 // Merge returns nil for objects and configurations that it does not support, such as configurations
 // with nulls, empty maps, atomic lists or errors, or with more than about maxBytes of JSON. The
 // caller then uses structured-merge-diff.
-func Merge(object runtime.Object, s *Shape, configuration *constructed.Object, maxBytes int) *Result {
+func Merge(object runtime.Object, s *Shape, configuration *constructed.Object, maxBytes int) *Merged {
 	original := reflect.ValueOf(object).Elem()
 	if !stable(original) {
 		return nil
@@ -36,11 +36,11 @@ func Merge(object runtime.Object, s *Shape, configuration *constructed.Object, m
 	if !m.mergeRoot(&s.shape, copied.Elem(), configuration) {
 		return nil
 	}
-	return &Result{copied.Interface().(runtime.Object), m.changed, m.bytes}
+	return &Merged{copied.Interface().(runtime.Object), m.changed, m.bytes}
 }
 
-// A Result is a merged object.
-type Result struct {
+// A Merged is a merged object.
+type Merged struct {
 	Object runtime.Object
 	// Changed reports whether Object differs from the original.
 	Changed bool
@@ -49,7 +49,7 @@ type Result struct {
 	Bytes int
 }
 
-// ScalarBytes is what Result.Bytes counts for a value other than text, and SeparatorBytes what it
+// ScalarBytes is what Merged.Bytes counts for a value other than text, and SeparatorBytes what it
 // counts for the punctuation of a name or an element.
 const (
 	ScalarBytes    = 4

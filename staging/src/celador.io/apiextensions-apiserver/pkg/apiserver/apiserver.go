@@ -66,7 +66,7 @@ func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTa
 		return nil, err
 	}
 	followed := cache.NewTypedSharedIndexInformer[*apiextensionsv1.CustomResourceDefinition](crds.Informer())
-	if _, err := followed.AddTypedEventHandler(resources.follow()); err != nil {
+	if _, err := followed.AddTypedEventHandler(resources.eventHandler()); err != nil {
 		return nil, err
 	}
 	h := &handler{

@@ -38,10 +38,10 @@ func TestMetricsOfRemoved(t *testing.T) {
 	updated := fail("updated.example.com")
 	replacement := replaced.DeepCopy()
 	replacement.UID = "replacement"
-	f.follow().OnDelete(informers.DeletedCustomResourceDefinition{OptionalObj: deleted})
-	f.follow().OnDelete(informers.DeletedCustomResourceDefinition{OptionalObj: lost, FinalStateUnknown: &cache.DeletedFinalStateUnknown{Key: lost.Name, Obj: lost}})
-	f.follow().OnUpdate(replaced, f.set(replacement))
-	f.follow().OnUpdate(updated, f.set(updated.DeepCopy()))
+	f.eventHandler().OnDelete(informers.DeletedCustomResourceDefinition{OptionalObj: deleted})
+	f.eventHandler().OnDelete(informers.DeletedCustomResourceDefinition{OptionalObj: lost, FinalStateUnknown: &cache.DeletedFinalStateUnknown{Key: lost.Name, Obj: lost}})
+	f.eventHandler().OnUpdate(replaced, f.set(replacement))
+	f.eventHandler().OnUpdate(updated, f.set(updated.DeepCopy()))
 	const name = "celador_crd_default_errors_total"
 	if err := testutil.GatherAndCompare(legacyregistry.DefaultGatherer, strings.NewReader(`
 # HELP celador_crd_default_errors_total [ALPHA] Number of evaluations of x-kubernetes-default that left their field unset because of an error, in requests and reads, by CustomResourceDefinition and reason (invalid, evaluation, result, cost).

@@ -81,7 +81,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 // nil Resource if the handler must delegate the request. The caller must release the Resource
 // unless the request is a watch. A watch may last for hours, so it does not acquire its Resource:
 // the watch ends when the Resource is destroyed, and the client resumes it.
-func (h *handler) find(ctx context.Context, info *request.RequestInfo) (*apiextensionsv1.CustomResourceDefinition, *serving.Resource, error) {
+func (h *handler) find(ctx context.Context, info *request.RequestInfo) (*apiextensionsv1.CustomResourceDefinition, *serving.ServedResource, error) {
 	for {
 		crd, err := h.lister.Get(info.Resource + "." + info.APIGroup)
 		if apierrors.IsNotFound(err) {

@@ -29,14 +29,14 @@ var (
 	errStopped = errors.New("the storage of custom resources is closed, because the server has stopped")
 )
 
-// resources holds, for each CustomResourceDefinition, the serving.Resource that handles the
+// resources holds, for each CustomResourceDefinition, the serving.ServedResource that handles the
 // requests for its custom resources. The first request builds it, under the lock of this
 // CustomResourceDefinition, and so does the first request after the spec or the accepted names have
 // changed.
 type resources struct {
 	lister      listers.CustomResourceDefinitionLister
 	expressions expressionsOf
-	build       func(context.Context, *apiextensionsv1.CustomResourceDefinition, *apiextensions.ExpressionFields) (*serving.Resource, error)
+	build       func(context.Context, *apiextensionsv1.CustomResourceDefinition, *apiextensions.ExpressionFields) (*serving.ServedResource, error)
 	// drainTimeout limits how long an outdated Resource stays open for its requests.
 	drainTimeout time.Duration
 
@@ -58,7 +58,7 @@ type expressionsOf interface {
 // readers need only load current.
 type slot struct {
 	mu      sync.Mutex
-	current atomic.Pointer[serving.Resource]
+	current atomic.Pointer[serving.ServedResource]
 }
 
 // get returns the Resource of a CustomResourceDefinition that the lister has returned. The Resource
@@ -66,7 +66,7 @@ type slot struct {
 // cache before it calls event handlers: a Resource may be outdated although no event has arrived
 // yet (https://github.com/kubernetes/kubernetes/issues/130235). get returns errDeleted if the
 // CustomResourceDefinition has been deleted or replaced since, and errStopped after destroy.
-func (r *resources) get(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (*serving.Resource, error) {
+func (r *resources) get(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) (*serving.ServedResource, error) {
 	if value, ok := r.slots.Load(crd.UID); ok {
 		if resource := value.(*slot).current.Load(); resource != nil && resource.Current(crd, r.expressions.Of) {
 			return resource, nil

@@ -55,7 +55,7 @@ func newFixture(t *testing.T) *fixture {
 	f.resources = &resources{
 		lister:      listers.NewCustomResourceDefinitionLister(f.crds),
 		expressions: f.expressions,
-		build: func(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.ExpressionFields) (*serving.Resource, error) {
+		build: func(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.ExpressionFields) (*serving.ServedResource, error) {
 			if f.building != nil {
 				if err := f.building(crd); err != nil {
 					return nil, err
@@ -74,7 +74,7 @@ func (f *fixture) set(crd *apiextensionsv1.CustomResourceDefinition) *apiextensi
 	return crd
 }
 
-func (f *fixture) mustGet(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition) *serving.Resource {
+func (f *fixture) mustGet(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition) *serving.ServedResource {
 	t.Helper()
 	resource, err := f.get(t.Context(), crd)
 	if err != nil {
@@ -169,16 +169,16 @@ func TestRemoval(t *testing.T) {
 	for name, remove := range map[string]func(f *fixture, old *apiextensionsv1.CustomResourceDefinition){
 		"deleted": func(f *fixture, old *apiextensionsv1.CustomResourceDefinition) {
 			_ = f.crds.Delete(old)
-			f.follow().OnDelete(informers.DeletedCustomResourceDefinition{OptionalObj: old})
+			f.eventHandler().OnDelete(informers.DeletedCustomResourceDefinition{OptionalObj: old})
 		},
 		"deleted, event lost": func(f *fixture, old *apiextensionsv1.CustomResourceDefinition) {
 			_ = f.crds.Delete(old)
-			f.follow().OnDelete(informers.DeletedCustomResourceDefinition{OptionalObj: old, FinalStateUnknown: &cache.DeletedFinalStateUnknown{Key: old.Name, Obj: old}})
+			f.eventHandler().OnDelete(informers.DeletedCustomResourceDefinition{OptionalObj: old, FinalStateUnknown: &cache.DeletedFinalStateUnknown{Key: old.Name, Obj: old}})
 		},
 		"replaced": func(f *fixture, old *apiextensionsv1.CustomResourceDefinition) {
 			replacement := old.DeepCopy()
 			replacement.UID = "replacement"
-			f.follow().OnUpdate(old, f.set(replacement))
+			f.eventHandler().OnUpdate(old, f.set(replacement))
 		},
 		"deleted before the event, found by a request": func(f *fixture, old *apiextensionsv1.CustomResourceDefinition) {
 			_ = f.crds.Delete(old)
@@ -267,8 +267,8 @@ func TestOutdatedEvents(t *testing.T) {
 	old := f.set(widgets())
 	updated := f.set(crdtest.Updated(old, storeV2))
 	resource := f.mustGet(t, updated)
-	f.follow().OnAdd(old, false)
-	f.follow().OnUpdate(old, old.DeepCopy())
+	f.eventHandler().OnAdd(old, false)
+	f.eventHandler().OnUpdate(old, old.DeepCopy())
 	if f.mustGet(t, updated) != resource {
 		t.Error("an old event retired the current Resource")
 	}
@@ -282,7 +282,7 @@ func TestSameGeneration(t *testing.T) {
 	resource := f.mustGet(t, old)
 	labelled := old.DeepCopy()
 	labelled.Labels = map[string]string{"a": "b"}
-	f.follow().OnUpdate(old, f.set(labelled))
+	f.eventHandler().OnUpdate(old, f.set(labelled))
 	if f.mustGet(t, labelled) != resource {
 		t.Error("an update of the metadata retired the Resource")
 	}
@@ -292,7 +292,7 @@ func TestSameGeneration(t *testing.T) {
 	if early := f.mustGet(t, restored); early.Stored() != early.Version("v2") {
 		t.Error("a request before the event is served by the spec from before the backup was restored")
 	}
-	f.follow().OnUpdate(labelled, restored)
+	f.eventHandler().OnUpdate(labelled, restored)
 	if stored := f.mustGet(t, restored); stored.Stored() != stored.Version("v2") {
 		t.Error("the spec from before the backup was restored is served")
 	}
@@ -304,7 +304,7 @@ func TestSameGeneration(t *testing.T) {
 	if got := f.mustGet(t, again).Expressions(); got != f.expressions[restored.UID] {
 		t.Error("a request before the event uses the old expressions")
 	}
-	f.follow().OnUpdate(restored, f.set(again))
+	f.eventHandler().OnUpdate(restored, f.set(again))
 	if got := f.mustGet(t, again).Expressions(); got != f.expressions[restored.UID] {
 		t.Error("the expressions from before the backup was restored are in use")
 	}
@@ -326,7 +326,7 @@ func TestBuildsApart(t *testing.T) {
 		}
 		return nil
 	}
-	found := make(chan *serving.Resource, 2)
+	found := make(chan *serving.ServedResource, 2)
 	for range 2 {
 		go func() {
 			resource, _ := f.get(t.Context(), slow)

@@ -41,7 +41,7 @@ type entry struct {
 	crds        int
 }
 
-func newExpressions() *ExpressionCache {
+func newExpressionCache() *ExpressionCache {
 	return &ExpressionCache{entries: map[revision]*entry{}}
 }
 

@@ -37,7 +37,7 @@ type Client interface {
 // ConversionRules, so that code that does not know the strategy fails instead of converting as for
 // None. Informers of other kinds read with client. The factory is not started.
 func NewSharedInformerFactory(client upstreamclient.Interface, crds Client, resync time.Duration) (upstreaminformers.SharedInformerFactory, *ExpressionCache) {
-	expressions := newExpressions()
+	expressions := newExpressionCache()
 	factory := upstreaminformers.NewSharedInformerFactory(client, resync)
 	factory.InformerFor(&upstreamv1.CustomResourceDefinition{}, func(_ upstreamclient.Interface, resync time.Duration) cache.SharedIndexInformer {
 		return newInformer(crds, expressions, resync)

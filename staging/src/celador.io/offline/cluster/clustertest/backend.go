@@ -40,7 +40,9 @@ type backend struct {
 func (*backend) Exclusions() cluster.Exclusions { return cluster.Exclusions{} }
 
 // NewPlugins implements cluster.Backend. There is none.
-func (*backend) NewPlugins(cluster.Objects) ([]admission.MutationInterface, error) { return nil, nil }
+func (*backend) NewPlugins(cluster.ObjectReader) ([]admission.MutationInterface, error) {
+	return nil, nil
+}
 
 // Features implements cluster.Backend. By default, none is enabled.
 func (b *backend) Features() policyspec.Features {
@@ -73,7 +75,7 @@ func (b *backend) EnableFeatures(gates map[string]bool) (restore func(), err err
 }
 
 // NewAuthorizer implements cluster.Backend: administrators may do everything, and others nothing.
-func (*backend) NewAuthorizer(cluster.Objects) cluster.Authorizer {
+func (*backend) NewAuthorizer(cluster.ObjectReader) cluster.Authorizer {
 	return privileged{authorizerfactory.NewPrivilegedGroups(user.SystemPrivilegedGroup)}
 }
 

@@ -109,7 +109,7 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	reviews, clientAuth, err := authenticate(draining, o, newReviews(ready, &serving.Limits{Requests: o.MaxRequestsInFlight, Bytes: o.MaxBytesInFlight}, plugins, tables, review.NewObjects(mapper), writes))
+	reviews, clientAuth, err := authenticate(draining, o, newReviews(ready, &serving.InFlightLimits{Requests: o.MaxRequestsInFlight, Bytes: o.MaxBytesInFlight}, plugins, tables, review.NewObjects(mapper), writes))
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func withoutManagedFields(object any) (any, error) {
 }
 
 // newReviews returns the handler of all webhooks.
-func newReviews(ready func() error, limits *serving.Limits, p *plugins, tables map[routing.Kind]*routing.Table, objects admission.ObjectInterfaces, writes *policywrites.Reviewer) http.Handler {
+func newReviews(ready func() error, limits *serving.InFlightLimits, p *plugins, tables map[routing.Kind]*routing.Table, objects admission.ObjectInterfaces, writes *policywrites.Reviewer) http.Handler {
 	mux := http.NewServeMux()
 	for kind, plugin := range p.byKind() {
 		reviewer := &serving.Reviewer{Ready: ready, Table: tables[kind], Plugin: plugin, Objects: objects}

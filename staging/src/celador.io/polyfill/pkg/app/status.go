@@ -52,7 +52,7 @@ func newStatus(ctx context.Context, c *clients, p *plugins, policies policyinfor
 		return limited
 	}
 	warner := typechecks.New(checker)
-	warner.Use(func() typecheck.Types { return controller.Types().Lookup(limited()) })
-	validator := typechecks.NewValidator(func() typecheck.Types { return controller.Types().BuiltInLookup(limited()) })
+	warner.Use(func() typecheck.Types { return controller.Types().TypeFinder(limited()) })
+	validator := typechecks.NewValidator(func() typecheck.Types { return controller.Types().BuiltInTypeFinder(limited()) })
 	return controller, validator, warner, nil
 }

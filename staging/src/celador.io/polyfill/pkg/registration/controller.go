@@ -206,7 +206,7 @@ func (c *Controller) sync(ctx context.Context) error {
 			}))
 }
 
-func (c *Controller) objects() (o routing.Objects, err error) {
+func (c *Controller) objects() (o routing.Inventory, err error) {
 	if o.Validating, err = c.policies.ValidatingAdmissionPolicies().Lister().List(labels.Everything()); err != nil {
 		return o, err
 	}

@@ -56,8 +56,8 @@ func FuzzRequestsReachPolicies(f *testing.F) {
 func checkRoutes(t *testing.T, seed uint64) {
 	g := generator{rand.New(rand.NewPCG(seed, 1))}
 	server := server()
-	before := g.policies(routing.Objects{})
-	states := []routing.Objects{before, g.policies(before)}
+	before := g.policies(routing.Inventory{})
+	states := []routing.Inventory{before, g.policies(before)}
 	tables := map[routing.Kind]*routing.Table{routing.Validating: routing.NewTable(), routing.Mutating: routing.NewTable()}
 	configurations := make([][]webhook.WebhookAccessor, len(states))
 	for i, policies := range states {
@@ -339,7 +339,7 @@ type generator struct{ *rand.Rand }
 func pick[T any](g generator, choices ...T) T { return choices[g.IntN(len(choices))] }
 
 // policies returns policies and their bindings. Some of the policies are those of before.
-func (g generator) policies(before routing.Objects) routing.Objects {
+func (g generator) policies(before routing.Inventory) routing.Inventory {
 	var policies []any
 	for i := range 1 + g.IntN(8) {
 		v, m := validating(fmt.Sprint("p", i)), mutating(fmt.Sprint("p", i))

@@ -34,8 +34,8 @@ type Options struct {
 	User string
 }
 
-// Objects holds policies and bindings. Webhooks reads them and changes none.
-type Objects struct {
+// Inventory holds policies and bindings. Webhooks reads them and changes none.
+type Inventory struct {
 	Validating         []*v1.ValidatingAdmissionPolicy
 	ValidatingBindings []*v1.ValidatingAdmissionPolicyBinding
 	Mutating           []*v1.MutatingAdmissionPolicy
@@ -46,7 +46,7 @@ type Objects struct {
 // with no field left to the defaults of the API server. The same policies in another order have
 // equal webhooks. The first validating webhook is for writes of the polyfill's own kinds. members
 // holds the policies of the other webhooks.
-func Webhooks(objects Objects, o Options) (validating []admissionregistrationv1.ValidatingWebhook, mutating []admissionregistrationv1.MutatingWebhook, members map[Kind]Members) {
+func Webhooks(objects Inventory, o Options) (validating []admissionregistrationv1.ValidatingWebhook, mutating []admissionregistrationv1.MutatingWebhook, members map[Kind]Members) {
 	members = map[Kind]Members{Validating: {}, Mutating: {}}
 	validating = append(validating, policiesWebhook(o))
 	for _, w := range webhooks(validatingMembers(objects), o, members[Validating]) {
@@ -59,7 +59,7 @@ func Webhooks(objects Objects, o Options) (validating []admissionregistrationv1.
 	return validating, webhooks(mutatingMembers(objects), o, members[Mutating]), members
 }
 
-func validatingMembers(objects Objects) []*member {
+func validatingMembers(objects Inventory) []*member {
 	bound := map[string]bool{}
 	for _, b := range objects.ValidatingBindings {
 		bound[b.Spec.PolicyName] = true
@@ -73,7 +73,7 @@ func validatingMembers(objects Objects) []*member {
 	return members
 }
 
-func mutatingMembers(objects Objects) []*member {
+func mutatingMembers(objects Inventory) []*member {
 	bound := map[string]bool{}
 	for _, b := range objects.MutatingBindings {
 		bound[b.Spec.PolicyName] = true

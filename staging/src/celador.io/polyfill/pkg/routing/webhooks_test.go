@@ -27,8 +27,8 @@ import (
 )
 
 // bound returns the policies with a binding for each.
-func bound(policies ...any) routing.Objects {
-	var p routing.Objects
+func bound(policies ...any) routing.Inventory {
+	var p routing.Inventory
 	for _, policy := range policies {
 		switch policy := policy.(type) {
 		case *v1.ValidatingAdmissionPolicy:
@@ -43,7 +43,7 @@ func bound(policies ...any) routing.Objects {
 }
 
 // policyWebhooks returns the validating webhooks without the one for the polyfill's kinds.
-func policyWebhooks(t *testing.T, p routing.Objects) []admissionregistrationv1.ValidatingWebhook {
+func policyWebhooks(t *testing.T, p routing.Inventory) []admissionregistrationv1.ValidatingWebhook {
 	t.Helper()
 	validating, _, _ := routing.Webhooks(p, options)
 	if len(validating) == 0 || validating[0].Name != "policies.policy.celador.io" {
@@ -177,7 +177,7 @@ func TestUnboundPolicies(t *testing.T) {
 	singleton.Spec.PolicyType = new(v1.SingletonPolicy)
 	mutatingSingleton := mutating("singleton", rule("apps", "v1", "deployments"))
 	mutatingSingleton.Spec.PolicyType = new(v1.SingletonPolicy)
-	boundOnly := func(kind string, p routing.Objects) routing.Objects {
+	boundOnly := func(kind string, p routing.Inventory) routing.Inventory {
 		if kind != "validating" {
 			p.ValidatingBindings = nil
 		}
@@ -187,7 +187,7 @@ func TestUnboundPolicies(t *testing.T) {
 		return p
 	}
 	for name, test := range map[string]struct {
-		policies             routing.Objects
+		policies             routing.Inventory
 		validating, mutating int
 	}{
 		"validating":         {boundOnly("validating", bound(v, m)), 1, 0},

@@ -29,7 +29,7 @@ type Prepare func(ctx context.Context, path string) (context.Context, error)
 // to another replica, until the timeout of the webhook, and then apply its failurePolicy. A request
 // counts once it is prepared, so that those that wait do not keep others out. Safe for concurrent
 // use.
-func NewHandler(webhook string, limits *Limits, prepare Prepare, decide Decider) http.Handler {
+func NewHandler(webhook string, limits *InFlightLimits, prepare Prepare, decide Decider) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
 		outcome := "failed"
@@ -64,8 +64,9 @@ func NewHandler(webhook string, limits *Limits, prepare Prepare, decide Decider)
 	})
 }
 
-// answerTime is what remains of the timeout of a call for the answer, so that the API server learns
-// why there is none.
+// answerTime is the time between the end of a request's context and the timeout of the API server's
+// call. In this time, the handler answers with an error that says why there is no decision, which
+// the API server reports instead of its timeout.
 const answerTime = 200 * time.Millisecond
 
 // withDeadline returns the context of a request, which ends before the API server stops to wait for

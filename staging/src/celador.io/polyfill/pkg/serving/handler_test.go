@@ -60,7 +60,7 @@ func serve(t *testing.T, plugin admission.Interface, ready error) string {
 		Ready: func() error { return ready }, Plugin: plugin, Table: routing.NewTable(), Objects: review.Objects(),
 	}
 	policies.Table.Set(routing.Members{limitPath: {limit.Name}})
-	server := httptest.NewServer(serving.NewHandler("validate", &serving.Limits{}, policies.Prepare, policies.Decide))
+	server := httptest.NewServer(serving.NewHandler("validate", &serving.InFlightLimits{}, policies.Prepare, policies.Decide))
 	t.Cleanup(server.Close)
 	return server.URL + limitPath
 }

@@ -28,9 +28,9 @@ const (
 	unauthenticated = "unauthenticated"
 )
 
-// Limits bound the reviews that are answered at a time, by their number and by the sum of their
-// sizes. The zero value has no bounds. Safe for concurrent use.
-type Limits struct {
+// InFlightLimits bound the reviews that are answered at a time, by their number and by the sum of
+// their sizes. The zero value has no bounds. Safe for concurrent use.
+type InFlightLimits struct {
 	// Requests and Bytes are the bounds. Zero is none. Bytes must not be less than review.MaxBytes.
 	Requests, Bytes int64
 
@@ -42,7 +42,7 @@ type Limits struct {
 // rejected. What is rejected never counts, so that it keeps nobody out. A request without a length
 // is rejected if there is a bound for it: a caller that sends nothing would take the room of the
 // largest review. API servers send the length.
-func (l *Limits) take(r *http.Request) (free func(), reason string, err *apierrors.StatusError) {
+func (l *InFlightLimits) take(r *http.Request) (free func(), reason string, err *apierrors.StatusError) {
 	size := min(r.ContentLength, review.MaxBytes)
 	l.lock.Lock()
 	defer l.lock.Unlock()

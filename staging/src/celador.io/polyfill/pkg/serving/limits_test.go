@@ -65,16 +65,16 @@ func TestMaxInFlight(t *testing.T) {
 	}
 	client := &http.Client{Timeout: 10 * time.Second}
 	for name, test := range map[string]struct {
-		limits   *serving.Limits
+		limits   *serving.InFlightLimits
 		size     int // of each review
 		requests int
 		rejects  string // the reason why one more is rejected, or none
 	}{
-		"one":                 {&serving.Limits{Requests: 1}, 0, 1, "too_many_in_flight"},
-		"three":               {&serving.Limits{Requests: 3, Bytes: 8 << 20}, 0, 3, "too_many_in_flight"},
-		"one of many bytes":   {&serving.Limits{Requests: 3, Bytes: 8 << 20}, 5 << 20, 1, "too_many_bytes_in_flight"},
-		"three of many bytes": {&serving.Limits{Bytes: 8 << 20}, 2 << 20, 3, "too_many_bytes_in_flight"},
-		"no limit":            {&serving.Limits{}, 1 << 20, 20, ""},
+		"one":                 {&serving.InFlightLimits{Requests: 1}, 0, 1, "too_many_in_flight"},
+		"three":               {&serving.InFlightLimits{Requests: 3, Bytes: 8 << 20}, 0, 3, "too_many_in_flight"},
+		"one of many bytes":   {&serving.InFlightLimits{Requests: 3, Bytes: 8 << 20}, 5 << 20, 1, "too_many_bytes_in_flight"},
+		"three of many bytes": {&serving.InFlightLimits{Bytes: 8 << 20}, 2 << 20, 3, "too_many_bytes_in_flight"},
+		"no limit":            {&serving.InFlightLimits{}, 1 << 20, 20, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(serving.NewHandler("validate", test.limits, prepare, slow))
@@ -145,11 +145,11 @@ func TestNoLength(t *testing.T) {
 		return request.Response(nil)
 	}
 	for name, test := range map[string]struct {
-		limits *serving.Limits
+		limits *serving.InFlightLimits
 		code   int
 	}{
-		"limit":    {&serving.Limits{Bytes: 8 << 20}, http.StatusLengthRequired},
-		"no limit": {&serving.Limits{}, http.StatusOK},
+		"limit":    {&serving.InFlightLimits{Bytes: 8 << 20}, http.StatusLengthRequired},
+		"no limit": {&serving.InFlightLimits{}, http.StatusOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := strings.NewReader(create)
@@ -168,7 +168,7 @@ func TestNoLength(t *testing.T) {
 // Reviews that have no room do not keep out others that have.
 func TestRejectedReviewsTakeNoRoom(t *testing.T) {
 	begun, end := make(chan struct{}), make(chan struct{})
-	handler := serving.NewHandler("validate", &serving.Limits{Requests: 3, Bytes: review.MaxBytes}, prepared, func(ctx context.Context, request *review.Request) *admissionv1.AdmissionResponse {
+	handler := serving.NewHandler("validate", &serving.InFlightLimits{Requests: 3, Bytes: review.MaxBytes}, prepared, func(ctx context.Context, request *review.Request) *admissionv1.AdmissionResponse {
 		if ctx.Value(slow{}) != nil {
 			close(begun)
 			<-end

@@ -100,9 +100,9 @@ func (s dimensions) count() float64 {
 	return product
 }
 
-// countIn returns the highest number of combinations within one iteration of the loops around an
-// expression. context holds the dimensions over which these loops iterate: within one iteration,
-// each of them has one element.
+// countIn returns the size of the set within one iteration of the loops around an expression: the
+// highest number of combinations of one element of each dimension in s. context holds the
+// dimensions over which these loops iterate. Within one iteration, each of them has one element.
 func (s dimensions) countIn(context dimensions) float64 {
 	product := 1.0
 	for _, d := range s {

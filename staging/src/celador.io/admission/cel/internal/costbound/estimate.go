@@ -19,8 +19,8 @@ import (
 	"celador.io/admission/cel/internal/syntax"
 )
 
-// Limits bound the size of an object.
-type Limits struct {
+// SizeLimits bound the size of an object.
+type SizeLimits struct {
 	// Entries bounds the entries of all lists, or all maps, that one path of the schema leads to.
 	Entries float64
 	// Text bounds the characters of the object.
@@ -51,7 +51,7 @@ type Variable struct {
 
 // Of returns what a checked expression costs at most for all values at its scope in one object. It
 // is infinite if the expression is too complex.
-func Of(checked *ast.AST, scope Scope, limits Limits) float64 {
+func Of(checked *ast.AST, scope Scope, limits SizeLimits) float64 {
 	e := &estimate{AST: checked, limits: limits, variables: map[string]value{}, shared: scope.Shared, defined: map[string]value{}}
 	in := limits.innermost(scope.Repetitions)
 	for d := in; d != nil; d = d.parent {
@@ -73,7 +73,7 @@ func Of(checked *ast.AST, scope Scope, limits Limits) float64 {
 
 // Evaluations returns the highest number of times that an expression is evaluated in one object.
 // repetitions is Scope.Repetitions of its scope.
-func (l Limits) Evaluations(repetitions []int64) float64 {
+func (l SizeLimits) Evaluations(repetitions []int64) float64 {
 	if in := l.innermost(repetitions); in != nil {
 		return in.total
 	}
@@ -81,7 +81,7 @@ func (l Limits) Evaluations(repetitions []int64) float64 {
 }
 
 // innermost returns the dimension of the innermost list or map at a scope, or nil if there is none.
-func (l Limits) innermost(repetitions []int64) (in *dimension) {
+func (l SizeLimits) innermost(repetitions []int64) (in *dimension) {
 	for _, bound := range repetitions {
 		in = within(in, bound, l.Entries)
 	}
@@ -97,7 +97,7 @@ const maxSteps = 1 << 16
 // subexpression is the sum over all of its evaluations in one object.
 type estimate struct {
 	*ast.AST
-	limits    Limits
+	limits    SizeLimits
 	variables map[string]value
 	// shared holds the expressions of Scope.Shared, and defined the estimates of those variables
 	// that have been read.

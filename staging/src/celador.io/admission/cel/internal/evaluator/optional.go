@@ -141,9 +141,10 @@ func none() node {
 	}}
 }
 
-// entry returns the value of an element or entry of a literal: value itself or, if the element is
-// optional, what value holds. It returns nil for an element that the literal leaves out, and false
-// to decline.
+// entry returns the value of an element, entry or field of a literal. It is value itself or, for an
+// optional element such as [?x], the value that the optional holds. entry returns nil and true if
+// the optional holds none and the literal leaves the element out. It returns false if the
+// evaluation must decline.
 func entry(value ref.Val, optional bool) (ref.Val, bool) {
 	if !optional {
 		return value, value != nil

@@ -131,8 +131,11 @@ func (e *extent) addObject(object *constructed.Object) bool {
 	return e.fits()
 }
 
-// conversionsOfNested is the number of times that the conversion of an object to a Go value
-// converts an object in one of its fields. Each level of nested objects multiplies the time by it.
+// conversionsOfNested is the number of times that Kubernetes' conversion of a constructed object to
+// a Go value converts an object in one of its fields: it calls Value to see whether the field is a
+// list, again to see whether it is a map, and again for the result (convertField in
+// k8s.io/apiserver/pkg/cel/mutation/dynamic). Each level of nested objects multiplies the time by
+// it.
 const conversionsOfNested = 3
 
 // addGoData adds a list, a map or a struct that is Go data.

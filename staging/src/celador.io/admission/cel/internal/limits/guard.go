@@ -56,9 +56,10 @@ func (g *Guard) After(from MeterResolver, result ref.Val) error {
 	return countResult(from, result)
 }
 
-// Of returns the guard of a function. It returns nil for functions whose work and result are
-// bounded by the cost limit or by the size of the arguments, and for == and !=, which Equality
-// checks.
+// Of returns the guard of a function, which keeps calls of the function from exceeding the limits
+// of this package. It returns nil for functions that need no guard: the cost limit or the size of
+// the arguments bounds their work and their result. It also returns nil for == and !=, which
+// Equality checks.
 func Of(function string) *Guard { return guards[function] }
 
 var guards = map[string]*Guard{

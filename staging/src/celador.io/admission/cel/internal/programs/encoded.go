@@ -12,9 +12,10 @@ import (
 )
 
 // Encoded returns a Later that keeps a checked expression in encoded form, which takes a fraction
-// of the memory of the expression itself: 1,000 policies take 20 MiB instead of 29. Variables have
-// types only while an expression is checked, so env need not declare them with the same types.
-// Encoded returns an error if the expression cannot be encoded.
+// of the memory of the expression itself: 1,000 policies take 20 MiB instead of 29. The Later
+// returns env for cel-go to plan the expression. Planning does not use the types of variables, so
+// env need not be the environment that checked the expression: it may declare variables with other
+// types. Encoded returns an error if the expression cannot be encoded.
 func Encoded(env *cel.Env, checked *cel.Ast) (Later, error) {
 	encoded, err := encode(checked.NativeRep())
 	if err != nil {

@@ -86,14 +86,15 @@ type Charge struct {
 }
 
 // Evaluate evaluates the program. memory holds the state of closures while they run, and may be
-// used again afterwards. meter is the meter that input resolves. Cancelling ctx interrupts the
-// evaluation if it also closes the Done channel of the meter. An evaluation that fails has a
-// charge, too.
+// used again afterwards. meter is the meter to which input resolves limits.MeterName. Cancelling
+// ctx interrupts the evaluation if it also closes the Done channel of the meter. An evaluation that
+// fails has a charge, too.
 //
-// Closures that exceed the cost limit decline, and cel-go takes about ten times as long to reach
-// the limit again. With stop, Evaluate does not repeat the evaluation and returns the error of the
-// limit. Closures charge some costs earlier than cel-go, so that an expression that fails close to
-// the limit may have another error than cel-go's.
+// stop determines what happens when closures exceed the cost limit. If stop is not set, cel-go
+// evaluates the expression from the beginning, and takes about ten times as long to reach the
+// limit. If stop is set, Evaluate returns the error of the limit at once. Closures charge some
+// costs earlier than cel-go, so an expression that fails close to the limit may then have another
+// error than cel-go's.
 func (p *Program) Evaluate(ctx context.Context, input evaluator.NameResolver, memory *evaluator.Stack, meter *limits.Meter, stop bool) (value ref.Val, charge Charge, err error) {
 	before := meter.Mark()
 	value, cost, ok := p.closures.Evaluate(memory, meter.Done, meter.MaxCost(), input)

@@ -16,10 +16,10 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
 )
 
-// definition returns a Spec with versions and converters, which are written as "v1>v2".
-func definition(t testing.TB, versions, edges string) *conversion.Spec {
+// definition returns a CRDSpec with versions and converters, which are written as "v1>v2".
+func definition(t testing.TB, versions, edges string) *conversion.CRDSpec {
 	t.Helper()
-	d := &conversion.Spec{Kind: schema.GroupKind{Group: "example.com", Kind: "Widget"}}
+	d := &conversion.CRDSpec{Kind: schema.GroupKind{Group: "example.com", Kind: "Widget"}}
 	for _, name := range strings.Fields(versions) {
 		d.Versions = append(d.Versions, conversion.Version{Name: name, Schema: spec(t, "text: {type: string, maxLength: 100}")})
 	}

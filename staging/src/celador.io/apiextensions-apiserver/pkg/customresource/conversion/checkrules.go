@@ -22,9 +22,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/ruleschema"
 )
 
-// checkedRules holds the rules and variables of a converter that have no error of their own.
-// Further checks need all of them, such as those of total costs and of rules that overwrite one
-// another.
+// checkedRules checks the rules and variables of a converter, first each on its own and then
+// together, for example their total cost and whether rules overwrite one another. It holds those in
+// which the first checks found no error.
 type checkedRules struct {
 	edge *edge
 	// path is the path of the converter's rules.

@@ -49,9 +49,9 @@ var (
 	errInternal = errors.New("internal error")
 )
 
-// New returns the converter of a Spec. Objects for which the converters determine no chain cannot
-// be converted; Validate reports such pairs of versions.
-func New(spec *Spec) *Converter {
+// New returns the converter of a CRDSpec. Objects for which the converters determine no chain
+// cannot be converted; Validate reports such pairs of versions.
+func New(spec *CRDSpec) *Converter {
 	versions := map[string]*typedVersion{}
 	for _, v := range spec.Versions {
 		versions[v.Name] = newTypedVersion(v, spec.ClusterScoped)

@@ -42,13 +42,13 @@ type Error struct {
 	// chain, they are not the versions of the conversion as a whole.
 	From, To string
 	// Rule identifies the rule that failed. Nil if no rule failed.
-	Rule *Rule
+	Rule *RuleID
 	// Err is the cause.
 	Err error
 }
 
-// A Rule identifies a conversion rule, and the value that it was evaluated for.
-type Rule struct {
+// A RuleID identifies a conversion rule, and the value that it was evaluated for.
+type RuleID struct {
 	// Converter and Index are the indices in spec.conversion.converters and in the converter's
 	// rules.
 	Converter, Index int
@@ -78,7 +78,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // String returns the field path of the rule and the fields that it sets.
-func (r *Rule) String() string {
+func (r *RuleID) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "spec.conversion.converters[%d].rules[%d]", r.Converter, r.Index)
 	var where []string

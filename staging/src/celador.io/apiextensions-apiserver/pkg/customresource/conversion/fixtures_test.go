@@ -54,10 +54,10 @@ func indent(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ") + "\n"
 }
 
-// widgets returns a Spec of the kind Widget with the versions v1 and v2.
-func widgets(t testing.TB, v1Fields, v2Fields, rules string) *conversion.Spec {
+// widgets returns a CRDSpec of the kind Widget with the versions v1 and v2.
+func widgets(t testing.TB, v1Fields, v2Fields, rules string) *conversion.CRDSpec {
 	t.Helper()
-	return &conversion.Spec{
+	return &conversion.CRDSpec{
 		Kind: schema.GroupKind{Group: "example.com", Kind: "Widget"},
 		Versions: []conversion.Version{
 			{Name: "v1", Schema: spec(t, v1Fields)},
@@ -99,7 +99,7 @@ func widget(t testing.TB, spec string) *unstructured.Unstructured {
 	return object(t, "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: b, namespace: a, uid: u}\nspec:\n"+indent(spec))
 }
 
-func convert(t testing.TB, d *conversion.Spec, in *unstructured.Unstructured, to string) (*unstructured.Unstructured, error) {
+func convert(t testing.TB, d *conversion.CRDSpec, in *unstructured.Unstructured, to string) (*unstructured.Unstructured, error) {
 	t.Helper()
 	return conversion.New(d).Convert(context.Background(), in, to)
 }

@@ -226,12 +226,12 @@ func (g generator) widget(version string, s *structuralschema.Structural, malfor
 	return u
 }
 
-// definition returns a Spec of two versions with converters in both directions and rules from v1 to
-// v2.
-func (g generator) definition() *conversion.Spec {
+// definition returns a CRDSpec of two versions with converters in both directions and rules from v1
+// to v2.
+func (g generator) definition() *conversion.CRDSpec {
 	first := g.schema()
 	second := g.mutate(first)
-	d := &conversion.Spec{
+	d := &conversion.CRDSpec{
 		Kind:     schema.GroupKind{Group: "example.com", Kind: "Widget"},
 		Versions: []conversion.Version{{Name: "v1", Schema: first}, {Name: "v2", Schema: second}},
 	}
@@ -252,7 +252,7 @@ func (g generator) definition() *conversion.Spec {
 }
 
 // rules returns rules from v1 to v2. Most are valid.
-func (g generator) rules(d *conversion.Spec) []v1.ConversionRule {
+func (g generator) rules(d *conversion.CRDSpec) []v1.ConversionRule {
 	var rules []v1.ConversionRule
 	for range g.IntN(30) {
 		source, target := g.path(d.Versions[0].Schema), g.path(d.Versions[1].Schema)

@@ -20,9 +20,9 @@ type graph struct {
 	converters map[pair]int
 }
 
-// newGraph returns the graph of the converters of a Spec. It ignores converters of unknown
+// newGraph returns the graph of the converters of a CRDSpec. It ignores converters of unknown
 // versions, of one version to itself and, for each pair, all but the first.
-func newGraph(spec *Spec) *graph {
+func newGraph(spec *CRDSpec) *graph {
 	g := &graph{next: map[string][]string{}, converters: map[pair]int{}}
 	for _, v := range spec.Versions {
 		g.versions = append(g.versions, v.Name)

@@ -190,7 +190,7 @@ func TestHostileDefinitions(t *testing.T) {
 	path := field.NewPath("spec", "conversion")
 	schema := spec(t, hostileFields)
 	names := make([]string, versions)
-	line := &conversion.Spec{Kind: widgets(t, hostileFields, hostileFields, "").Kind}
+	line := &conversion.CRDSpec{Kind: widgets(t, hostileFields, hostileFields, "").Kind}
 	for i := range versions {
 		names[i] = fmt.Sprintf("v%d", i+1)
 		line.Versions = append(line.Versions, conversion.Version{Name: names[i], Schema: schema})

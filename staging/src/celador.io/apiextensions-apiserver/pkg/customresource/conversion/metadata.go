@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// guardMetadata gives the converted object the metadata of the source, apart from labels and
-// annotations, because rules that set the whole object could change it. It returns an error if the
-// API would refuse the labels or annotations.
+// guardMetadata gives the converted object the metadata that the object had before the conversion,
+// apart from labels and annotations: a rule that sets the whole object could have changed it. It
+// returns an error if the API would refuse the labels or annotations.
 func (c *conversion) guardMetadata() *Error {
 	fail := func(err error) *Error { return &Error{Reason: ReasonMetadata, Err: err} }
 	original, _ := c.source["metadata"].(map[string]any)

@@ -32,7 +32,7 @@ func TestOpenFields(t *testing.T) {
 		name     string
 		from, to string
 		rules    string
-		// write is the error of the Spec, or empty.
+		// write is the error of the CRDSpec, or empty.
 		write string
 		// object and want are the specs before and after. err is part of the error of the
 		// conversion.

@@ -71,7 +71,7 @@ func TestConvertPartial(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			c := conversion.New(&conversion.Spec{
+			c := conversion.New(&conversion.CRDSpec{
 				Kind:       schema.GroupKind{Group: "example.com", Kind: "Widget"},
 				Versions:   []conversion.Version{{Name: "v1", Schema: partialSchema()}, {Name: "v2", Schema: partialSchema()}},
 				Converters: []v1.Converter{{FromVersion: "v1", ToVersion: "v2", Rules: test.rules}},
@@ -145,7 +145,7 @@ func TestConvertPartialWithDefaults(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := conversion.New(&conversion.Spec{
+			c := conversion.New(&conversion.CRDSpec{
 				Kind:     schema.GroupKind{Group: "example.com", Kind: "Widget"},
 				Versions: []conversion.Version{{Name: "v1", Schema: partialSchema()}, {Name: "v2", Schema: partialSchema()}, {Name: "v3", Schema: partialSchema()}},
 				Converters: []v1.Converter{
@@ -170,7 +170,7 @@ func TestConvertPartialWithDefaults(t *testing.T) {
 func TestIdentical(t *testing.T) {
 	other := partialSchema()
 	other.Properties["status"] = structuralschema.Structural{Generic: structuralschema.Generic{Type: "string"}}
-	d := &conversion.Spec{
+	d := &conversion.CRDSpec{
 		Kind: schema.GroupKind{Group: "example.com", Kind: "Widget"},
 		Versions: []conversion.Version{
 			{Name: "v1", Schema: partialSchema()}, {Name: "v2", Schema: partialSchema()}, {Name: "v3", Schema: partialSchema()},

@@ -63,7 +63,7 @@ type plannedVariable struct {
 
 type plannedRule struct {
 	compiledRule
-	id      Rule
+	id      RuleID
 	program *schemaexpression.Program
 	// readsTable is set if the rule reads a table.
 	readsTable bool
@@ -82,7 +82,7 @@ type plannedRule struct {
 // has the reason ReasonCompilation.
 func newPlan(from, to *typedVersion, tables *tables, converter *v1.Converter, index int, onlyMetadata bool) (*plan, *Error) {
 	p := &plan{from: from, to: to, converter: index, tables: tables, positions: map[string]int{}}
-	fail := func(rule *Rule, err error) *Error {
+	fail := func(rule *RuleID, err error) *Error {
 		return &Error{Reason: ReasonCompilation, From: from.name, To: to.name, Rule: rule, Err: err}
 	}
 	if from.schema == nil || to.schema == nil {
@@ -104,7 +104,7 @@ func newPlan(from, to *typedVersion, tables *tables, converter *v1.Converter, in
 		if _, metadata := writesMetadata(rule); onlyMetadata && !metadata {
 			continue
 		}
-		id := Rule{Converter: index, Index: i, Scope: rule.Scope, Field: rule.Field}
+		id := RuleID{Converter: index, Index: i, Scope: rule.Scope, Field: rule.Field}
 		compiled, problem := edge.compile(rule, environment.StoredExpressions)
 		if problem != nil {
 			return nil, fail(&id, problem)

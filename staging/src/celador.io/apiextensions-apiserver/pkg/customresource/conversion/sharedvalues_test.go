@@ -20,9 +20,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
 )
 
-// sharing returns a Spec of Widget whose converter from v1 to v2 has the variables and rules of a
-// YAML text, and whose tables are those in another one.
-func sharing(t testing.TB, v1Fields, v2Fields, tables, converter string) *conversion.Spec {
+// sharing returns a CRDSpec of Widget whose converter from v1 to v2 has the variables and rules of
+// a YAML text, and whose tables are those in another one.
+func sharing(t testing.TB, v1Fields, v2Fields, tables, converter string) *conversion.CRDSpec {
 	t.Helper()
 	d := widgets(t, v1Fields, v2Fields, "[]")
 	for text, into := range map[string]any{tables: &d.Tables, converter: &d.Converters[0]} {

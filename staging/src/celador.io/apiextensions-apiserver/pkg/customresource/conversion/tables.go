@@ -38,7 +38,7 @@ type tables struct {
 	shared map[string][2]string
 }
 
-// newTables returns the tables of a Spec.
+// newTables returns the tables of a CRDSpec.
 func newTables(all []v1.ConversionTable) *tables {
 	t := &tables{shared: map[string][2]string{}}
 	forward, inverted := map[string]*apiservercel.DeclField{}, map[string]*apiservercel.DeclField{}

@@ -16,8 +16,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/rulelimit"
 )
 
-// Validate checks the converters of a Spec. path is the field path of spec.conversion. old is the
-// Spec before an update, and nil on creation.
+// Validate checks the converters of a CRDSpec. path is the field path of spec.conversion. old is
+// the CRDSpec before an update, and nil on creation.
 //
 // A converter that has not changed, with unchanged schemas, is not checked again. The rules of a
 // changed one may use functions that the compatibility version does not have if the stored
@@ -26,7 +26,7 @@ import (
 // Call Validate for the strategy ConversionRules only. The schemas must be valid; converters of
 // versions without one are not compiled. Warnings are about data that conversion loses, objects for
 // which it fails, and rules without effect.
-func Validate(path *field.Path, spec, old *Spec) (errs field.ErrorList, warnings []string) {
+func Validate(path *field.Path, spec, old *CRDSpec) (errs field.ErrorList, warnings []string) {
 	v := validator{path: path.Child("converters"), spec: spec, old: old, versions: map[string]*typedVersion{}}
 	for _, version := range spec.Versions {
 		v.names = append(v.names, version.Name)
@@ -51,7 +51,7 @@ func Validate(path *field.Path, spec, old *Spec) (errs field.ErrorList, warnings
 type validator struct {
 	// path is the path of spec.conversion.converters.
 	path      *field.Path
-	spec, old *Spec
+	spec, old *CRDSpec
 	names     []string
 	versions  map[string]*typedVersion
 	tables    *tables

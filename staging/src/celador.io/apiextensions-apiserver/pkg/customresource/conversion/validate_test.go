@@ -16,7 +16,7 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/conversion"
 )
 
-func validate(d, old *conversion.Spec) (errs, warnings []string) {
+func validate(d, old *conversion.CRDSpec) (errs, warnings []string) {
 	fieldErrs, warnings := conversion.Validate(field.NewPath("spec", "conversion"), d, old)
 	for _, err := range fieldErrs {
 		errs = append(errs, err.Error())

@@ -34,7 +34,7 @@ func TestVirtualService(t *testing.T) {
 	if err := yaml.UnmarshalStrict(virtualService, &definition); err != nil {
 		t.Fatal(err)
 	}
-	d := &conversion.Spec{
+	d := &conversion.CRDSpec{
 		Kind: schema.GroupKind{Group: "networking.istio.io", Kind: "VirtualService"},
 		Versions: []conversion.Version{
 			{Name: "v1beta1", Schema: structural(t, string(definition.V1beta1))},

@@ -23,8 +23,9 @@ type objectType struct {
 	// celType is the CEL type of the objects. Object types of the same structure have the same one.
 	celType *types.Type
 	schema  *structuralschema.Structural
-	// structure is equal for types with the same fields, so that such types can get the same name.
-	// It is set only if comparable is: expressions then see exactly the fields of the schema.
+	// comparable is set if expressions that read such an object see exactly the fields of the
+	// schema. structure is set only then. It is equal for types with the same fields, which get the
+	// same CEL type.
 	structure  structure
 	comparable bool
 }

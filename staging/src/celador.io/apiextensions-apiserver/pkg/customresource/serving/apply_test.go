@@ -56,7 +56,7 @@ func newApplyingRules(t *testing.T, inV1, inV2 map[string]apiextensionsv1.JSONSc
 	}
 	converter := newRules(t, nil).safe.(*rulesConverter)
 	converter.schemas = s
-	converter.uncoerced = conversion.New(&conversion.Spec{
+	converter.uncoerced = conversion.New(&conversion.CRDSpec{
 		Kind:     schema.GroupKind{Group: "example.com", Kind: "Widget"},
 		Versions: []conversion.Version{{Name: "v1", Schema: s.Structural("v1")}, {Name: "v2", Schema: s.Structural("v2")}},
 		Converters: []v1.Converter{

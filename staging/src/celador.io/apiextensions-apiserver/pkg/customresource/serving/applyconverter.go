@@ -34,8 +34,8 @@ import (
 type applyConverter struct {
 	*rulesConverter
 	defaulter runtime.ObjectDefaulter
-	// live and whole tell which objects are the live object and the merged one. They hold the
-	// contents of these objects, of their copies and of the conversions of the merged object.
+	// live holds the live object and its copies. whole holds the merged object, its copies and its
+	// conversions. Objects in neither are parts, or are only compared.
 	live, whole contents
 	// merged is the merged object by version.
 	merged map[schema.GroupVersion]*unstructured.Unstructured
@@ -74,7 +74,7 @@ func (c *applyConverter) ConvertToVersion(in runtime.Object, target runtime.Grou
 	}
 	from := object.GroupVersionKind()
 	to, ok := target.KindForGroupVersionKinds([]schema.GroupVersionKind{from})
-	if !ok || isEmpty(object) || !c.versions[from.GroupVersion()] || !c.versions[to.GroupVersion()] {
+	if !ok || hasOnlyType(object) || !c.versions[from.GroupVersion()] || !c.versions[to.GroupVersion()] {
 		return c.rulesConverter.ConvertToVersion(in, target)
 	}
 	if from.GroupVersion() == to.GroupVersion() {

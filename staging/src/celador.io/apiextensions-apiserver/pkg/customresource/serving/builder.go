@@ -43,22 +43,23 @@ type Builder struct {
 	SeparateStorages bool
 	// Unreadable is called with the numbers of objects of a CustomResourceDefinition that do not
 	// convert, by version: once when they are known, and whenever they may have changed while its
-	// Resource exists. It is not called for conversion rules whose feature gate is off. Optional.
+	// ServedResource exists. It is not called for conversion rules whose feature gate is off.
+	// Optional.
 	Unreadable func(crd *apiextensionsv1.CustomResourceDefinition, counts map[string]int)
 }
 
-// Build returns a Resource that serves the CustomResourceDefinition. The caller must destroy it.
-// The strategy ConversionRules may appear in crd, although Kubernetes does not know it; expressions
-// holds its converters. It is nil if the CustomResourceDefinition has only fields of Kubernetes.
-// Build returns an error if names have not been accepted, a schema is invalid, the conversion
-// strategy is unknown or the storage cannot be set up. The Resource keeps references to crd and
-// expressions, which must not be changed.
-func (b *Builder) Build(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.ExpressionFields) (*Resource, error) {
+// Build returns a ServedResource that serves the CustomResourceDefinition. The caller must destroy
+// it. The strategy ConversionRules may appear in crd, although Kubernetes does not know it;
+// expressions holds its converters. It is nil if the CustomResourceDefinition has only fields of
+// Kubernetes. Build returns an error if names have not been accepted, a schema is invalid, the
+// conversion strategy is unknown or the storage cannot be set up. The ServedResource keeps
+// references to crd and expressions, which must not be changed.
+func (b *Builder) Build(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.ExpressionFields) (*ServedResource, error) {
 	build, err := b.newBuild(ctx, crd, expressions)
 	if err != nil {
 		return nil, err
 	}
-	resource := &Resource{expressions: expressions, versions: map[string]*VersionEndpoints{}, types: build.types, requests: newLeases()}
+	resource := &ServedResource{expressions: expressions, versions: map[string]*VersionEndpoints{}, types: build.types, requests: newLeases()}
 	resource.crd.Store(crd)
 	if err := build.addVersions(resource); err != nil {
 		resource.Destroy()
@@ -71,7 +72,7 @@ func (b *Builder) Build(ctx context.Context, crd *apiextensionsv1.CustomResource
 // countUnreadable starts counting the objects that do not convert, and reports the numbers to
 // b.Unreadable. Without conversion rules it reports that there are none. While the feature gate of
 // conversion rules is off, nothing converts, and it reports nothing.
-func (b *Builder) countUnreadable(resource *Resource, crd *apiextensionsv1.CustomResourceDefinition, c *converters) {
+func (b *Builder) countUnreadable(resource *ServedResource, crd *apiextensionsv1.CustomResourceDefinition, c *converters) {
 	switch {
 	case b.Unreadable == nil:
 	case c.rules == nil:
@@ -94,8 +95,8 @@ type build struct {
 	types       managedfields.TypeConverter
 	equivalents runtime.EquivalentResourceMapper
 	replicas    managedfields.ResourcePathMappings
-	// shared wraps the storage of Resource.asStored for the VersionStorages, which convert its
-	// objects. Nil unless there are conversion rules.
+	// shared wraps the storage of ServedResource.asStored for the VersionStorages, which convert
+	// its objects. Nil unless there are conversion rules.
 	shared *versionedstorage.SharedStorage
 }
 
@@ -143,7 +144,7 @@ func checkNames(names *apiextensionsv1.CustomResourceDefinitionNames) error {
 	return nil
 }
 
-func (b *build) addVersions(resource *Resource) error {
+func (b *build) addVersions(resource *ServedResource) error {
 	if b.converters.rules != nil && !b.SeparateStorages {
 		if err := b.openShared(resource); err != nil {
 			return err

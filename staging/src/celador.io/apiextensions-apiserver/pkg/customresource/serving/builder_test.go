@@ -33,7 +33,7 @@ func newBuilder(t *testing.T, storage *crdtest.Storage) *serving.Builder {
 	return &serving.Builder{RESTOptions: storage, Converters: converters}
 }
 
-func build(t *testing.T, storage *crdtest.Storage, crd *apiextensionsv1.CustomResourceDefinition) *serving.Resource {
+func build(t *testing.T, storage *crdtest.Storage, crd *apiextensionsv1.CustomResourceDefinition) *serving.ServedResource {
 	t.Helper()
 	resource, err := newBuilder(t, storage).Build(t.Context(), crd, nil)
 	if err != nil {

@@ -93,11 +93,11 @@ func strategyOf(crd *apiextensionsv1.CustomResourceDefinition) v1.ConversionStra
 
 // enabledRules returns the conversion rules of a CustomResourceDefinition with the schemas of its
 // versions, or nil while the feature gate is off.
-func enabledRules(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.ExpressionFields, s *schemas.Schemas) *conversion.Spec {
+func enabledRules(crd *apiextensionsv1.CustomResourceDefinition, expressions *apiextensions.ExpressionFields, s *schemas.Schemas) *conversion.CRDSpec {
 	if !utilfeature.DefaultFeatureGate.Enabled(features.CustomResourceConversionRules) {
 		return nil
 	}
-	spec := &conversion.Spec{
+	spec := &conversion.CRDSpec{
 		Kind:       schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Status.AcceptedNames.Kind},
 		Converters: expressions.Converters,
 		Tables:     expressions.Tables,
@@ -112,7 +112,7 @@ func enabledRules(crd *apiextensionsv1.CustomResourceDefinition, expressions *ap
 
 // newObjectConverter returns a converter that evaluates the rules of spec. If spec is nil, because
 // the feature gate is off, its conversions fail.
-func newObjectConverter(spec *conversion.Spec) objectConverter {
+func newObjectConverter(spec *conversion.CRDSpec) objectConverter {
 	if spec == nil {
 		return failing{&conversion.Error{Reason: conversion.ReasonDisabled, Err: errDisabled}}
 	}

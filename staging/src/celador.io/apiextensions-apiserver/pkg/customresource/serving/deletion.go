@@ -21,7 +21,7 @@ import (
 // CollectionDeleter returns the storage with which the objects of a deleted
 // CustomResourceDefinition are deleted. Objects that conversion rules do not convert are deleted,
 // too.
-func (r *Resource) CollectionDeleter() finalizer.ListerCollectionDeleter {
+func (r *ServedResource) CollectionDeleter() finalizer.ListerCollectionDeleter {
 	if r.asStored != nil {
 		return r.asStored
 	}

@@ -8,8 +8,8 @@ import "sync/atomic"
 // closing is a bit in the state of leases. When it is set, no lease can be taken.
 const closing = 1 << 62
 
-// leases counts the requests that use a Resource, without a lock. Unlike a sync.WaitGroup, leases
-// refuse new requests once they are closed, and waiting for their end needs no goroutine.
+// leases counts the requests that use a ServedResource, without a lock. Unlike a sync.WaitGroup,
+// leases refuse new requests once they are closed, and waiting for their end needs no goroutine.
 type leases struct {
 	state atomic.Int64 // the number of leases, and closing
 	ended chan struct{}

@@ -124,7 +124,7 @@ func (c *rulesConverter) convert(in *unstructured.Unstructured, to schema.GroupV
 	if from.GroupVersion() == to {
 		return in, nil
 	}
-	if isEmpty(in) {
+	if hasOnlyType(in) {
 		empty := &unstructured.Unstructured{}
 		empty.SetGroupVersionKind(to.WithKind(from.Kind))
 		return empty, nil
@@ -155,9 +155,9 @@ func (c *rulesConverter) coerced(out *unstructured.Unstructured, err error) (*un
 	return out, err
 }
 
-// isEmpty reports whether the object has only apiVersion and kind. The watch cache and server-side
-// apply convert such objects, for which rules would fail.
-func isEmpty(in *unstructured.Unstructured) bool {
+// hasOnlyType reports whether the object has only apiVersion and kind. The watch cache and
+// server-side apply convert such objects, for which rules would fail.
+func hasOnlyType(in *unstructured.Unstructured) bool {
 	_, hasKind := in.Object["kind"]
 	_, hasVersion := in.Object["apiVersion"]
 	return len(in.Object) == 2 && hasKind && hasVersion

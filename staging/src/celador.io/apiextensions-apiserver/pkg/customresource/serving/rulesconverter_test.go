@@ -45,7 +45,7 @@ func (rename) Convert(_ context.Context, in *unstructured.Unstructured, toVersio
 	if !ok {
 		return nil, &conversion.Error{
 			Reason: conversion.ReasonEvaluation, Kind: in.GetKind(), Namespace: in.GetNamespace(), Name: in.GetName(),
-			From: "v1", To: toVersion, Rule: &conversion.Rule{Field: "spec.new"}, Err: errors.New("no such key: old"),
+			From: "v1", To: toVersion, Rule: &conversion.RuleID{Field: "spec.new"}, Err: errors.New("no such key: old"),
 		}
 	}
 	return &unstructured.Unstructured{Object: map[string]any{

@@ -24,9 +24,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/registry/customresource"
 )
 
-// Resource serves the custom resources of one generation of a CustomResourceDefinition. It is safe
-// for concurrent use.
-type Resource struct {
+// ServedResource serves the custom resources of one generation of a CustomResourceDefinition. It is
+// safe for concurrent use.
+type ServedResource struct {
 	crd         atomic.Pointer[apiextensionsv1.CustomResourceDefinition]
 	expressions *apiextensions.ExpressionFields
 	versions    map[string]*VersionEndpoints
@@ -44,7 +44,7 @@ type Resource struct {
 type VersionEndpoints struct {
 	// Storage holds the storage of the resource. Its Status and Scale are nil if the version does
 	// not declare the subresource.
-	Storage customresource.Storage
+	Storage customresource.Storages
 	// Scope is the request scope of the resource itself. StatusScope and ScaleScope are nil if the
 	// version does not declare the subresource.
 	Scope, StatusScope, ScaleScope *handlers.RequestScope
@@ -72,26 +72,26 @@ type VersionEndpoints struct {
 }
 
 // Version returns a version by name, or nil if there is none that is served or stored.
-func (r *Resource) Version(name string) *VersionEndpoints { return r.versions[name] }
+func (r *ServedResource) Version(name string) *VersionEndpoints { return r.versions[name] }
 
 // Stored returns the storage version, which exists even if it is not served.
-func (r *Resource) Stored() *VersionEndpoints { return r.stored }
+func (r *ServedResource) Stored() *VersionEndpoints { return r.stored }
 
 // TypeConverter returns the converter by which apply configurations of all versions are merged.
-func (r *Resource) TypeConverter() managedfields.TypeConverter { return r.types }
+func (r *ServedResource) TypeConverter() managedfields.TypeConverter { return r.types }
 
 // Name returns the name of the CustomResourceDefinition.
-func (r *Resource) Name() string { return r.crd.Load().Name }
+func (r *ServedResource) Name() string { return r.crd.Load().Name }
 
-// Expressions returns the expressions that the Resource was built with.
-func (r *Resource) Expressions() *apiextensions.ExpressionFields { return r.expressions }
+// Expressions returns the expressions that the ServedResource was built with.
+func (r *ServedResource) Expressions() *apiextensions.ExpressionFields { return r.expressions }
 
-// Current reports whether the Resource serves the spec, the expressions and the accepted names of
-// crd. expressionsOf returns the expressions of crd. The generation alone does not tell: a server
-// of Kubernetes that shares etcd drops expressions with any write and leaves the generation as it
-// is, and a backup of etcd may have another spec in the same generation. The Resource may keep a
-// reference to crd, which must not be changed if it returns true.
-func (r *Resource) Current(crd *apiextensionsv1.CustomResourceDefinition, expressionsOf func(*apiextensionsv1.CustomResourceDefinition) *apiextensions.ExpressionFields) bool {
+// Current reports whether the ServedResource serves the spec, the expressions and the accepted
+// names of crd. expressionsOf returns the expressions of crd. The generation alone does not tell: a
+// server of Kubernetes that shares etcd drops expressions with any write and leaves the generation
+// as it is, and a backup of etcd may have another spec in the same generation. The ServedResource
+// may keep a reference to crd, which must not be changed if it returns true.
+func (r *ServedResource) Current(crd *apiextensionsv1.CustomResourceDefinition, expressionsOf func(*apiextensionsv1.CustomResourceDefinition) *apiextensions.ExpressionFields) bool {
 	own := r.crd.Load()
 	if own == crd {
 		return true
@@ -106,17 +106,17 @@ func (r *Resource) Current(crd *apiextensionsv1.CustomResourceDefinition, expres
 	return true
 }
 
-// Acquire keeps the Resource from being drained until Release. It returns false if Drain has been
-// called; the Resource must not be used then.
-func (r *Resource) Acquire() bool { return r.requests.take() }
+// Acquire keeps the ServedResource from being drained until Release. It returns false if Drain has
+// been called; the ServedResource must not be used then.
+func (r *ServedResource) Acquire() bool { return r.requests.take() }
 
 // Release ends the use that began with a successful Acquire.
-func (r *Resource) Release() { r.requests.giveBack() }
+func (r *ServedResource) Release() { r.requests.giveBack() }
 
-// Drain waits for the requests that have acquired the Resource, and returns an error if they have
-// not ended within the timeout or when stop is closed. No request can acquire the Resource
-// afterwards.
-func (r *Resource) Drain(timeout time.Duration, stop <-chan struct{}) error {
+// Drain waits for the requests that have acquired the ServedResource, and returns an error if they
+// have not ended within the timeout or when stop is closed. No request can acquire the
+// ServedResource afterwards.
+func (r *ServedResource) Drain(timeout time.Duration, stop <-chan struct{}) error {
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
@@ -131,7 +131,7 @@ func (r *Resource) Drain(timeout time.Duration, stop <-chan struct{}) error {
 
 // Destroy closes the storages, which ends the watches that they serve. It may be called more than
 // once.
-func (r *Resource) Destroy() {
+func (r *ServedResource) Destroy() {
 	if r.stopCounting != nil {
 		r.stopCounting()
 	}

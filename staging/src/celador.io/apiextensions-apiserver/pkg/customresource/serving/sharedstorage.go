@@ -21,7 +21,7 @@ import (
 // openShared opens the storage that all versions share if there are conversion rules. It reads and
 // deletes objects in the version in which they are stored. For Kubernetes' conversion strategies,
 // each version has a storage of its own, as in Kubernetes.
-func (b *build) openShared(resource *Resource) error {
+func (b *build) openShared(resource *ServedResource) error {
 	b.shared = &versionedstorage.SharedStorage{Stored: b.stored, Converter: b.converters.rules, Defaulter: b.schemas.Defaulter(scheme.Scheme)}
 	for i := range b.crd.Spec.Versions {
 		v := &b.crd.Spec.Versions[i]

@@ -50,7 +50,7 @@ import (
 // where v2 has spec.seconds and the label size of spec.size. Texts that are not durations do not
 // convert to v2.
 type gadgets struct {
-	*serving.Resource
+	*serving.ServedResource
 	etcd   *kubernetes.Client
 	prefix string
 }

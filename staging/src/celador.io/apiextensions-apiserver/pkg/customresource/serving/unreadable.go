@@ -35,7 +35,7 @@ const (
 // storage. Objects convert when they are stored, but an update of the rules may break any number of
 // them.
 type unreadableCounter struct {
-	resource *Resource
+	resource *ServedResource
 	// crd is the CustomResourceDefinition that the resource was built for.
 	crd       *apiextensionsv1.CustomResourceDefinition
 	converter *rulesConverter

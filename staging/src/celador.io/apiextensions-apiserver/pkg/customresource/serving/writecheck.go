@@ -139,7 +139,7 @@ func unconvertible(failure *conversion.Error) *field.Error {
 
 // ruleTarget returns the path of the field that a rule sets. If the rule sets the whole object, it
 // returns <nil>, the text of an empty path.
-func ruleTarget(rule *conversion.Rule) string {
+func ruleTarget(rule *conversion.RuleID) string {
 	at := rule.At
 	if at == "" {
 		at = rule.Scope

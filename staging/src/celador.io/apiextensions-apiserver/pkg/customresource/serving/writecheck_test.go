@@ -168,7 +168,7 @@ func TestWriteCheckOfFaultyDefinition(t *testing.T) {
 }
 
 func TestRuleTarget(t *testing.T) {
-	for want, rule := range map[string]conversion.Rule{
+	for want, rule := range map[string]conversion.RuleID{
 		"spec.a":                    {Field: "spec.a"},
 		"spec.b":                    {Field: ".spec.b"},
 		"spec":                      {Scope: "spec"},

@@ -63,9 +63,9 @@ func convertShared(c Converter, in *unstructured.Unstructured, to schema.GroupVe
 	return &unstructured.Unstructured{Object: content.(map[string]any)}, size, nil
 }
 
-// isEmpty reports whether the object has no metadata. Storages return such an object if there is
-// none.
-func isEmpty(u *unstructured.Unstructured) bool {
+// hasNoMetadata reports whether the object has no metadata. Storages return such an object if there
+// is none.
+func hasNoMetadata(u *unstructured.Unstructured) bool {
 	_, ok := u.Object["metadata"]
 	return !ok
 }

@@ -73,7 +73,7 @@ func (v *VersionStorage) convertOwn(in *unstructured.Unstructured) (*unstructure
 }
 
 func (v *VersionStorage) convertTo(in *unstructured.Unstructured, to schema.GroupVersion) (*unstructured.Unstructured, error) {
-	if hasVersion(in, to) || isEmpty(in) {
+	if hasVersion(in, to) || hasNoMetadata(in) {
 		return in, nil
 	}
 	return v.shared.Converter.ConvertObject(in, to)
@@ -82,7 +82,7 @@ func (v *VersionStorage) convertTo(in *unstructured.Unstructured, to schema.Grou
 // convertRead returns an object of the watch cache in the version of the VersionStorage, and keeps
 // it for the next reads. It does not change in. The result must not be changed, either.
 func (v *VersionStorage) convertRead(ctx context.Context, in *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	if hasVersion(in, v.served.GroupVersion()) || isEmpty(in) {
+	if hasVersion(in, v.served.GroupVersion()) || hasNoMetadata(in) {
 		return in, nil
 	}
 	uid, resourceVersion := in.GetUID(), in.GetResourceVersion()

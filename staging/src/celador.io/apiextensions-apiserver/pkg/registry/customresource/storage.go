@@ -56,9 +56,9 @@ type Config struct {
 	Table       rest.TableConvertor
 }
 
-// Storage holds the storages of a version. They share one connection to etcd, which
+// Storages holds the storages of a version. They share one connection to etcd, which
 // CustomResource.Destroy closes.
-type Storage struct {
+type Storages struct {
 	CustomResource *upstream.REST
 	// Status and Scale are nil without the subresource.
 	Status *status.REST
@@ -67,11 +67,11 @@ type Storage struct {
 
 // NewStorage returns the storage of custom resources. The caller must destroy it. NewStorage
 // returns an error if the connection to etcd cannot be set up.
-func NewStorage(c *Config) (Storage, error) {
+func NewStorage(c *Config) (Storages, error) {
 	kubernetes := upstream.NewStrategy(c.Typer, c.Namespaced, c.Kind, c.Validator, c.StatusValidator, c.Schema, c.Status, c.Scale, c.SelectableFields)
 	inner, err := upstream.NewStorage(c.Resource, c.Singular, c.Kind, c.ListKind, kubernetes, c.RESTOptions, c.Categories, c.Table, c.ReplicasPaths)
 	if err != nil {
-		return Storage{}, err
+		return Storages{}, err
 	}
 	validation := additional{rules: c.Rules, defaults: c.Defaults, conversions: c.Conversions, partial: c.Status != nil || c.Scale != nil}
 	// The storage of the scale subresource refers to the same store, so its updates are validated
@@ -80,7 +80,7 @@ func NewStorage(c *Config) (Storage, error) {
 	store.CreateStrategy = createStrategy{kubernetes, validation}
 	store.UpdateStrategy = updateStrategy{kubernetes, validation}
 
-	storage := Storage{CustomResource: inner.CustomResource, Scale: inner.Scale}
+	storage := Storages{CustomResource: inner.CustomResource, Scale: inner.Scale}
 	if c.Status != nil {
 		strategy := upstream.NewStatusStrategy(kubernetes)
 		storage.Status = status.New(store, updateStrategy{strategy, validation}, strategy)

@@ -49,18 +49,18 @@ func (*recorder) Default(object map[string]any) {
 	(&unstructured.Unstructured{Object: object}).SetAnnotations(map[string]string{"defaulted": "yes"})
 }
 
-func newStorage(t *testing.T, stored *unstructured.Unstructured, rules customresource.Validator, defaults customresource.Defaults) customresource.Storage {
+func newStorage(t *testing.T, stored *unstructured.Unstructured, rules customresource.Validator, defaults customresource.Defaults) customresource.Storages {
 	t.Helper()
 	return newConvertedStorage(t, stored, rules, defaults, nil)
 }
 
-func newConvertedStorage(t *testing.T, stored *unstructured.Unstructured, rules customresource.Validator, defaults customresource.Defaults, conversions customresource.Validator) customresource.Storage {
+func newConvertedStorage(t *testing.T, stored *unstructured.Unstructured, rules customresource.Validator, defaults customresource.Defaults, conversions customresource.Validator) customresource.Storages {
 	t.Helper()
 	return newStorageWith(t, stored, rules, defaults, conversions, &apiextensions.CustomResourceSubresourceStatus{},
 		&apiextensions.CustomResourceSubresourceScale{SpecReplicasPath: ".spec.replicas", StatusReplicasPath: ".status.replicas"})
 }
 
-func newStorageWith(t *testing.T, stored *unstructured.Unstructured, rules customresource.Validator, defaults customresource.Defaults, conversions customresource.Validator, status *apiextensions.CustomResourceSubresourceStatus, scale *apiextensions.CustomResourceSubresourceScale) customresource.Storage {
+func newStorageWith(t *testing.T, stored *unstructured.Unstructured, rules customresource.Validator, defaults customresource.Defaults, conversions customresource.Validator, status *apiextensions.CustomResourceSubresourceStatus, scale *apiextensions.CustomResourceSubresourceScale) customresource.Storages {
 	t.Helper()
 	version := crdtest.WithSubresources(crdtest.Version("v1", nil))
 	spec := version.Schema.OpenAPIV3Schema.Properties["spec"]
@@ -203,7 +203,7 @@ func TestConversions(t *testing.T) {
 }
 
 // do is a dry run of a write.
-func do(t *testing.T, storage customresource.Storage, write string, object *unstructured.Unstructured) error {
+func do(t *testing.T, storage customresource.Storages, write string, object *unstructured.Unstructured) error {
 	t.Helper()
 	ctx := request.WithRequestInfo(request.WithNamespace(t.Context(), "default"), &request.RequestInfo{APIGroup: "example.com", APIVersion: "v1", Resource: "widgets"})
 	create := &metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}

@@ -49,8 +49,8 @@ func validateConversionRules(crd, old *apiextensions.CustomResourceDefinition) (
 
 // conversionSpec returns the fields of a CustomResourceDefinition on which conversion depends. It
 // takes the kind from the spec, because a new CustomResourceDefinition has no accepted names yet.
-func conversionSpec(crd *apiextensions.CustomResourceDefinition) *conversion.Spec {
-	spec := &conversion.Spec{
+func conversionSpec(crd *apiextensions.CustomResourceDefinition) *conversion.CRDSpec {
+	spec := &conversion.CRDSpec{
 		Kind:       schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind},
 		Converters: crd.Expressions.Converters,
 		Tables:     crd.Expressions.Tables,

@@ -41,7 +41,7 @@ type report struct {
 	// unchecked are the types that the policy names and that were not checked.
 	unchecked []typecheck.Unchecked
 	// customResources are the custom resources that the check looked up.
-	customResources []servedtypes.CustomResource
+	customResources []servedtypes.CustomResourceType
 	// aggregated is set if the check looked up types of aggregated servers.
 	aggregated bool
 	// aggregatedChanges is the value of Controller.aggregatedChanges before the check.
@@ -72,7 +72,7 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 	compileErrors := p.compile()
 	ctx, cancel := context.WithTimeout(ctx, typesTimeout)
 	defer cancel()
-	view := c.types.Lookup(ctx)
+	view := c.types.TypeFinder(ctx)
 	result := p.typeCheck(c.checker.With(view))
 	r := &report{
 		uid:               p.UID,
@@ -123,7 +123,7 @@ func fieldsOf(findings []typecheck.Finding) string {
 func (c *Controller) isCurrent(r *report, p *policy) bool {
 	return r.uid == p.UID && r.generation == p.Generation && r.aggregatedChanges == c.aggregatedChanges.Load() &&
 		!r.aggregated && !r.unavailable() &&
-		!slices.ContainsFunc(r.customResources, func(resource servedtypes.CustomResource) bool { return !c.types.Same(resource) })
+		!slices.ContainsFunc(r.customResources, func(resource servedtypes.CustomResourceType) bool { return !c.types.Same(resource) })
 }
 
 // unavailable reports whether the server could not find out about some types.
@@ -150,8 +150,8 @@ func (r *report) changedUnnoticed(last *report) bool {
 }
 
 // existingResources returns the custom resources that have a CustomResourceDefinition.
-func (r *report) existingResources() []servedtypes.CustomResource {
-	return slices.DeleteFunc(slices.Clone(r.customResources), func(resource servedtypes.CustomResource) bool { return !resource.Exists() })
+func (r *report) existingResources() []servedtypes.CustomResourceType {
+	return slices.DeleteFunc(slices.Clone(r.customResources), func(resource servedtypes.CustomResourceType) bool { return !resource.Exists() })
 }
 
 // sameFindings reports whether both reports have the same warnings and unchecked types.

@@ -105,9 +105,9 @@ func (c *Controller) recordAvailable(p *policy, available *metav1.Condition) {
 	c.record(p, eventType, available.Reason, note)
 }
 
-// recordTypeErrors records an event if this generation of the policy has type errors that has()
-// does not guard against, and the recorded status has none of this generation. Only the server that
-// wrote the status calls it.
+// recordTypeErrors records an event if the policy has type errors that has() does not guard
+// against, unless the status already reported type errors of this generation. Only the server that
+// wrote the status calls it, so that there is one event and not one for each server.
 func (c *Controller) recordTypeErrors(p *policy, r *report) {
 	before := meta.FindStatusCondition(p.status.Conditions, v1.PolicyConditionTypeChecked)
 	known := before != nil && before.Status == metav1.ConditionFalse && before.ObservedGeneration == p.Generation
@@ -139,10 +139,12 @@ func (c *Controller) referenceTo(object metav1.Object, kind string) corev1.Objec
 // A status is written only on forward progress (KEP-3488, "Writing to Status"): the generation of
 // the policy or a custom resource is newer than recorded, and none is older. For equal generations,
 // servers of different versions may have different findings; a server then overwrites the recorded
-// status only if its conditions are better. So every write is a step up, and writing ends. Types of
-// aggregated servers have no generations to record, and a server of Kubernetes changes specs
-// without one: a server that notices such a change writes its findings once, and so does a server
-// that may have missed one before it started.
+// status only if its conditions are better. So every write is a step up, and writing ends.
+//
+// Two changes have no generation to record: those of the types of aggregated servers, and those
+// that a server of Kubernetes makes to a spec by dropping Celador's fields, which leaves the
+// generation as it is. A server that notices such a change writes its findings once. So does a
+// server that may have missed a change of a spec before it started.
 func (c *Controller) supersedes(ctx context.Context, p *policy, r *report, conditions []metav1.Condition) (bool, []v1.ObservedCustomResource, error) {
 	recorded := &p.status
 	oldest, newest := observedGenerations(recorded)
@@ -287,7 +289,7 @@ func warningsTakenOver(p *policy) bool {
 // resource in the status, which has another CustomResourceDefinition or none. Generations of
 // different CustomResourceDefinitions do not compare, so confirmNewer asks the API server, unless
 // before's CustomResourceDefinition is known to be deleted.
-func (c *Controller) confirmNewer(ctx context.Context, now servedtypes.CustomResource, before v1.ObservedCustomResource) error {
+func (c *Controller) confirmNewer(ctx context.Context, now servedtypes.CustomResourceType, before v1.ObservedCustomResource) error {
 	if before.UID != "" && c.types.Deleted(before.UID) {
 		return nil
 	}
@@ -302,7 +304,7 @@ func (c *Controller) confirmNewer(ctx context.Context, now servedtypes.CustomRes
 }
 
 // isStored reports whether the cached state of a custom resource is the stored state.
-func (c *Controller) isStored(ctx context.Context, cached servedtypes.CustomResource) (bool, error) {
+func (c *Controller) isStored(ctx context.Context, cached servedtypes.CustomResourceType) (bool, error) {
 	client := c.crds.Resource(crdResource)
 	if cached.Exists() {
 		stored, err := client.Get(ctx, cached.CRD, metav1.GetOptions{})

@@ -60,7 +60,7 @@ type kind struct {
 }
 
 type openIndex struct {
-	lookups.Index
+	lookups.Indexer
 	// users is the number of handles, of which unclosed are not closed.
 	users, unclosed int
 	// fill computes the keys of the objects of followed. It is nil if it was called, or if nothing
@@ -72,12 +72,12 @@ func newKind(gvk schema.GroupVersionKind, s *Source, stop context.CancelFunc) *k
 	return &kind{gvk: gvk, source: s, stop: stop, indexes: map[string]*openIndex{}, err: errNotListed, changed: make(chan struct{})}
 }
 
-func (k *kind) addIndex(index lookups.Index) {
+func (k *kind) addIndex(index lookups.Indexer) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
 	open, ok := k.indexes[index.Text()]
 	if !ok {
-		open = &openIndex{Index: index}
+		open = &openIndex{Indexer: index}
 		k.indexes[index.Text()] = open
 		if k.followed != nil {
 			open.fill = k.followed.objects.StartIndex(index)
@@ -228,13 +228,13 @@ func (k *kind) run(ctx context.Context) {
 func (k *kind) follow(ctx context.Context, served paramsource.Resource) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	log := klog.FromContext(ctx).WithValues("resource", served.GroupVersionResource)
-	objects := lookups.NewObjects(served.Namespaced, log)
+	objects := lookups.NewObjectCache(served.Namespaced, log)
 	watched := k.source.stored(k.gvk)
 	if watched == nil {
 		watched = k.requests(served)
 	}
 	followed := &store{objects: objects, changed: k.notify}
-	followed.storage, _ = watched.(Storage)
+	followed.storage, _ = watched.(RevisionedStorage)
 	reflector := cache.NewReflectorWithOptions(watched, nil, followed, cache.ReflectorOptions{
 		Name: "lookups", TypeDescription: served.GroupVersionResource.String(),
 	})
@@ -267,7 +267,7 @@ func (k *kind) publish(followed *store, err error) {
 			k.followed.objects.RemoveIndex(text) // which ends the computation of its keys
 		}
 		if followed != nil {
-			followed.objects.AddIndex(open.Index)
+			followed.objects.AddIndex(open.Indexer)
 		}
 	}
 	k.followed, k.err = followed, err
@@ -288,9 +288,9 @@ func (k *kind) wake() {
 
 // A store is the store of a reflector.
 type store struct {
-	objects *lookups.Objects
+	objects *lookups.ObjectCache
 	// storage is nil if the objects are read by requests.
-	storage Storage
+	storage RevisionedStorage
 	// version is a resource version of which objects has everything.
 	version atomic.Uint64
 	// changed is called after version has changed.

@@ -13,9 +13,9 @@ import (
 	"celador.io/admission/lookups"
 )
 
-// A Storage lists and watches the objects of a kind in a storage with a watch cache, and tells how
-// recent they are. Implementations are safe for concurrent use.
-type Storage interface {
+// A RevisionedStorage lists and watches the objects of a kind in a storage with a watch cache, and
+// tells how recent they are. Implementations are safe for concurrent use.
+type RevisionedStorage interface {
 	cache.ListerWatcher
 	// Cluster names the etcd cluster. Storages in the same cluster have the same revisions.
 	Cluster() string
@@ -76,7 +76,8 @@ func (o *opened) Latest(ctx context.Context, revisions lookups.Revisions) (*look
 }
 
 // follows returns the store of the objects, and a channel that is closed when the store or its
-// version changes after the call. It returns an error if the objects are not read from a Storage.
+// version changes after the call. It returns an error if the objects are not read from a
+// RevisionedStorage.
 func (k *kind) follows() (*store, <-chan struct{}, error) {
 	k.lock.Lock()
 	defer k.lock.Unlock()

@@ -63,7 +63,7 @@ func New(discovery paramsource.Discovery, client dynamic.Interface, stored func(
 }
 
 // Open implements lookups.Source.
-func (s *Source) Open(gvk schema.GroupVersionKind, index lookups.Index) lookups.Handle {
+func (s *Source) Open(gvk schema.GroupVersionKind, index lookups.Indexer) lookups.Handle {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	k, ok := s.kinds[gvk]
@@ -87,7 +87,7 @@ func (s *Source) Open(gvk schema.GroupVersionKind, index lookups.Index) lookups.
 	return o
 }
 
-func (s *Source) release(k *kind, index lookups.Index) {
+func (s *Source) release(k *kind, index lookups.Indexer) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if index != nil {
@@ -99,8 +99,9 @@ func (s *Source) release(k *kind, index lookups.Index) {
 	}
 }
 
-// Synced returns nil if the objects of all open kinds that the server serves are known. Otherwise it
-// returns an error for each kind whose objects are not.
+// Synced returns nil if the source has listed the objects of all open kinds: those that have a
+// handle, or had one until recently. Otherwise it joins an error for each open kind whose objects
+// it does not know. Kinds that no server serves are left out.
 func (s *Source) Synced() error {
 	var errs []error
 	s.Kinds(func(gvk schema.GroupVersionKind, _ *lookups.State, err error) {

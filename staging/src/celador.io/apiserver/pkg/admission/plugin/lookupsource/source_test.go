@@ -56,10 +56,10 @@ func (d *discovery) ServerResourcesForGroupVersionWithContext(_ context.Context,
 // byName is an index of objects by their names.
 type byName string
 
-// Text implements lookups.Index.
+// Text implements lookups.Indexer.
 func (b byName) Text() string { return string(b) }
 
-// Keys implements lookups.Index.
+// Keys implements lookups.Indexer.
 func (byName) Keys(object runtime.Object) ([]string, error) {
 	return []string{object.(metav1.Object).GetName()}, nil
 }
@@ -258,7 +258,7 @@ func TestBrokenStorage(t *testing.T) {
 // slow is an index whose keys take a time to compute.
 type slow struct{ byName }
 
-// Keys implements lookups.Index.
+// Keys implements lookups.Indexer.
 func (s slow) Keys(object runtime.Object) ([]string, error) {
 	time.Sleep(400 * time.Millisecond)
 	return s.byName.Keys(object)
@@ -320,7 +320,7 @@ type counted struct {
 // calls counts calls: all, those that have not returned, and the most of these.
 type calls struct{ all, present, most atomic.Int32 }
 
-// Keys implements lookups.Index.
+// Keys implements lookups.Indexer.
 func (c counted) Keys(object runtime.Object) ([]string, error) {
 	c.calls.all.Add(1)
 	present := c.calls.present.Add(1)
@@ -342,7 +342,7 @@ func TestManyIndexes(t *testing.T) {
 		f.Open(configMaps, nil)
 		synctest.Wait()
 		calls := &calls{}
-		index := func(i int) lookups.Index {
+		index := func(i int) lookups.Indexer {
 			return counted{slow{byName(fmt.Sprint("index ", i))}, calls}
 		}
 		for i := range 50 {

@@ -9,14 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// An Object is a policy or a binding.
-type Object interface {
+// An APIObject is a policy or a binding.
+type APIObject interface {
 	metav1.Object
 	runtime.Object
 }
 
 // A Descriptor describes the policies or the bindings that a Loader loads. All fields are required.
-type Descriptor[T Object] struct {
+type Descriptor[T APIObject] struct {
 	// Name is the kind's name in errors.
 	Name string
 	// Items returns the objects of a decoded document. It returns false if the document is neither

@@ -17,7 +17,7 @@ import (
 
 // A Loader decodes and validates the manifests of one admission plugin. All fields are required. It
 // is safe for concurrent use.
-type Loader[Policy, Binding Object] struct {
+type Loader[Policy, Binding APIObject] struct {
 	Policies Descriptor[Policy]
 	Bindings Descriptor[Binding]
 	// PolicyName returns the name of a binding's policy.
@@ -27,7 +27,7 @@ type Loader[Policy, Binding Object] struct {
 }
 
 // Contents are the objects of all manifests of a directory. Both slices are sorted by name.
-type Contents[Policy, Binding Object] struct {
+type Contents[Policy, Binding APIObject] struct {
 	Policies []Policy
 	Bindings []Binding
 }
@@ -71,7 +71,7 @@ func (l *Loader[Policy, Binding]) Load(documents []manifest.FileDoc) (Contents[P
 }
 
 // A collection holds the objects of one kind.
-type collection[T Object] struct {
+type collection[T APIObject] struct {
 	Descriptor[T]
 	check   func(T) error
 	objects []T
@@ -79,7 +79,7 @@ type collection[T Object] struct {
 	files map[string]string
 }
 
-func newCollection[T Object](descriptor Descriptor[T], check func(T) error) *collection[T] {
+func newCollection[T APIObject](descriptor Descriptor[T], check func(T) error) *collection[T] {
 	return &collection[T]{Descriptor: descriptor, check: check, files: map[string]string{}}
 }
 

@@ -42,7 +42,7 @@ type BindingStore interface {
 // keeps them compiled, in a tenth of the memory of the API objects. A cluster may have a hundred
 // thousand bindings, so no informer caches them in addition. Its methods are called by one
 // goroutine.
-type reflectorStore[Binding policy.Object] struct {
+type reflectorStore[Binding policy.APIObject] struct {
 	store     BindingStore
 	compactor *compact.Compactor
 	metrics   policymetrics.Metrics
@@ -53,9 +53,9 @@ type reflectorStore[Binding policy.Object] struct {
 	close  func()
 }
 
-var _ cache.ReflectorStore = &reflectorStore[policy.Object]{}
+var _ cache.ReflectorStore = &reflectorStore[policy.APIObject]{}
 
-func newReflectorStore[Binding policy.Object](store BindingStore, compactor *compact.Compactor, metrics policymetrics.Metrics) *reflectorStore[Binding] {
+func newReflectorStore[Binding policy.APIObject](store BindingStore, compactor *compact.Compactor, metrics policymetrics.Metrics) *reflectorStore[Binding] {
 	listed := make(chan struct{})
 	return &reflectorStore[Binding]{store, compactor, metrics, map[string]string{}, listed, sync.OnceFunc(func() { close(listed) })}
 }

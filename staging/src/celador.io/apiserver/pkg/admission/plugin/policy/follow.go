@@ -57,7 +57,7 @@ const compileInterval = 10 * time.Second
 //
 // sameSpec reports whether two policies have equal specs. The informer of policies may be shared
 // with others that need no more than compact.Compactor keeps.
-func Follow[Policy policyObject, Binding policy.Object](ctx context.Context, store Store[Policy], policies cache.SharedIndexInformer, bindings cache.ListerWatcher, sameSpec func(a, b Policy) bool, metrics policymetrics.Metrics) (*Followed, error) {
+func Follow[Policy policyObject, Binding policy.APIObject](ctx context.Context, store Store[Policy], policies cache.SharedIndexInformer, bindings cache.ListerWatcher, sameSpec func(a, b Policy) bool, metrics policymetrics.Metrics) (*Followed, error) {
 	compactor := compact.New()
 	if err := policies.SetTransform(compactor.Transform); err != nil {
 		return nil, fmt.Errorf("watching policies: %w", err)

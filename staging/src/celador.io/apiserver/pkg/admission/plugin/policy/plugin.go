@@ -33,14 +33,14 @@ import (
 	"celador.io/apiserver/pkg/admission/typechecks"
 )
 
-// Object is a pointer to a policy or binding.
-type Object interface {
+// APIObject is a pointer to a policy or binding.
+type APIObject interface {
 	comparable
-	manifest.Object
+	manifest.APIObject
 }
 
 // Descriptor describes the plugin for the policies and bindings of one kind.
-type Descriptor[Policy, Binding Object, Body any] struct {
+type Descriptor[Policy, Binding APIObject, Body any] struct {
 	// Name is the name of the kind of policy, and of the plugin.
 	Name string
 	// Gate is the feature gate of the kind.
@@ -65,14 +65,14 @@ type Descriptor[Policy, Binding Object, Body any] struct {
 }
 
 // Engine is the part of a kind's engine that compiles objects.
-type Engine[Policy, Binding Object, Body any] interface {
+type Engine[Policy, Binding APIObject, Body any] interface {
 	NewStore() *policy.Store[Policy, Binding, Body]
 	NewSnapshot(...runtime.Object) (*policy.Snapshot[Body], error)
 }
 
 // Plugin keeps the policies of one kind in effect. Snapshots is safe for concurrent use once
 // ValidateInitialization returned.
-type Plugin[Policy, Binding Object, Body any] struct {
+type Plugin[Policy, Binding APIObject, Body any] struct {
 	*admission.Handler
 	Dependencies
 	// Metrics are the metrics of the kind.
@@ -94,7 +94,7 @@ type Plugin[Policy, Binding Object, Body any] struct {
 
 // NewPlugin returns a plugin that admits everything until it is initialized. dir is the directory
 // of manifest files, and empty without one.
-func NewPlugin[Policy, Binding Object, Body any](descriptor Descriptor[Policy, Binding, Body], dir string) *Plugin[Policy, Binding, Body] {
+func NewPlugin[Policy, Binding APIObject, Body any](descriptor Descriptor[Policy, Binding, Body], dir string) *Plugin[Policy, Binding, Body] {
 	return &Plugin[Policy, Binding, Body]{Handler: admission.NewHandler(descriptor.Operations...), Metrics: policymetrics.For(descriptor.Name), descriptor: descriptor, dir: dir}
 }
 

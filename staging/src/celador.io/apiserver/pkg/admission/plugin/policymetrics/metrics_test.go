@@ -109,7 +109,7 @@ func TestLookups(t *testing.T) {
 	m.MeasureLookups(func(func(schema.GroupVersionKind, *lookups.State, error)) {
 		t.Error("a source that was replaced is asked")
 	})
-	objects := lookups.NewObjects(true, klog.Background())
+	objects := lookups.NewObjectCache(true, klog.Background())
 	objects.AddIndex(failing{})
 	if err := objects.Replace([]runtime.Object{&corev1.Service{}, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "a"}}}); err != nil {
 		t.Fatal(err)
@@ -142,10 +142,10 @@ func TestLookups(t *testing.T) {
 // failing is an index that fails for objects without a name.
 type failing struct{}
 
-// Text implements lookups.Index.
+// Text implements lookups.Indexer.
 func (failing) Text() string { return "name" }
 
-// Keys implements lookups.Index.
+// Keys implements lookups.Indexer.
 func (failing) Keys(object runtime.Object) ([]string, error) {
 	if name := object.(metav1.Object).GetName(); name != "" {
 		return []string{name}, nil

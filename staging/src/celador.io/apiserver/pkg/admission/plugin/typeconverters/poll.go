@@ -26,7 +26,7 @@ const (
 
 // Run polls the paths that the server publishes until ctx ends. It must be called once. Errors are
 // logged and retried.
-func (s *Schemas) Run(ctx context.Context) {
+func (s *PublishedSchemas) Run(ctx context.Context) {
 	defer close(s.stopped)
 	ctx = klog.NewContext(ctx, klog.LoggerWithName(klog.FromContext(ctx), "schemas"))
 	for {
@@ -49,7 +49,7 @@ func (s *Schemas) Run(ctx context.Context) {
 
 // poll stores a snapshot of the published documents. If the server does not answer, the new
 // snapshot has the documents of the one before.
-func (s *Schemas) poll(ctx context.Context) {
+func (s *PublishedSchemas) poll(ctx context.Context) {
 	before := s.snapshot.Load()
 	documents := before.documents
 	asking, cancel := context.WithTimeout(ctx, readTimeout)

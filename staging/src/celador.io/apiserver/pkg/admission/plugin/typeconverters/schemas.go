@@ -38,8 +38,9 @@ const (
 	schemas
 )
 
-// Schemas implements mutating.TypeConverters, or policy.Schemas if NewSchemas made it. It is safe for concurrent use.
-type Schemas struct {
+// PublishedSchemas implements mutating.TypeConverters, or policy.Schemas if NewSchemas made it. It is
+// safe for concurrent use.
+type PublishedSchemas struct {
 	client  openapi.ClientWithContext
 	builtIn func(schema.GroupVersion) bool
 	want    content
@@ -54,15 +55,15 @@ type Schemas struct {
 }
 
 var (
-	_ mutating.TypeConverters = &Schemas{}
-	_ policy.Schemas          = &Schemas{}
+	_ mutating.TypeConverters = &PublishedSchemas{}
+	_ policy.Schemas          = &PublishedSchemas{}
 )
 
 // New returns converters that read the OpenAPI documents of a server once Run is called. builtIn
 // reports whether a group version is built in, so that no kinds are added to it while the server
 // runs; it must be safe for concurrent use.
-func New(client openapi.Client, builtIn func(schema.GroupVersion) bool) *Schemas {
-	s := &Schemas{
+func New(client openapi.Client, builtIn func(schema.GroupVersion) bool) *PublishedSchemas {
+	s := &PublishedSchemas{
 		client:        openapi.ToClientWithContext(client),
 		builtIn:       builtIn,
 		pollRequested: make(chan struct{}, 1),
@@ -73,14 +74,14 @@ func New(client openapi.Client, builtIn func(schema.GroupVersion) bool) *Schemas
 }
 
 // NewSchemas is like New, for callers of Schema instead of GetTypeConverter.
-func NewSchemas(client openapi.Client, builtIn func(schema.GroupVersion) bool) *Schemas {
+func NewSchemas(client openapi.Client, builtIn func(schema.GroupVersion) bool) *PublishedSchemas {
 	s := New(client, builtIn)
 	s.want = schemas
 	return s
 }
 
 // Schema implements policy.Schemas. It waits as GetTypeConverter does.
-func (s *Schemas) Schema(kind schema.GroupVersionKind) (*modelschema.Schema, error) {
+func (s *PublishedSchemas) Schema(kind schema.GroupVersionKind) (*modelschema.Schema, error) {
 	types := s.types(kind)
 	if !types.has(kind.Kind) {
 		return nil, errors.New("the server does not publish it in its OpenAPI documents, or they cannot be read")
@@ -98,7 +99,7 @@ func (s *Schemas) Schema(kind schema.GroupVersionKind) (*modelschema.Schema, err
 // a changed document cannot be read, the converter is that of its previous state. GetTypeConverter
 // returns nil if the group version is not published, if its document could not be read, or if Run
 // ended before it was read.
-func (s *Schemas) GetTypeConverter(kind schema.GroupVersionKind) managedfields.TypeConverter {
+func (s *PublishedSchemas) GetTypeConverter(kind schema.GroupVersionKind) managedfields.TypeConverter {
 	types := s.types(kind)
 	if types == nil {
 		return nil
@@ -107,7 +108,7 @@ func (s *Schemas) GetTypeConverter(kind schema.GroupVersionKind) managedfields.T
 }
 
 // types returns the types of the group version of a kind, or nil as GetTypeConverter does.
-func (s *Schemas) types(kind schema.GroupVersionKind) *typeSet {
+func (s *PublishedSchemas) types(kind schema.GroupVersionKind) *typeSet {
 	types := s.snapshot.Load().types(kind.GroupVersion())
 	if !types.has(kind.Kind) {
 		types = s.await(kind)
@@ -116,7 +117,7 @@ func (s *Schemas) types(kind schema.GroupVersionKind) *typeSet {
 }
 
 // await returns the types of the group version of a kind, or nil as GetTypeConverter does.
-func (s *Schemas) await(kind schema.GroupVersionKind) *typeSet {
+func (s *PublishedSchemas) await(kind schema.GroupVersionKind) *typeSet {
 	asked := time.Now()
 	for {
 		v := s.snapshot.Load()
@@ -146,7 +147,7 @@ func (s *Schemas) await(kind schema.GroupVersionKind) *typeSet {
 // lookUp looks a kind up in a snapshot, and returns the types of its group version. If the kind is
 // missing, it also returns the time since which requests have waited for it. Before the server's
 // first answer, this is the time of the request.
-func (s *Schemas) lookUp(v *snapshot, kind schema.GroupVersionKind, asked time.Time) (*typeSet, time.Time) {
+func (s *PublishedSchemas) lookUp(v *snapshot, kind schema.GroupVersionKind, asked time.Time) (*typeSet, time.Time) {
 	d := v.documents[kind.GroupVersion()]
 	switch {
 	case v.documents == nil:

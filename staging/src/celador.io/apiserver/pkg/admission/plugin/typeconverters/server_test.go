@@ -137,7 +137,7 @@ func documentOf(kind schema.GroupVersionKind, field string) string {
 
 // start returns a source that runs until the test ends or stop is called. v1 is the only built-in
 // group version.
-func start(t *testing.T, s *server) (source *typeconverters.Schemas, stop func()) {
+func start(t *testing.T, s *server) (source *typeconverters.PublishedSchemas, stop func()) {
 	t.Helper()
 	source = newSource(s)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -146,7 +146,7 @@ func start(t *testing.T, s *server) (source *typeconverters.Schemas, stop func()
 	return source, cancel
 }
 
-func newSource(s *server) *typeconverters.Schemas {
+func newSource(s *server) *typeconverters.PublishedSchemas {
 	return typeconverters.New(s, func(version schema.GroupVersion) bool { return version == schema.GroupVersion{Version: "v1"} })
 }
 
@@ -158,7 +158,7 @@ const (
 
 // ask requests the converter for a kind. It returns an answer, or the field of the kind, and the
 // time that the request took.
-func ask(source *typeconverters.Schemas, kind schema.GroupVersionKind) (answer string, took time.Duration) {
+func ask(source *typeconverters.PublishedSchemas, kind schema.GroupVersionKind) (answer string, took time.Duration) {
 	asked := time.Now()
 	converter := source.GetTypeConverter(kind)
 	took = time.Since(asked)
@@ -176,7 +176,7 @@ func ask(source *typeconverters.Schemas, kind schema.GroupVersionKind) (answer s
 }
 
 // expect checks the answer for a kind and the time that the request took.
-func expect(t *testing.T, source *typeconverters.Schemas, kind schema.GroupVersionKind, want string, after time.Duration) {
+func expect(t *testing.T, source *typeconverters.PublishedSchemas, kind schema.GroupVersionKind, want string, after time.Duration) {
 	t.Helper()
 	if got, took := ask(source, kind); got != want || took != after {
 		t.Errorf("%s: got %s after %v, want %s after %v", kind.Kind, got, took, want, after)

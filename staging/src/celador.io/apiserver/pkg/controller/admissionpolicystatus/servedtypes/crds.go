@@ -200,8 +200,8 @@ func (d *establishedCRD) serves(version string) bool {
 	return apihelpers.HasServedCRDVersion(d.CustomResourceDefinition, version)
 }
 
-func (d *establishedCRD) resource(version string) CustomResource {
-	return CustomResource{
+func (d *establishedCRD) resource(version string) CustomResourceType {
+	return CustomResourceType{
 		GroupVersionKind: schema.GroupVersionKind{Group: d.Spec.Group, Version: version, Kind: d.Status.AcceptedNames.Kind},
 		CRD:              d.Name,
 		UID:              d.UID,

@@ -60,25 +60,27 @@ func New(c Config, changed func(*apiextensionsv1.CustomResourceDefinition)) (*Re
 // when the informer started.
 func (s *Resolver) HasSynced() bool { return s.crds.synced() }
 
-// Lookup returns a Lookup that is usable until ctx ends. It waits for no server longer than that.
-func (s *Resolver) Lookup(ctx context.Context) *Lookup {
-	return s.newLookup(ctx,
+// TypeFinder returns a TypeFinder that is usable until ctx ends. It waits for no server longer than
+// that.
+func (s *Resolver) TypeFinder(ctx context.Context) *TypeFinder {
+	return s.newTypeFinder(ctx,
 		func(version schema.GroupVersion) (resources, error) { return s.builtIn.resources(ctx, version) },
 		func(version schema.GroupVersion) (resources, error) { return s.aggregated.resources(ctx, version) })
 }
 
-// BuiltInLookup returns a Lookup that finds only built-in types. It is usable until ctx ends.
-func (s *Resolver) BuiltInLookup(ctx context.Context) *Lookup {
+// BuiltInTypeFinder returns a TypeFinder that finds only built-in types. It is usable until ctx
+// ends.
+func (s *Resolver) BuiltInTypeFinder(ctx context.Context) *TypeFinder {
 	none := func(schema.GroupVersion) bool { return false }
 	builtIn := &Resolver{s.builtIn, aggregated{has: none}, noCRDs()}
-	return builtIn.Lookup(ctx)
+	return builtIn.TypeFinder(ctx)
 }
 
-// LocalLookup returns a Lookup that sends no requests. builtIn returns the kinds of a built-in
-// group version by the names of their resources. The Lookup answers with an error for types of
-// aggregated servers.
-func (s *Resolver) LocalLookup(builtIn func(schema.GroupVersion) map[string]string) *Lookup {
-	return s.newLookup(context.Background(), func(version schema.GroupVersion) (resources, error) {
+// LocalTypeFinder returns a TypeFinder that sends no requests. builtIn returns the kinds of a
+// built-in group version by the names of their resources. The TypeFinder answers with an error for
+// types of aggregated servers.
+func (s *Resolver) LocalTypeFinder(builtIn func(schema.GroupVersion) map[string]string) *TypeFinder {
+	return s.newTypeFinder(context.Background(), func(version schema.GroupVersion) (resources, error) {
 		if !s.builtIn.has(version) {
 			return nil, nil
 		}
@@ -88,20 +90,20 @@ func (s *Resolver) LocalLookup(builtIn func(schema.GroupVersion) map[string]stri
 	})
 }
 
-func (s *Resolver) newLookup(ctx context.Context, builtIn, aggregated func(schema.GroupVersion) (resources, error)) *Lookup {
-	return &Lookup{resolver: s, ctx: ctx, builtIn: builtIn, aggregated: aggregated, crds: map[string]*establishedCRD{}, seen: sets.New[CustomResource]()}
+func (s *Resolver) newTypeFinder(ctx context.Context, builtIn, aggregated func(schema.GroupVersion) (resources, error)) *TypeFinder {
+	return &TypeFinder{resolver: s, ctx: ctx, builtIn: builtIn, aggregated: aggregated, crds: map[string]*establishedCRD{}, seen: sets.New[CustomResourceType]()}
 }
 
 // Find looks up the custom resource of a kind.
-func (s *Resolver) Find(kind schema.GroupVersionKind) CustomResource {
+func (s *Resolver) Find(kind schema.GroupVersionKind) CustomResourceType {
 	if d := s.crds.ofKind(kind.GroupKind()); d != nil {
 		return d.resource(kind.Version)
 	}
-	return CustomResource{GroupVersionKind: kind}
+	return CustomResourceType{GroupVersionKind: kind}
 }
 
 // Same reports whether looking up the custom resource again would find the same state.
-func (s *Resolver) Same(seen CustomResource) bool {
+func (s *Resolver) Same(seen CustomResourceType) bool {
 	if seen.CRD == "" {
 		return s.Find(seen.GroupVersionKind) == seen
 	}
@@ -131,9 +133,9 @@ func (s *Resolver) Deleted(uid types.UID) bool {
 	return deleted
 }
 
-// A CustomResource is the result of looking up a custom resource by its kind or by its resource
+// A CustomResourceType is the result of looking up a custom resource by its kind or by its resource
 // name.
-type CustomResource struct {
+type CustomResourceType struct {
 	// GroupVersionKind has no kind if a resource was looked up and not found.
 	schema.GroupVersionKind
 	// CRD is the name of the CustomResourceDefinition. The lookup of a resource always sets it,
@@ -147,9 +149,9 @@ type CustomResource struct {
 
 // Exists reports whether an established CustomResourceDefinition exists. It may not serve the
 // version.
-func (r CustomResource) Exists() bool { return r.UID != "" }
+func (r CustomResourceType) Exists() bool { return r.UID != "" }
 
-func compare(a, b CustomResource) int {
+func compare(a, b CustomResourceType) int {
 	return cmp.Or(
 		cmp.Compare(a.Group, b.Group),
 		cmp.Compare(a.Version, b.Version),

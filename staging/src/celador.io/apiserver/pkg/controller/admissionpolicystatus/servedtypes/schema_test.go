@@ -74,7 +74,7 @@ func expectSchema(t *testing.T, definition, want string) {
 func expectSchemaOf(t *testing.T, definition, want string) {
 	t.Helper()
 	types, _, _ := source(t, definition)
-	found, err := types.Lookup(t.Context()).ResolveSchema(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"})
+	found, err := types.TypeFinder(t.Context()).ResolveSchema(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"})
 	if err != nil {
 		t.Fatal(err)
 	}

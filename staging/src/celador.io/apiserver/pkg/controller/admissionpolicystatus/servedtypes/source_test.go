@@ -126,7 +126,7 @@ func TestKindsFor(t *testing.T) {
 	} {
 		t.Run(resource, func(t *testing.T) {
 			gvr, _ := schema.ParseResourceArg(resource)
-			view := types.Lookup(t.Context())
+			view := types.TypeFinder(t.Context())
 			kinds, err := view.KindsFor(*gvr)
 			if want.kind == "" && !meta.IsNoMatchError(err) || want.kind != "" && (len(kinds) != 1 || kinds[0].String() != want.kind) {
 				t.Errorf("got %v, %v, want %q", kinds, err, want.kind)
@@ -172,7 +172,7 @@ func TestTypesByKind(t *testing.T) {
 		"core": {kind: schema.GroupVersionKind{Version: "v1", Kind: "Pot"}, schema: "not found"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			view := types.Lookup(t.Context())
+			view := types.TypeFinder(t.Context())
 			if mapping, err := view.RESTMapping(want.kind.GroupKind(), want.kind.Version); want.resource == "" && !meta.IsNoMatchError(err) ||
 				want.resource != "" && (err != nil || mapping.Resource.String() != want.resource || mapping.GroupVersionKind != want.kind) {
 				t.Errorf("got mapping %v, %v, want %q", mapping, err, want.resource)
@@ -194,7 +194,7 @@ func TestTypesByKind(t *testing.T) {
 	}
 }
 
-func expectSeen(t *testing.T, view *servedtypes.Lookup, want string) {
+func expectSeen(t *testing.T, view *servedtypes.TypeFinder, want string) {
 	t.Helper()
 	var got string
 	for _, r := range view.Seen() {
@@ -220,7 +220,7 @@ func TestDiscoveryIsRemembered(t *testing.T) {
 		gvr, _ := schema.ParseResourceArg(resource)
 		asked.ClearActions()
 		for range 3 {
-			view := types.Lookup(t.Context())
+			view := types.TypeFinder(t.Context())
 			if _, err := view.KindsFor(*gvr); (err == nil) != want.served {
 				t.Errorf("%s: got error %v, want it served: %t", resource, err, want.served)
 			}
@@ -239,7 +239,7 @@ func TestUnreachable(t *testing.T) {
 	down := errors.New("down")
 	asked.PrependReactor("*", "*", func(clienttesting.Action) (bool, kuberuntime.Object, error) { return true, nil, down })
 	for range 2 { // an error is not cached
-		view := types.Lookup(t.Context())
+		view := types.TypeFinder(t.Context())
 		for _, resource := range []string{"deployments.v1.apps", "podmetrics.v1.metrics.io"} {
 			gvr, _ := schema.ParseResourceArg(resource)
 			if _, err := view.KindsFor(*gvr); !errors.Is(err, down) {
@@ -254,7 +254,7 @@ func TestUnreachable(t *testing.T) {
 		}
 	}
 	asked.ReactionChain = asked.ReactionChain[1:]
-	if _, err := types.Lookup(t.Context()).KindsFor(schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}); err != nil {
+	if _, err := types.TypeFinder(t.Context()).KindsFor(schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}); err != nil {
 		t.Errorf("got error %v when the server is there again", err)
 	}
 }
@@ -281,7 +281,7 @@ func TestSlowSchemas(t *testing.T) {
 	patient := make(chan error)
 	for _, kind := range []schema.GroupVersionKind{deployment, widget} {
 		go func() {
-			_, err := types.Lookup(t.Context()).ResolveSchema(kind)
+			_, err := types.TypeFinder(t.Context()).ResolveSchema(kind)
 			patient <- err
 		}()
 	}
@@ -290,7 +290,7 @@ func TestSlowSchemas(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		answered := make(chan error)
 		go func() {
-			_, err := types.Lookup(ctx).ResolveSchema(kind)
+			_, err := types.TypeFinder(ctx).ResolveSchema(kind)
 			answered <- err
 		}()
 		cancel()
@@ -305,7 +305,7 @@ func TestSlowSchemas(t *testing.T) {
 		}
 	}
 	<-slow.asked // the metadata of the widget
-	if _, err := types.Lookup(t.Context()).ResolveSchema(deployment); err != nil || len(slow.asked) > 0 {
+	if _, err := types.TypeFinder(t.Context()).ResolveSchema(deployment); err != nil || len(slow.asked) > 0 {
 		t.Errorf("afterwards: %v, asked again %d times", err, len(slow.asked))
 	}
 }
@@ -313,7 +313,7 @@ func TestSlowSchemas(t *testing.T) {
 // A panic while a schema is read is an error.
 func TestPanickingSchemas(t *testing.T) {
 	types, _, _ := sourceOf(t, nil)
-	if _, err := types.Lookup(t.Context()).ResolveSchema(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}); err == nil || !strings.Contains(err.Error(), "panic") {
+	if _, err := types.TypeFinder(t.Context()).ResolveSchema(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}); err == nil || !strings.Contains(err.Error(), "panic") {
 		t.Errorf("got error %v", err)
 	}
 }
@@ -322,11 +322,11 @@ func TestPanickingSchemas(t *testing.T) {
 func TestSchemasAreShared(t *testing.T) {
 	types, _, _ := source(t, widgets)
 	kind := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
-	first, err := types.Lookup(t.Context()).ResolveSchema(kind)
+	first, err := types.TypeFinder(t.Context()).ResolveSchema(kind)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if second, err := types.Lookup(t.Context()).ResolveSchema(kind); second != first || err != nil {
+	if second, err := types.TypeFinder(t.Context()).ResolveSchema(kind); second != first || err != nil {
 		t.Errorf("got another schema, %v", err)
 	}
 }
@@ -351,7 +351,7 @@ func TestMemoryReturns(t *testing.T) {
 		}},
 		{"deletion", func() error { return definitions.Delete(t.Context(), "widgets.example.com", metav1.DeleteOptions{}) }},
 	} {
-		found, err := types.Lookup(t.Context()).ResolveSchema(kind)
+		found, err := types.TypeFinder(t.Context()).ResolveSchema(kind)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -383,7 +383,7 @@ func TestWithoutDefinitions(t *testing.T) {
 		t.Fatal(err)
 	}
 	kind := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
-	if _, err := types.Lookup(t.Context()).ResolveSchema(kind); !errors.Is(err, resolver.ErrSchemaNotFound) {
+	if _, err := types.TypeFinder(t.Context()).ResolveSchema(kind); !errors.Is(err, resolver.ErrSchemaNotFound) {
 		t.Errorf("got error %v, want that there is no schema", err)
 	}
 	if found := types.Find(kind); found.Exists() || !types.Same(found) {

@@ -25,10 +25,10 @@ import (
 // the key "broken".
 type byData string
 
-// Text implements lookups.Index.
+// Text implements lookups.Indexer.
 func (b byData) Text() string { return string(b) }
 
-// Keys implements lookups.Index.
+// Keys implements lookups.Indexer.
 func (b byData) Keys(object runtime.Object) ([]string, error) {
 	data := object.(*corev1.ConfigMap).Data
 	if _, broken := data["broken"]; broken {
@@ -69,7 +69,7 @@ func TestObjects(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	objects := lookups.NewObjects(true, klog.Background())
+	objects := lookups.NewObjectCache(true, klog.Background())
 	objects.AddIndex(byData("keys"))
 	if objects.State() != nil {
 		t.Error("there is a state before the objects are known")
@@ -192,7 +192,7 @@ func expected(present map[string]*corev1.ConfigMap, values bool) string {
 }
 
 func TestIndexIsSharedByUsers(t *testing.T) {
-	objects := lookups.NewObjects(true, klog.Background())
+	objects := lookups.NewObjectCache(true, klog.Background())
 	if err := objects.Replace([]runtime.Object{configMap("n", "c", "a=x")}); err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestIndexIsSharedByUsers(t *testing.T) {
 }
 
 func TestObjectWithoutMetadata(t *testing.T) {
-	objects := lookups.NewObjects(true, klog.Background())
+	objects := lookups.NewObjectCache(true, klog.Background())
 	if objects.Set(&runtime.Unknown{}) == nil || objects.Delete(&runtime.Unknown{}) == nil || objects.Replace([]runtime.Object{&runtime.Unknown{}}) == nil {
 		t.Error("an object without metadata is accepted")
 	}

@@ -17,10 +17,10 @@ import (
 	"celador.io/admission/typecheck"
 )
 
-// A Lookup finds types for one check of a policy. It looks up each custom resource once, so that
-// all answers are based on one state of it, and records that state. It is not safe for concurrent
-// use.
-type Lookup struct {
+// A TypeFinder finds types for one check of a policy. It looks up each custom resource once, so
+// that all answers are based on one state of it, and records that state. It is not safe for
+// concurrent use.
+type TypeFinder struct {
 	resolver *Resolver
 	// ctx bounds the lookups of schemas.
 	ctx context.Context
@@ -30,25 +30,25 @@ type Lookup struct {
 
 	// crds caches CustomResourceDefinitions by name, nil if not found.
 	crds map[string]*establishedCRD
-	seen sets.Set[CustomResource]
+	seen sets.Set[CustomResourceType]
 	// seenAggregated is set once a type of an aggregated server was looked up.
 	seenAggregated bool
 }
 
-var _ typecheck.Types = &Lookup{}
+var _ typecheck.Types = &TypeFinder{}
 
 // Seen returns the custom resources that were looked up, sorted by group, version and kind.
-func (v *Lookup) Seen() []CustomResource {
+func (v *TypeFinder) Seen() []CustomResourceType {
 	return slices.SortedFunc(slices.Values(v.seen.UnsortedList()), compare)
 }
 
 // Aggregated reports whether types of aggregated servers were looked up. These may change without
 // a change of the custom resources in Seen.
-func (v *Lookup) Aggregated() bool { return v.seenAggregated }
+func (v *TypeFinder) Aggregated() bool { return v.seenAggregated }
 
 // KindsFor implements typecheck.Types. It returns the one kind of a resource, or a
 // meta.NoResourceMatchError. Other errors mean that discovery failed.
-func (v *Lookup) KindsFor(resource schema.GroupVersionResource) ([]schema.GroupVersionKind, error) {
+func (v *TypeFinder) KindsFor(resource schema.GroupVersionResource) ([]schema.GroupVersionKind, error) {
 	served, err := v.discovered(resource.GroupVersion())
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (v *Lookup) KindsFor(resource schema.GroupVersionResource) ([]schema.GroupV
 			return []schema.GroupVersionKind{custom.GroupVersionKind}, nil
 		}
 	} else if resource.Group != "" {
-		v.seen.Insert(CustomResource{
+		v.seen.Insert(CustomResourceType{
 			GroupVersionKind: schema.GroupVersionKind{Group: resource.Group, Version: resource.Version},
 			CRD:              name,
 		})
@@ -75,7 +75,7 @@ func (v *Lookup) KindsFor(resource schema.GroupVersionResource) ([]schema.GroupV
 // RESTMapping implements typecheck.Types. It returns the resource of a kind in the first of the
 // versions, without its scope, or a meta.NoKindMatchError. Other errors mean that discovery
 // failed.
-func (v *Lookup) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+func (v *TypeFinder) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	if len(versions) == 0 {
 		return nil, &meta.NoKindMatchError{GroupKind: kind}
 	}
@@ -96,7 +96,7 @@ func (v *Lookup) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.R
 // ResolveSchema implements typecheck.Types. It returns the schema of a kind, which must not be
 // changed. The error wraps resolver.ErrSchemaNotFound if the kind is not served or has no schema.
 // Other errors mean that discovery failed.
-func (v *Lookup) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error) {
+func (v *TypeFinder) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error) {
 	builtIn, err := v.builtIn(kind.GroupVersion())
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (v *Lookup) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, erro
 
 // discovered returns the resources of a group version that is built in or aggregated, and nil for
 // any other.
-func (v *Lookup) discovered(version schema.GroupVersion) (resources, error) {
+func (v *TypeFinder) discovered(version schema.GroupVersion) (resources, error) {
 	if v.resolver.builtIn.has(version) {
 		return v.builtIn(version)
 	}
@@ -134,7 +134,7 @@ func (v *Lookup) discovered(version schema.GroupVersion) (resources, error) {
 
 // named returns the established CustomResourceDefinition with the given name, or nil if there is
 // none.
-func (v *Lookup) named(name string) *establishedCRD {
+func (v *TypeFinder) named(name string) *establishedCRD {
 	d, known := v.crds[name]
 	if !known {
 		d = v.resolver.crds.named(name)
@@ -144,7 +144,7 @@ func (v *Lookup) named(name string) *establishedCRD {
 }
 
 // ofKind returns the established CustomResourceDefinition of the kind, or nil if there is none.
-func (v *Lookup) ofKind(kind schema.GroupVersionKind) *establishedCRD {
+func (v *TypeFinder) ofKind(kind schema.GroupVersionKind) *establishedCRD {
 	for _, d := range v.crds {
 		if d != nil && d.Spec.Group == kind.Group && d.Status.AcceptedNames.Kind == kind.Kind {
 			v.seen.Insert(d.resource(kind.Version))
@@ -156,7 +156,7 @@ func (v *Lookup) ofKind(kind schema.GroupVersionKind) *establishedCRD {
 		v.crds[d.Name] = d
 		v.seen.Insert(d.resource(kind.Version))
 	} else if kind.Group != "" {
-		v.seen.Insert(CustomResource{GroupVersionKind: kind})
+		v.seen.Insert(CustomResourceType{GroupVersionKind: kind})
 	}
 	return d
 }

@@ -16,9 +16,9 @@ import (
 	v1 "celador.io/api/apiextensions/v1"
 )
 
-// A Spec holds the parts of a CustomResourceDefinition that conversion depends on. Validate and New
-// keep references to it; it must not be changed afterwards.
-type Spec struct {
+// A CRDSpec holds the parts of a CustomResourceDefinition that conversion depends on. Validate and
+// New keep references to it; it must not be changed afterwards.
+type CRDSpec struct {
 	// Kind is the kind of the custom resources.
 	Kind schema.GroupKind
 	// ClusterScoped is set if the custom resources have no namespace.
@@ -41,7 +41,7 @@ type Version struct {
 // Identical reports whether objects of two versions differ in their apiVersion only. All versions
 // of the chain between them must have equal schemas, and its converters no rules. Such a conversion
 // cannot fail.
-func (spec *Spec) Identical(from, to string) bool {
+func (spec *CRDSpec) Identical(from, to string) bool {
 	if from == to {
 		return true
 	}

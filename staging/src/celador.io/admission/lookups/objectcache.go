@@ -17,30 +17,30 @@ import (
 // degree is the degree of the trees, as in the watch cache of k8s.io/apiserver.
 const degree = 16
 
-// Objects holds the present objects of one kind and their indexes, and publishes a State after each
-// change. A change copies a few nodes of the trees, and no list of all objects. The objects must not
-// be changed afterwards. Safe for concurrent use.
-type Objects struct {
+// ObjectCache holds the present objects of one kind and their indexes, and publishes a State after
+// each change. A change copies a few nodes of the trees, and no list of all objects. The objects
+// must not be changed afterwards. Safe for concurrent use.
+type ObjectCache struct {
 	namespaced bool
 	log        klog.Logger
 	state      atomic.Pointer[State]
 
-	// writes is held by whoever changes objects, known or the postings and missed of an index, in
-	// addition to lock. Keys are computed with writes only, because policies that come and go would
-	// wait for lock.
+	// lock guards all fields below. A method that changes objects, known or the postings of an
+	// index holds writes, too. It computes keys before it takes lock: this may take long, and
+	// StartIndex and RemoveIndex would wait for lock.
 	writes sync.Mutex
 	lock   sync.Mutex
-	// objects is replaced by Replace, with another address.
+	// objects is another tree, with another address, after each Replace. commit relies on that.
 	objects *btree.BTree[entry]
 	// known is set once Replace was called.
 	known   bool
 	indexes map[string]*index
 }
 
-// NewObjects returns Objects without objects. It logs, at V(2), the objects whose keys cannot be
-// computed, which no key finds.
-func NewObjects(namespaced bool, log klog.Logger) *Objects {
-	return &Objects{namespaced: namespaced, log: log, objects: newTree(), indexes: map[string]*index{}}
+// NewObjectCache returns an ObjectCache without objects. It logs, at V(2), the objects whose keys
+// cannot be computed, which no key finds.
+func NewObjectCache(namespaced bool, log klog.Logger) *ObjectCache {
+	return &ObjectCache{namespaced: namespaced, log: log, objects: newTree(), indexes: map[string]*index{}}
 }
 
 func newTree() *btree.BTree[entry] {
@@ -48,11 +48,11 @@ func newTree() *btree.BTree[entry] {
 }
 
 // State returns the present state, or nil before Replace was called.
-func (o *Objects) State() *State { return o.state.Load() }
+func (o *ObjectCache) State() *State { return o.state.Load() }
 
 // Replace replaces all objects. It returns an error, and changes nothing, if an object has no
 // metadata.
-func (o *Objects) Replace(objects []runtime.Object) error {
+func (o *ObjectCache) Replace(objects []runtime.Object) error {
 	tree := newTree()
 	for _, object := range objects {
 		e, err := newEntry(object)
@@ -79,7 +79,7 @@ func (o *Objects) Replace(objects []runtime.Object) error {
 }
 
 // open returns the present indexes.
-func (o *Objects) open() []*index {
+func (o *ObjectCache) open() []*index {
 	o.lock.Lock()
 	defer o.lock.Unlock()
 	return slices.Collect(maps.Values(o.indexes))
@@ -87,7 +87,7 @@ func (o *Objects) open() []*index {
 
 // Set adds an object or replaces the one with the same name. It returns an error if the object has
 // no metadata.
-func (o *Objects) Set(object runtime.Object) error {
+func (o *ObjectCache) Set(object runtime.Object) error {
 	e, err := newEntry(object)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (o *Objects) Set(object runtime.Object) error {
 
 // Delete removes the object with the name of the given object. It returns an error if that has no
 // metadata.
-func (o *Objects) Delete(object runtime.Object) error {
+func (o *ObjectCache) Delete(object runtime.Object) error {
 	e, err := newEntry(object)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (o *Objects) Delete(object runtime.Object) error {
 }
 
 // change replaces the object with the name of e by e, or removes it.
-func (o *Objects) change(e entry, present bool) {
+func (o *ObjectCache) change(e entry, present bool) {
 	o.writes.Lock()
 	defer o.writes.Unlock()
 	computed := map[*index]keys{}
@@ -139,23 +139,23 @@ func (o *Objects) change(e entry, present bool) {
 
 // filled returns the indexes that have postings. The caller holds writes, so that no other index
 // gets postings.
-func (o *Objects) filled() []*index {
+func (o *ObjectCache) filled() []*index {
 	return slices.DeleteFunc(o.open(), func(i *index) bool { return i.postings == nil })
 }
 
-// AddIndex adds an index, which states have when AddIndex returns. Each call needs one of
-// RemoveIndex.
-func (o *Objects) AddIndex(added Index) { o.StartIndex(added)() }
+// AddIndex adds an index and computes its keys, as StartIndex and the returned function do. Each
+// call needs one of RemoveIndex.
+func (o *ObjectCache) AddIndex(added Indexer) { o.StartIndex(added)() }
 
 // StartIndex adds an index, and returns a function that computes the keys of the present objects,
 // which may take long. States have the index when that function returns, or when it has returned to
 // another caller. Each call of StartIndex needs one of RemoveIndex.
-func (o *Objects) StartIndex(added Index) (fill func()) {
+func (o *ObjectCache) StartIndex(added Indexer) (fill func()) {
 	o.lock.Lock()
 	defer o.lock.Unlock()
 	i, ok := o.indexes[added.Text()]
 	if !ok {
-		i = &index{Index: added, missed: map[objectName]struct{}{}}
+		i = &index{Indexer: added, missed: map[objectName]struct{}{}}
 		o.indexes[added.Text()] = i
 		fill = func() { o.fill(i) }
 	} else {
@@ -165,8 +165,8 @@ func (o *Objects) StartIndex(added Index) (fill func()) {
 	return fill
 }
 
-// RemoveIndex removes an index if each of its users has.
-func (o *Objects) RemoveIndex(text string) {
+// RemoveIndex undoes one call of AddIndex or StartIndex. The last of these calls removes the index.
+func (o *ObjectCache) RemoveIndex(text string) {
 	o.lock.Lock()
 	defer o.lock.Unlock()
 	i := o.indexes[text]
@@ -178,14 +178,14 @@ func (o *Objects) RemoveIndex(text string) {
 }
 
 // publish publishes the present state. The caller holds the lock.
-func (o *Objects) publish() {
+func (o *ObjectCache) publish() {
 	if o.known {
 		o.state.Store(newState(o))
 	}
 }
 
 // fill computes the postings of a new index. Meanwhile, objects may change.
-func (o *Objects) fill(i *index) {
+func (o *ObjectCache) fill(i *index) {
 	for done := false; !done; {
 		o.lock.Lock()
 		present, of := o.objects.Clone(), o.objects
@@ -196,9 +196,10 @@ func (o *Objects) fill(i *index) {
 	}
 }
 
-// commit makes the postings of the objects in a tree those of a new index, and adds what it has
-// missed. It returns false, and does nothing, if Replace has replaced the tree.
-func (o *Objects) commit(i *index, computed *postings, of *btree.BTree[entry]) bool {
+// commit gives a new index its postings, which were computed from a copy of the tree of, after it
+// has brought them up to date with the objects that have changed meanwhile. It returns false, and
+// does nothing, if Replace has replaced that tree.
+func (o *ObjectCache) commit(i *index, computed *postings, of *btree.BTree[entry]) bool {
 	o.writes.Lock()
 	defer o.writes.Unlock()
 	if i.postings != nil { // Replace has computed them

@@ -10,9 +10,9 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
 )
 
-// follow returns an event handler that retires the Resources of updated and deleted
+// eventHandler returns an event handler that retires the ServedResources of updated and deleted
 // CustomResourceDefinitions, and deletes the metrics of the deleted ones.
-func (r *resources) follow() informers.CustomResourceDefinitionHandlerFuncs {
+func (r *resources) eventHandler() informers.CustomResourceDefinitionHandlerFuncs {
 	return informers.CustomResourceDefinitionHandlerFuncs{
 		// The informer may merge an addition and later updates into one event.
 		AddFunc: r.update,
