@@ -33,7 +33,7 @@ func failurePolicies(each ...*v1.FailurePolicyType) change {
 
 // scoped gives the policy a validation for the values at a path.
 func scoped(path string) change {
-	return func(obj policy.Object) {
+	return func(obj policy.APIObject) {
 		obj.(*admissionregistration.ValidatingAdmissionPolicy).Spec.Validations = []v1.Validation{{Expression: "object != null", Scope: &v1.ScopedValues{Path: path}}}
 	}
 }
