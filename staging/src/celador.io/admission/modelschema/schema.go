@@ -7,6 +7,7 @@ package modelschema
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -60,50 +61,59 @@ func (r *refResolver) model(name string) (spec.Schema, error) {
 		}
 		r.open = append(r.open, name)
 		var err error
-		if resolved, err = r.inside(model); err != nil {
+		if resolved, _, err = r.inside(model); err != nil {
 			return resolved, err
 		}
 		r.open = r.open[:len(r.open)-1]
 	}
 	extensions := make(spec.Extensions, len(resolved.Extensions)+1)
-	for key, value := range resolved.Extensions {
-		extensions[key] = value
-	}
+	maps.Copy(extensions, resolved.Extensions)
 	extensions[nameExtension] = name
 	resolved.Extensions = extensions
 	return resolved, nil
 }
 
-// inside returns a copy of the schema without references.
-func (r *refResolver) inside(s *spec.Schema) (spec.Schema, error) {
+// inside returns the schema without references, and whether it has had any. The result shares what
+// has none with the schema, because most of a document has none.
+func (r *refResolver) inside(s *spec.Schema) (resolved spec.Schema, changed bool, err error) {
 	if name := refOf(s); name != "" {
-		return r.model(name)
+		resolved, err = r.model(name)
+		return resolved, true, err
 	}
-	resolved := *s
-	if len(s.Properties) > 0 {
-		resolved.Properties = make(map[string]spec.Schema, len(s.Properties))
-	}
+	resolved = *s
+	copied := false
 	for name, property := range s.Properties {
-		var err error
-		if resolved.Properties[name], err = r.inside(&property); err != nil {
-			return resolved, err
+		below, differs, err := r.inside(&property)
+		if err != nil {
+			return resolved, false, err
+		}
+		if differs && !copied {
+			resolved.Properties, copied = maps.Clone(s.Properties), true
+		}
+		if differs {
+			resolved.Properties[name] = below
 		}
 	}
+	changed = copied
 	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
-		values, err := r.inside(s.AdditionalProperties.Schema)
+		values, differs, err := r.inside(s.AdditionalProperties.Schema)
 		if err != nil {
-			return resolved, err
+			return resolved, false, err
 		}
-		resolved.AdditionalProperties = &spec.SchemaOrBool{Allows: s.AdditionalProperties.Allows, Schema: &values}
+		if differs {
+			resolved.AdditionalProperties, changed = &spec.SchemaOrBool{Allows: s.AdditionalProperties.Allows, Schema: &values}, true
+		}
 	}
 	if s.Items != nil && s.Items.Schema != nil {
-		items, err := r.inside(s.Items.Schema)
+		items, differs, err := r.inside(s.Items.Schema)
 		if err != nil {
-			return resolved, err
+			return resolved, false, err
 		}
-		resolved.Items = &spec.SchemaOrArray{Schema: &items}
+		if differs {
+			resolved.Items, changed = &spec.SchemaOrArray{Schema: &items}, true
+		}
 	}
-	return resolved, nil
+	return resolved, changed, nil
 }
 
 // refOf returns the name of the model to which a schema refers, or "". A reference with a

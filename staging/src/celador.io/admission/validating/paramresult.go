@@ -203,7 +203,7 @@ func (p compiledPolicy) failMessages(found *paramResult, err error) {
 		}
 		if d.Outcome != Failed {
 			// Not wrapped, because Kubernetes counts this failure as invalid, not as out of budget.
-			d = failed(Decision{Index: i, Elapsed: d.Elapsed}, p.FailurePolicy, fmt.Errorf("failed messageExpression: %v", err))
+			d = failed(Decision{Index: i, Elapsed: d.Elapsed, Field: d.Field}, p.FailurePolicy, fmt.Errorf("failed messageExpression: %v", err))
 		}
 		found.violations = append(found.violations, d)
 	}
