@@ -289,3 +289,43 @@ func TestManyScopedValues(t *testing.T) {
 		t.Errorf("expensive: %q", got)
 	}
 }
+
+// Policies with equal expressions share results only where they do not depend on the value: all find
+// the second container, and not the value that another policy has seen.
+func TestScopesShareNoValues(t *testing.T) {
+	celtest.CheckKept(t)
+	a := deploymentOf(admission.Update, []corev1.Container{container("web", "web:v1"), container("log", "log:latest")}, container("web", "web:v0"), container("log", "log:v0"))
+	server := newServer()
+	engine := validating.NewEngine(validating.Config{Features: scopesOn, Schemas: describedBy(t, models), Namespaces: server, Authorizer: server})
+	for _, expression := range []string{
+		"!self.image.endsWith(':latest')", "oldSelf.image != 'log:v0'", "!path.endsWith('[1]')",
+		"object.spec.replicas == 1 && self.name != 'log'",
+	} {
+		s := engine.NewStore()
+		const policies = 5
+		for i := range policies {
+			p := scoped("type Container", expression, "path + string(self.name)")
+			p.Name = fmt.Sprintf("p%d", i)
+			if err := s.Set(p, policytest.Binding(p.Name, p.Name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		snapshot := s.Snapshot()
+		for range 3 { // a program recurs once two policies of a request have evaluated it
+			result, err := engine.Evaluate(t.Context(), a, server, snapshot)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const want = "spec.template.spec.containers[1]"
+			for _, d := range result.Violations {
+				if d.Field != want || d.Message != want+"log" {
+					t.Errorf("%s: %s: %s at %s", expression, d.Policy, d.Message, d.Field)
+				}
+			}
+			if len(result.Violations) != policies {
+				t.Errorf("%s: %d violations, want %d", expression, len(result.Violations), policies)
+			}
+			result.Free()
+		}
+	}
+}
