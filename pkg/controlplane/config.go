@@ -125,7 +125,7 @@ func NewConfig(opts CompletedOptions) (*Config, error) {
 		Client: client, Informers: policies, Installed: paths.done,
 		Freshness: policyinit.FreshnessBound{Limit: opts.MaxPolicyStaleness, Check: stores.Fresh},
 		BuiltIn:   builtintypes.Scheme().IsVersionRegistered, TypeChecks: builtintypes.TypeChecks,
-		StoredObjects: stored.Find,
+		StoredObjects: stored.Find, Schemas: builtintypes.Schemas,
 	})
 	restorePlugins := useOwnPlugins(opts.CompletedOptions, plugins)
 	kube, services, initializers, err := app.CreateKubeAPIServerConfig(opts.CompletedOptions, generic, kubeInformers, storage)

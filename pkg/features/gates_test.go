@@ -69,6 +69,7 @@ func TestAlphaGates(t *testing.T) {
 		features.AdmissionPolicyLookups,
 		features.AdmissionPolicyRequestTime,
 		features.AdmissionPolicyCauses,
+		features.AdmissionPolicyExpressionScopes,
 		customresources.CustomResourceConversionRules,
 		customresources.CustomResourceDefaultExpressions,
 	} {

@@ -44,6 +44,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ParamRef{}.OpenAPIModelName():                                       schema_celadorio_api_admissionregistration_v1_ParamRef(ref),
 		v1.Rule{}.OpenAPIModelName():                                           schema_celadorio_api_admissionregistration_v1_Rule(ref),
 		v1.RuleWithOperations{}.OpenAPIModelName():                             schema_celadorio_api_admissionregistration_v1_RuleWithOperations(ref),
+		v1.ScopedValues{}.OpenAPIModelName():                                   schema_celadorio_api_admissionregistration_v1_ScopedValues(ref),
 		v1.StrategicMergePatch{}.OpenAPIModelName():                            schema_celadorio_api_admissionregistration_v1_StrategicMergePatch(ref),
 		v1.TypeChecking{}.OpenAPIModelName():                                   schema_celadorio_api_admissionregistration_v1_TypeChecking(ref),
 		v1.ValidatingAdmissionPolicy{}.OpenAPIModelName():                      schema_celadorio_api_admissionregistration_v1_ValidatingAdmissionPolicy(ref),
@@ -1413,6 +1414,38 @@ func schema_celadorio_api_admissionregistration_v1_RuleWithOperations(ref common
 	}
 }
 
+func schema_celadorio_api_admissionregistration_v1_ScopedValues(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ScopedValues selects values inside an object. Exactly one field must be set.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"type": {
+						SchemaProps: spec.SchemaProps{
+							Description: "type is the name of an OpenAPI model, such as \"io.k8s.api.core.v1.Container\". It selects all values of this type, wherever the schema of the object has them.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"path": {
+						SchemaProps: spec.SchemaProps{
+							Description: "path is the path of the values, such as \"spec.rules[*].host\". [*] stands for all items of a list, and for all values of a map. Names with other characters than letters, digits, '_', '-' and '$' are written in brackets and quotes, such as metadata.annotations['example.com/zone']. Values that are not set or null are left out.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+			},
+			VendorExtensible: spec.VendorExtensible{
+				Extensions: spec.Extensions{
+					"x-kubernetes-map-type": "atomic",
+				},
+			},
+		},
+	}
+}
+
 func schema_celadorio_api_admissionregistration_v1_StrategicMergePatch(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -2000,10 +2033,18 @@ func schema_celadorio_api_admissionregistration_v1_Validation(ref common.Referen
 							Format:      "",
 						},
 					},
+					"scope": {
+						SchemaProps: spec.SchemaProps{
+							Description: "scope names values inside 'object'. The expression is then evaluated once for each of them, and must be true for all. It may read, in addition to the variables above:\n\n- 'self': the value.\n\n- 'oldSelf': the same value in 'oldObject'. Items of lists of type map are the same if they have the same keys; other lists have no old items. An expression that reads 'oldSelf' is evaluated only for values that have one.\n\n- 'path': the path of the value, such as \"spec.template.spec.containers[0]\".\n\nmessageExpression may read these, too, and 'oldSelf' is null there for values without an old one. The message is that of the first value for which the expression is false. A request to delete has no values. Alpha: requires the feature gate AdmissionPolicyExpressionScopes.",
+							Ref:         ref(v1.ScopedValues{}.OpenAPIModelName()),
+						},
+					},
 				},
 				Required: []string{"expression"},
 			},
 		},
+		Dependencies: []string{
+			v1.ScopedValues{}.OpenAPIModelName()},
 	}
 }
 

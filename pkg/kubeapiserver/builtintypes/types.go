@@ -6,6 +6,7 @@
 package builtintypes
 
 import (
+	"fmt"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -14,10 +15,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apiserver/pkg/cel/openapi/resolver"
+	apiserveropenapi "k8s.io/apiserver/pkg/endpoints/openapi"
 	kubescheme "k8s.io/client-go/kubernetes/scheme"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"k8s.io/kube-openapi/pkg/common"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
+	"celador.io/admission/modelschema"
 	"celador.io/admission/typecheck"
 	"celador.io/apiserver/pkg/admission/typechecks"
 
@@ -34,12 +38,41 @@ var Scheme = sync.OnceValue(func() *runtime.Scheme {
 	return scheme
 })
 
-// Schemas resolves the schemas of the types in Scheme, with Celador's models of its own API group.
+// Schemas resolves the schemas of the types in Scheme, with Celador's models of its own API group and
+// with the names of their models (package modelschema).
 // It builds a new schema for each call, and occupies 6 MB of memory after the first. It is safe for
 // concurrent use.
 var Schemas resolver.SchemaResolver = onDemand(sync.OnceValue(func() resolver.SchemaResolver {
-	return resolver.NewDefinitionsSchemaResolver(openapi.GetMergedOpenAPIDefinitions, Scheme())
+	models := openapi.GetMergedOpenAPIDefinitions(spec.MustCreateRef)
+	d := definitions{models, map[schema.GroupVersionKind]string{}}
+	namer := apiserveropenapi.NewDefinitionNamer(Scheme())
+	for name := range models {
+		_, extensions := namer.GetDefinitionName(name)
+		for _, kind := range modelschema.KindsOf(extensions) {
+			d.names[kind] = name
+		}
+	}
+	return d
 }))
+
+// definitions resolves the schemas of OpenAPI definitions. names holds the names of the models of
+// kinds.
+type definitions struct {
+	models map[string]common.OpenAPIDefinition
+	names  map[schema.GroupVersionKind]string
+}
+
+// ResolveSchema implements resolver.SchemaResolver.
+func (d definitions) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, error) {
+	name, ok := d.names[kind]
+	if !ok {
+		return nil, fmt.Errorf("cannot resolve %v: %w", kind, resolver.ErrSchemaNotFound)
+	}
+	return modelschema.Resolve(func(name string) (*spec.Schema, bool) {
+		definition, ok := d.models[name]
+		return &definition.Schema, ok
+	}, name)
+}
 
 // onDemand is a resolver that is created by its first call.
 type onDemand func() resolver.SchemaResolver

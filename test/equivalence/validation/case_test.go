@@ -105,7 +105,7 @@ func ourBinding(manifest, old []byte, defaults defaulting) (field.ErrorList, err
 	return validation.ValidateValidatingAdmissionPolicyBindingUpdate(binding, oldBinding), nil
 }
 
-var ownFields = regexp.MustCompile(`^spec\.(policyType|bindingType|typeChecking|lookups.*|validations\[\d+\]\.(failurePolicy|fieldPath))$|^status\.observedCustomResources`)
+var ownFields = regexp.MustCompile(`^spec\.(policyType|bindingType|typeChecking|lookups.*|validations\[\d+\]\.(failurePolicy|fieldPath|scope.*))$|^status\.observedCustomResources`)
 
 // shared returns the errors in fields that Kubernetes has, too.
 func shared(errs field.ErrorList) field.ErrorList {

@@ -33,7 +33,7 @@ func TestWithGates(t *testing.T) {
 	admin := testserver.Start(t, t.TempDir(), "--audit-policy-file=testdata/audit-policy.yaml", "--max-policy-staleness=30s", "--audit-log-path="+log, admissionFiles(t, files),
 		"--feature-gates=CustomResourceConversionRules=true,CustomResourceDefaultExpressions=true,ValidatingAdmissionPolicySingleton=true,"+
 			"ValidatingAdmissionPolicyValidationFailurePolicy=true,ValidatingAdmissionPolicyFallbackBinding=true,"+
-			"AdmissionPolicyTypeEnforcement=true,AdmissionPolicyLookups=true,AdmissionPolicyRequestTime=true,AdmissionPolicyCauses=true,MutatingAdmissionPolicyInlineExpressions=true").Clients()
+			"AdmissionPolicyTypeEnforcement=true,AdmissionPolicyLookups=true,AdmissionPolicyRequestTime=true,AdmissionPolicyCauses=true,AdmissionPolicyExpressionScopes=true,MutatingAdmissionPolicyInlineExpressions=true").Clients()
 	t.Run("conversion rules", func(t *testing.T) { testConversionRules(t, admin) })
 	t.Run("apply across versions", func(t *testing.T) { testApply(t, admin) })
 	t.Run("default expressions", func(t *testing.T) { testDefaultExpressions(t, admin) })

@@ -24,7 +24,7 @@ var allGates = "--feature-gates=" + strings.Join([]string{
 	"ValidatingAdmissionPolicySingleton=true", "ValidatingAdmissionPolicyValidationFailurePolicy=true", "ValidatingAdmissionPolicyFallbackBinding=true",
 	"MutatingAdmissionPolicySingleton=true", "MutatingAdmissionPolicyFallbackBinding=true",
 	"AdmissionPolicyTypeEnforcement=true", "MutatingAdmissionPolicyInlineExpressions=true", "CustomResourceDefaultExpressions=true", "CustomResourceConversionRules=true",
-	"AdmissionPolicyLookups=true", "AdmissionPolicyRequestTime=true", "AdmissionPolicyCauses=true",
+	"AdmissionPolicyLookups=true", "AdmissionPolicyRequestTime=true", "AdmissionPolicyCauses=true", "AdmissionPolicyExpressionScopes=true",
 }, ",")
 
 // An object is a manifest at a path of the API.

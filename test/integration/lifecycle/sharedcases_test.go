@@ -73,6 +73,17 @@ spec: {policyName: caused, validationActions: [Deny]}`}},
 		probe:   configMap("caused"), before: `about a field","field":"data.size"}`, after: `about a field"}`,
 	},
 	{
+		field: "Validation.Scope",
+		objects: []object{{policiesPath + "validatingadmissionpolicies", `
+metadata: {name: scoped}
+spec:` + onConfigMaps("scoped") + `
+  validations: [{scope: {path: "metadata.labels[*]"}, expression: "self != 'scoped'", message: refused a label}]`}, {policiesPath + "validatingadmissionpolicybindings", `
+metadata: {name: scoped}
+spec: {policyName: scoped, validationActions: [Deny]}`}},
+		touched: policiesPath + "validatingadmissionpolicies/scoped",
+		probe:   configMap("scoped"), before: "refused a label", after: "undeclared reference to 'self'", refused: true,
+	},
+	{
 		field: "ValidatingAdmissionPolicySpec.TypeChecking",
 		objects: []object{{policiesPath + "validatingadmissionpolicies", `
 metadata: {name: enforced}

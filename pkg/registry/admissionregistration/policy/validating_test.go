@@ -35,6 +35,13 @@ func failurePolicies(each ...*v1.FailurePolicyType) change {
 	}
 }
 
+// scoped gives the policy a validation for the values at a path.
+func scoped(path string) change {
+	return func(obj policy.APIObject) {
+		obj.(*admissionregistration.ValidatingAdmissionPolicy).Spec.Validations = []v1.Validation{{Expression: "object != null", Scope: &v1.ScopedValues{Path: path}}}
+	}
+}
+
 // While the gate of a field is off, no write adds the field to an object that does not have it, and
 // no write loses a stored one.
 func TestFieldsOfValidatingGates(t *testing.T) {
@@ -64,6 +71,9 @@ func TestFieldsOfValidatingGates(t *testing.T) {
 		"failurePolicy, on: create":              {on: overrides, sent: demo(failurePolicies(ignore, nil)), want: demo(failurePolicies(ignore, nil)), wantGeneration: 1},
 		"failurePolicy, on: update":              {on: overrides, stored: demo(failurePolicies(nil)), sent: demo(failurePolicies(ignore)), want: demo(failurePolicies(ignore)), wantGeneration: 8},
 		"failurePolicy, on again: stored, kept":  {on: overrides, stored: demo(failurePolicies(ignore)), sent: demo(failurePolicies(ignore), label), want: demo(failurePolicies(ignore), label), wantGeneration: 7},
+		"scope, off: create":                     {sent: demo(scoped("spec")), want: demo(failurePolicies(nil)), wantGeneration: 1},
+		"scope, off: stored, kept":               {stored: demo(scoped("spec")), sent: demo(scoped("spec"), label), want: demo(scoped("spec"), label), wantGeneration: 7},
+		"scope, on: create":                      {on: features.AdmissionPolicyExpressionScopes, sent: demo(scoped("spec")), want: demo(scoped("spec")), wantGeneration: 1},
 		"lookups, off: create":                   {sent: demo(lookup("services", "Service")), want: demo(), wantGeneration: 1},
 		"lookups, off: stored, kept":             {stored: demo(lookup("services", "Service")), sent: demo(lookup("services", "Service"), expression("true")), want: demo(lookup("services", "Service"), expression("true")), wantGeneration: 8},
 		"lookups, on: create":                    {on: features.AdmissionPolicyLookups, sent: demo(lookup("services", "Service")), want: demo(lookup("services", "Service")), wantGeneration: 1},

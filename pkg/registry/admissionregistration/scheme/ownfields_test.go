@@ -41,7 +41,7 @@ func policy() *admissionregistration.ValidatingAdmissionPolicy {
 			PolicyType:    new(v1.SingletonPolicy),
 			TypeChecking:  new(v1.EnforcedTypeChecking),
 			FailurePolicy: new(v1.Fail),
-			Validations:   []v1.Validation{{Expression: "true", FailurePolicy: new(v1.Ignore)}, {Expression: "false", FieldPath: new("spec.replicas")}},
+			Validations:   []v1.Validation{{Expression: "true", FailurePolicy: new(v1.Ignore), Scope: &v1.ScopedValues{Type: "io.k8s.api.core.v1.Container"}}, {Expression: "false", Scope: &v1.ScopedValues{Path: "spec.rules[*].host"}}, {Expression: "false", FieldPath: new("spec.replicas")}},
 			Lookups:       lookups(),
 		},
 		Status: v1.ValidatingAdmissionPolicyStatus{ObservedGeneration: 2, ObservedCustomResources: observed()},
@@ -120,6 +120,7 @@ func bareMutatingPolicy() *admissionregistration.MutatingAdmissionPolicy {
 func barePolicy() *admissionregistration.ValidatingAdmissionPolicy {
 	bare := policy()
 	bare.Spec.PolicyType, bare.Spec.TypeChecking, bare.Spec.Validations[0].FailurePolicy = nil, nil, nil
+	bare.Spec.Validations[0].Scope, bare.Spec.Validations[1].Scope = nil, nil
 	bare.Status.ObservedCustomResources = nil
 	return bare
 }
@@ -231,7 +232,8 @@ func TestApplyConfigurations(t *testing.T) {
 		applyv1.Lookup().WithName("services").WithAPIVersion("v1").WithKind("Service"),
 	}
 	policySpec := applyv1.ValidatingAdmissionPolicySpec().WithPolicyType(v1.SingletonPolicy).WithTypeChecking(v1.EnforcedTypeChecking).WithFailurePolicy(v1.Fail).WithValidations(
-		applyv1.Validation().WithExpression("true").WithFailurePolicy(v1.Ignore), applyv1.Validation().WithExpression("false").WithFieldPath("spec.replicas")).
+		applyv1.Validation().WithExpression("true").WithFailurePolicy(v1.Ignore).WithScope(applyv1.ScopedValues().WithType("io.k8s.api.core.v1.Container")),
+		applyv1.Validation().WithExpression("false").WithScope(applyv1.ScopedValues().WithPath("spec.rules[*].host")), applyv1.Validation().WithExpression("false").WithFieldPath("spec.replicas")).
 		WithLookups(lookups...)
 	resources := []*applyv1.ObservedCustomResourceApplyConfiguration{
 		applyv1.ObservedCustomResource().WithGroup("rules.example.com").WithVersion("v1").WithKind("Limit").WithGeneration(3).WithUID("c0ffee"),

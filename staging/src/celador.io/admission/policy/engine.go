@@ -6,11 +6,13 @@ package policy
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"celador.io/admission/cel/expression"
 	"celador.io/admission/lookups"
 	"celador.io/admission/matching"
+	"celador.io/admission/modelschema"
 	"celador.io/admission/params"
 	"celador.io/admission/policyspec"
 )
@@ -32,8 +34,18 @@ type Config struct {
 	// Lookups gives access to the objects that policies look up. Without it, expressions that read a
 	// lookup fail.
 	Lookups lookups.Source
+	// Schemas gives access to the schemas of objects. Without it, validations fail whose scope is a
+	// type, or that compare the items of lists with old ones.
+	Schemas Schemas
 	// Authorizer answers expressions that read 'authorizer'. Without it, such expressions fail.
 	Authorizer authorizer.UnconditionalAuthorizer
+}
+
+// Schemas finds the schemas of kinds. Implementations are safe for concurrent use.
+type Schemas interface {
+	// Schema returns the schema of a kind, or an error if it is not known. It returns the same schema
+	// until the kind changes.
+	Schema(kind schema.GroupVersionKind) (*modelschema.Schema, error)
 }
 
 // APIObject is a policy or binding.

@@ -62,6 +62,8 @@ type Expression struct {
 	// PatchType is the patch type of the mutation, for role Patch. It is empty for other roles and
 	// for spec.mutations[].expression.
 	PatchType v1.PatchType
+	// Scope is that of the validation, for its expression and message. It is nil without one.
+	Scope *v1.ScopedValues
 }
 
 // FieldPath is the fieldPath of a validation.
@@ -103,7 +105,7 @@ func (p *Anatomy) Declarations(e *Expression) expression.Declarations {
 		return roles[Index].declarations
 	}
 	in := e.Role.Declarations(p.ParamKind != nil)
-	in.Lookups = len(p.Lookups) > 0
+	in.Lookups, in.Self = len(p.Lookups) > 0, e.Scope != nil
 	return in
 }
 
@@ -123,7 +125,7 @@ func (p *Anatomy) SameTypes(other *Anatomy) bool {
 	return same(p.TypeChecking, other.TypeChecking) && same(p.ParamKind, other.ParamKind) && same(p.MatchConstraints, other.MatchConstraints) && same(p.Lookups, other.Lookups) &&
 		slices.EqualFunc(p.Expressions, other.Expressions, func(a, b Expression) bool {
 			return a.Role == b.Role && a.Index == b.Index && a.Source == b.Source && a.PatchType == b.PatchType &&
-				(a.Role != Variable || a.Name == b.Name)
+				same(a.Scope, b.Scope) && (a.Role != Variable || a.Name == b.Name)
 		})
 }
 

@@ -47,6 +47,10 @@ const RequestTime Feature = "AdmissionPolicyRequestTime"
 // spec.validations[].fieldPath names (alpha). No KEP plans it.
 const Causes Feature = "AdmissionPolicyCauses"
 
+// ExpressionScopes lets validations be evaluated for each value of a type, or at a path, as
+// spec.validations[].scope says (KEP-3488, phase 2). It is alpha.
+const ExpressionScopes Feature = "AdmissionPolicyExpressionScopes"
+
 // Features is the set of enabled features. Nil means that none is enabled. A field that needs a
 // disabled feature is ignored.
 type Features map[Feature]bool
@@ -54,7 +58,7 @@ type Features map[Feature]bool
 // FeaturesOf returns the features that are enabled in gates.
 func FeaturesOf(gates interface{ Enabled(Feature) bool }) Features {
 	features := Features{}
-	for _, f := range []Feature{Singleton, ValidationFailurePolicy, FallbackBinding, MutatingSingleton, MutatingFallbackBinding, TypeEnforcement, InlineExpressions, Lookups, RequestTime, Causes} {
+	for _, f := range []Feature{Singleton, ValidationFailurePolicy, FallbackBinding, MutatingSingleton, MutatingFallbackBinding, TypeEnforcement, InlineExpressions, Lookups, RequestTime, Causes, ExpressionScopes} {
 		features[f] = gates.Enabled(f)
 	}
 	return features

@@ -48,6 +48,7 @@ func gatedFields(spec any) []gatedField {
 			path := specPath.Child("validations").Index(i)
 			fields = append(fields,
 				gated(ValidationFailurePolicy, path.Child("failurePolicy"), &spec.Validations[i].FailurePolicy),
+				gated(ExpressionScopes, path.Child("scope"), &spec.Validations[i].Scope),
 				gated(Causes, path.Child("fieldPath"), &spec.Validations[i].FieldPath))
 		}
 	case *v1.MutatingAdmissionPolicySpec:

@@ -22,6 +22,7 @@ func TestGatedFields(t *testing.T) {
 			"spec.typeChecking":                 policyspec.TypeEnforcement,
 			"spec.validations[0].failurePolicy": policyspec.ValidationFailurePolicy,
 			"spec.validations[0].fieldPath":     policyspec.Causes,
+			"spec.validations[0].scope":         policyspec.ExpressionScopes,
 			"spec.lookups":                      policyspec.Lookups,
 		})
 	})
@@ -75,7 +76,7 @@ func testGatedFields[S policyspec.Spec](t *testing.T, features map[string]policy
 	every := policyspec.Features{
 		policyspec.Singleton: true, policyspec.ValidationFailurePolicy: true, policyspec.FallbackBinding: true,
 		policyspec.MutatingSingleton: true, policyspec.MutatingFallbackBinding: true,
-		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true, policyspec.Lookups: true, policyspec.RequestTime: true, policyspec.Causes: true,
+		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true, policyspec.Lookups: true, policyspec.RequestTime: true, policyspec.Causes: true, policyspec.ExpressionScopes: true,
 	}
 	set, fields := full[S]()
 	gated := map[string]bool{}
@@ -199,7 +200,7 @@ func TestFeatures(t *testing.T) {
 	all := policyspec.Features{
 		policyspec.Singleton: true, policyspec.ValidationFailurePolicy: true, policyspec.FallbackBinding: true,
 		policyspec.MutatingSingleton: true, policyspec.MutatingFallbackBinding: true,
-		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true, policyspec.Lookups: true, policyspec.RequestTime: true, policyspec.Causes: true,
+		policyspec.TypeEnforcement: true, policyspec.InlineExpressions: true, policyspec.Lookups: true, policyspec.RequestTime: true, policyspec.Causes: true, policyspec.ExpressionScopes: true,
 	}
 	if diff := cmp.Diff(all, policyspec.FeaturesOf(gates(all))); diff != "" {
 		t.Errorf("features differ (-want +got):\n%s", diff)

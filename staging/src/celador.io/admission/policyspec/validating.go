@@ -25,9 +25,9 @@ func Validating(spec *v1.ValidatingAdmissionPolicySpec) *Anatomy {
 	p.addVariables(spec.Variables)
 	for i := range spec.Validations {
 		v, path := &spec.Validations[i], specPath.Child("validations").Index(i)
-		p.Expressions = append(p.Expressions, Expression{Role: Validation, Path: path.Child("expression"), Source: v.Expression, Index: i})
+		p.Expressions = append(p.Expressions, Expression{Role: Validation, Path: path.Child("expression"), Source: v.Expression, Index: i, Scope: v.Scope})
 		if v.MessageExpression != "" {
-			p.Expressions = append(p.Expressions, Expression{Role: Message, Path: path.Child("messageExpression"), Source: v.MessageExpression, Index: i})
+			p.Expressions = append(p.Expressions, Expression{Role: Message, Path: path.Child("messageExpression"), Source: v.MessageExpression, Index: i, Scope: v.Scope})
 		}
 		if v.FieldPath != nil {
 			p.FieldPaths = append(p.FieldPaths, FieldPath{Path: path.Child("fieldPath"), Source: *v.FieldPath})

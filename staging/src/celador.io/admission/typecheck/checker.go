@@ -148,6 +148,9 @@ func (c *Checker) check(policy *policyspec.Anatomy) *Result {
 			}
 		}
 	}
+	if result.coversAll(targets) {
+		checkScopes(policy, checked, result)
+	}
 	c.checkIndexes(policy, result)
 	checkFieldPaths(policy, checked, result.coversAll(targets), result)
 	return result

@@ -35,7 +35,8 @@ type Finding struct {
 	// Field is the field path of the expression, such as "spec.validations[0].expression".
 	Field string
 	// Type is the type of 'object' and 'oldObject', or of 'item' in the index of a lookup. It is
-	// empty if no type was checked: the errors are then those of every type.
+	// empty if the errors are those of every type: no type was checked, or no type has values in a
+	// scope.
 	Type schema.GroupVersionKind
 	// Params is the type of 'params' if the errors are about it: they go away when 'params' has
 	// dynamic type. Otherwise it is empty.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 
 	"celador.io/admission/cel/expression"
+	v1 "celador.io/api/admissionregistration/v1"
 )
 
 // scope holds the declarations with which the expressions of a policy are checked for objects of
@@ -27,7 +28,16 @@ type scope struct {
 	options      []cel.EnvOption
 	variables    expression.VariableTypes
 	// envs caches environments.
-	envs map[expression.Declarations]*cel.Env
+	envs map[declared]*cel.Env
+	// root is the type whose objects are checked.
+	root resolvedType
+}
+
+// declared is what an environment declares. values are the scope of 'self', or the zero value
+// without one.
+type declared struct {
+	expression.Declarations
+	values v1.ScopedValues
 }
 
 // newScope returns a scope without the policy's variables, which checkExpressions adds. If params
@@ -40,7 +50,8 @@ func (c *Checker) newScope(object resolvedType, params *resolvedType) *scope {
 		types:        table,
 		object:       objectType,
 		constructors: newConstructors(c.patchEnv.CELTypeProvider(), table, objectType),
-		envs:         map[expression.Declarations]*cel.Env{},
+		envs:         map[declared]*cel.Env{},
+		root:         object,
 	}
 	s.options = []cel.EnvOption{
 		cel.Variable(expression.Object, objectType),
@@ -60,13 +71,17 @@ func (c *Checker) newScope(object resolvedType, params *resolvedType) *scope {
 	return s
 }
 
-func (s *scope) env(in expression.Declarations) (*cel.Env, error) {
+func (s *scope) env(in declared) (*cel.Env, error) {
 	if env, ok := s.envs[in]; ok {
 		return env, nil
 	}
 	options, base := slices.Clip(s.options), s.checker.env
 	if in.Item {
 		options = []cel.EnvOption{cel.Variable(expression.Item, s.object)}
+	}
+	if in.Self {
+		self := s.types.selfOf(s.root, in.values)
+		options = append(options, cel.Variable(expression.Self, self), cel.Variable(expression.OldSelf, self), cel.Variable(expression.Path, cel.StringType))
 	}
 	if in.Authorizer {
 		options = append(options,
@@ -99,7 +114,13 @@ func (s *scope) check(e fieldExpression) (output *cel.Type, a assessment, err er
 	}
 	// The declarations are without 'params', because newScope declares it with the type of its
 	// schema.
-	in := e.Role.Declarations(false)
+	in := declared{Declarations: e.Role.Declarations(false)}
+	if e.Scope != nil {
+		in.Self, in.values = true, *e.Scope
+		if !s.root.has(e.Scope) {
+			return cel.DynType, a, nil // it is not evaluated for objects of the type
+		}
+	}
 	env, err := s.env(in)
 	if err != nil {
 		return nil, a, err

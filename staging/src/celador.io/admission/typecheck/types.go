@@ -6,6 +6,7 @@ package typecheck
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -45,6 +46,8 @@ var (
 type resolvedType struct {
 	kind   schema.GroupVersionKind
 	schema *spec.Schema
+	// models returns the models in the schema, by name. It is nil without a schema.
+	models func() map[string]*spec.Schema
 }
 
 func (c *Checker) resolve(kind schema.GroupVersionKind) (resolvedType, error) {
@@ -52,7 +55,7 @@ func (c *Checker) resolve(kind schema.GroupVersionKind) (resolvedType, error) {
 	if err == nil && s == nil {
 		err = fmt.Errorf("%v: %w", kind, resolver.ErrSchemaNotFound)
 	}
-	return resolvedType{kind, s}, err
+	return resolvedType{kind, s, sync.OnceValue(func() map[string]*spec.Schema { return modelsIn(s) })}, err
 }
 
 // findParams returns the type of 'params', or nil if the policy has no paramKind. If the type
@@ -117,7 +120,7 @@ func (c *Checker) metadataOnly(result *Result) resolvedType {
 	case !errors.Is(err, resolver.ErrSchemaNotFound):
 		result.omit(Unchecked{Field: constraintsField.String(), Kind: namespace.kind, Reason: reasonOf(err), Err: err})
 	}
-	return resolvedType{wildcardKind, &spec.Schema{SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{"object"}, Properties: map[string]spec.Schema{
+	return resolvedType{kind: wildcardKind, schema: &spec.Schema{SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{"object"}, Properties: map[string]spec.Schema{
 		"apiVersion": *spec.StringProperty(), "kind": *spec.StringProperty(), "metadata": metadata,
 	}}}}
 }

@@ -20,6 +20,7 @@ import (
 
 	"celador.io/admission/cel/expression"
 	"celador.io/admission/internal/activation"
+	"celador.io/admission/internal/locations"
 	"celador.io/admission/policy"
 	"celador.io/admission/policyspec"
 )
@@ -43,6 +44,9 @@ type paramResult struct {
 	// ignored counts the failures of match conditions and audit annotations that failurePolicy
 	// ignores.
 	ignored int
+	// located holds the value of Decision.Field of each violation, by the position of the validation.
+	// It is nil unless a validation has a scope.
+	located map[int]*locations.Location
 }
 
 type annotationResult struct {
@@ -123,7 +127,14 @@ func (p compiledPolicy) validate(ctx context.Context, memory *activation.Memory,
 	start := time.Now()
 	for i := range p.Body.validations {
 		v := &p.Body.validations[i]
-		value, err := v.Evaluate(series)
+		var value ref.Val
+		var err error
+		var at *locations.Location
+		if v.scope == nil {
+			value, err = v.Evaluate(series)
+		} else {
+			value, at, err = v.evaluateScoped(memory, series, s.Input)
+		}
 		// Comparing values of the type ref.Val takes several times as long.
 		if satisfied, _ := value.(types.Bool); err == nil && bool(satisfied) {
 			continue
@@ -133,6 +144,13 @@ func (p compiledPolicy) validate(ctx context.Context, memory *activation.Memory,
 		}
 		d := Decision{Index: i, Outcome: Denied, Elapsed: time.Since(start), Field: v.field}
 		start = start.Add(d.Elapsed)
+		if at != nil {
+			d.Field = at.Path()
+			if found.located == nil {
+				found.located = map[int]*locations.Location{}
+			}
+			found.located[i] = at
+		}
 		if err != nil {
 			d = failed(d, v.failurePolicy, err)
 		}
@@ -161,12 +179,13 @@ func (p compiledPolicy) explain(ctx context.Context, memory *activation.Memory, 
 			if series == nil {
 				series = memory.Continue(ctx, s, policyspec.Message, p.Variables)
 			}
+			memory.Locate(found.located[d.Index])
 			if computed, err = v.computedMessage.Evaluate(series); expression.IsFatal(err) {
 				p.failMessages(found, err)
 				return
 			}
 		}
-		d.Message, d.Reason = v.message(ctx, computed, err), *cmp.Or(v.Reason, &defaultReason)
+		d.Message, d.Reason = v.message(ctx, found.located[d.Index], computed, err), *cmp.Or(v.Reason, &defaultReason)
 	}
 }
 
@@ -178,13 +197,13 @@ func (p compiledPolicy) failMessages(found *paramResult, err error) {
 	violations := slices.Clone(found.violations)
 	found.violations = found.violations[:0]
 	for i := range found.validations {
-		d := Decision{Index: i}
+		d := Decision{Index: i, Field: p.Body.validations[i].field}
 		if len(violations) > 0 && violations[0].Index == i {
 			d, violations = violations[0], violations[1:]
 		}
 		if d.Outcome != Failed {
 			// Not wrapped, because Kubernetes counts this failure as invalid, not as out of budget.
-			d = failed(Decision{Index: i, Elapsed: d.Elapsed, Field: p.Body.validations[i].field}, p.FailurePolicy, fmt.Errorf("failed messageExpression: %v", err))
+			d = failed(Decision{Index: i, Elapsed: d.Elapsed, Field: d.Field}, p.FailurePolicy, fmt.Errorf("failed messageExpression: %v", err))
 		}
 		found.violations = append(found.violations, d)
 	}
@@ -192,8 +211,8 @@ func (p compiledPolicy) failMessages(found *paramResult, err error) {
 
 // message returns the message of a validation that is not satisfied: the value of messageExpression
 // if it is usable, otherwise the validation's message, otherwise a message that quotes the
-// expression. err is the error of messageExpression.
-func (v *validation) message(ctx context.Context, computed ref.Val, err error) string {
+// expression and names the value at which it is false, if there is a scope. err is the error of messageExpression.
+func (v *validation) message(ctx context.Context, at *locations.Location, computed ref.Val, err error) string {
 	logger := klog.FromContext(ctx).V(2)
 	switch text, isText := stringValue(computed); {
 	case err != nil:
@@ -208,6 +227,9 @@ func (v *validation) message(ctx context.Context, computed ref.Val, err error) s
 	}
 	if fixed := strings.TrimSpace(v.Message); fixed != "" {
 		return fixed
+	}
+	if at != nil {
+		return fmt.Sprintf("failed expression for %s: %s", at.Path(), strings.TrimSpace(v.Expression))
 	}
 	return "failed expression: " + strings.TrimSpace(v.Expression)
 }

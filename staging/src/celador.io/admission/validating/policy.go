@@ -28,6 +28,8 @@ type validation struct {
 	failurePolicy v1.FailurePolicyType
 	// field is the canonical text of fieldPath. It is empty without one.
 	field string
+	// scope is nil if the validation is evaluated for the object as a whole.
+	scope *scope
 }
 
 type annotation struct {
@@ -44,7 +46,7 @@ type compiledPolicy struct {
 // policy returns the policy of an object. It keeps a reference to the object.
 func (e *Engine) policy(p *v1.ValidatingAdmissionPolicy) *policy.Policy[Body] {
 	p = policyspec.Effective(p, func(p *v1.ValidatingAdmissionPolicy) *v1.ValidatingAdmissionPolicySpec { return &p.Spec }, e.Features)
-	spec := &p.Spec
+	spec, schemas := &p.Spec, e.Schemas
 	anatomy := policyspec.Validating(spec)
 	return policy.New(e.Compiler, p, anatomy, func(c *policy.Compilation) Body {
 		c.ReportAll(policyspec.DisabledExpressions(spec, e.Features))
@@ -52,6 +54,9 @@ func (e *Engine) policy(p *v1.ValidatingAdmissionPolicy) *policy.Policy[Body] {
 		for i := range spec.Validations {
 			v := &spec.Validations[i]
 			b.validations[i] = validation{Validation: v, failurePolicy: *cmp.Or(v.FailurePolicy, &anatomy.FailurePolicy), field: fieldOf(v)}
+			if v.Scope != nil {
+				b.validations[i].scope = newScope(v.Scope, schemas)
+			}
 		}
 		for e, compiled := range c.Expressions() {
 			switch e.Role {

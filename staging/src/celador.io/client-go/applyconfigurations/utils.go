@@ -65,6 +65,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &admissionregistrationv1.RuleApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("RuleWithOperations"):
 		return &admissionregistrationv1.RuleWithOperationsApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ScopedValues"):
+		return &admissionregistrationv1.ScopedValuesApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("StrategicMergePatch"):
 		return &admissionregistrationv1.StrategicMergePatchApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("TypeChecking"):

@@ -5,6 +5,7 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -20,8 +21,10 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"celador.io/admission/cel/schemaexpression"
+	"celador.io/admission/modelschema"
 	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	conversions "celador.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -32,6 +35,8 @@ import (
 type customResource struct {
 	*serving.ServedResource
 	crd *apiextensionsv1.CustomResourceDefinition
+	// schemas holds the schemas of the versions, by name.
+	schemas map[string]*modelschema.Schema
 }
 
 // CRDKind is the kind of CustomResourceDefinitions.
@@ -82,7 +87,7 @@ func (c *Cluster) serveCustom(ctx context.Context, crd *apiextensionsv1.CustomRe
 		return err
 	}
 	group := schema.GroupResource{Group: crd.Spec.Group, Resource: crd.Spec.Names.Plural}
-	c.customResources[group] = &customResource{built, crd}
+	c.customResources[group] = &customResource{built, crd, schemasOf(crd, c.objectMeta)}
 	return nil
 }
 
@@ -206,6 +211,47 @@ func (c *customVersion) handler(method string) (http.Handler, error) {
 	default:
 		return nil, fmt.Errorf("custom resources do not accept this operation on subresource %q", c.scope.Subresource)
 	}
+}
+
+// schemasOf returns the schemas of the versions of a CustomResourceDefinition, by name. objectMeta
+// returns the schema of metadata, or nil.
+func schemasOf(crd *apiextensionsv1.CustomResourceDefinition, objectMeta func() *spec.Schema) map[string]*modelschema.Schema {
+	found := make(map[string]*modelschema.Schema, len(crd.Spec.Versions))
+	for i := range crd.Spec.Versions {
+		version := &crd.Spec.Versions[i]
+		found[version.Name] = modelschema.New(func() (*spec.Schema, error) {
+			resolved := &spec.Schema{}
+			if version.Schema == nil || version.Schema.OpenAPIV3Schema == nil {
+				return resolved, nil
+			}
+			text, err := json.Marshal(version.Schema.OpenAPIV3Schema)
+			if err != nil {
+				return nil, err
+			}
+			if err := json.Unmarshal(text, resolved); err != nil {
+				return nil, err
+			}
+			if metadata := objectMeta(); metadata != nil {
+				resolved.SetProperty("metadata", *metadata)
+			}
+			return resolved, nil
+		})
+	}
+	return found
+}
+
+// Schema implements policy.Schemas for built-in types and for custom resources.
+func (c *Cluster) Schema(kind schema.GroupVersionKind) (*modelschema.Schema, error) {
+	for _, custom := range c.customResources {
+		if found := custom.schemas[kind.Version]; found != nil && custom.serves(kind.GroupKind()) {
+			return found, nil
+		}
+	}
+	known, ok := c.Base.schemas.Load(kind)
+	if !ok {
+		known, _ = c.Base.schemas.LoadOrStore(kind, modelschema.New(func() (*spec.Schema, error) { return c.backend.ResolveSchema(kind) }))
+	}
+	return known.(*modelschema.Schema), nil
 }
 
 // GetTypeConverter implements mutating.TypeConverters for built-in types and for custom resources.

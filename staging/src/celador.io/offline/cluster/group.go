@@ -154,6 +154,8 @@ type Base struct {
 	groups map[string]*group
 	// converters maps built-in kinds to functions that return their type converters.
 	converters sync.Map
+	// schemas maps built-in kinds to their *modelschema.Schema.
+	schemas sync.Map
 }
 
 // NewBase returns a base without clusters. If feature gates change, clusters need another base.

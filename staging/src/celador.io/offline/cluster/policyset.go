@@ -87,7 +87,7 @@ type described struct {
 // when a request needs them.
 func (c *Cluster) compile(compiler func(kind string) *expression.Compiler) (policySet, error) {
 	features, exclusions := c.backend.Features(), c.backend.Exclusions()
-	validatingConfig := validating.Config{Features: features, Namespaces: namespaces{}, Params: paramSource{c}, Lookups: newLookupSource(c), Authorizer: c.access}
+	validatingConfig := validating.Config{Features: features, Namespaces: namespaces{}, Params: paramSource{c}, Lookups: newLookupSource(c), Schemas: c, Authorizer: c.access}
 	mutatingConfig := mutating.Config{Config: validatingConfig, PluginName: MutatingKind, TypeConverters: c}
 	if compiler != nil {
 		mutatingConfig.Compiler, validatingConfig.Compiler = compiler(MutatingKind), compiler(ValidatingKind)

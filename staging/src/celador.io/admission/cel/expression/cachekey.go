@@ -22,6 +22,7 @@ func newCacheKey(scope programs.Digest, source string, in Declarations, origin e
 	d.Flag(in.Authorizer)
 	d.Flag(in.Patches)
 	d.Flag(in.Lookups)
+	d.Flag(in.Self)
 	d.Flag(in.Item)
 	d.Text(string(origin))
 	for _, t := range returns {

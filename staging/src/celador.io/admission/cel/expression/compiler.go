@@ -80,7 +80,12 @@ func newCompiler(base func() (*environment.EnvSet, error), lookups *apiservercel
 		c.envs[in] = sync.OnceValues(func() (*environment.EnvSet, error) { return declare(base, in, lookups) })
 	}
 	for i := range 16 {
-		add(Declarations{Params: i&1 > 0, Authorizer: i&2 > 0, Patches: i&4 > 0, Lookups: i&8 > 0})
+		in := Declarations{Params: i&1 > 0, Authorizer: i&2 > 0, Patches: i&4 > 0, Lookups: i&8 > 0}
+		add(in)
+		if !in.Patches {
+			in.Self = true
+			add(in)
+		}
 	}
 	add(Declarations{Item: true})
 	c.bare = sync.OnceValue(func() *Compiler { return c.Compose().Compiler })
@@ -161,6 +166,7 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	}
 	finds := in.Lookups && finds(ast.NativeRep())
 	program := &Program{output: ast.OutputType(), number: lastNumber.Add(1), perRequest: perRequest(ast.NativeRep()) && !finds, finds: finds}
+	program.readsOldSelf = in.Self && readsOldSelf(ast.NativeRep())
 	if in.Item {
 		program.CostLimit = maxIndexCost
 	}
@@ -240,6 +246,9 @@ func declare(base func() (*environment.EnvSet, error), in Declarations, lookups 
 	}
 	if in.Params {
 		variables = append(variables, cel.Variable(Params, cel.DynType))
+	}
+	if in.Self {
+		variables = append(variables, cel.Variable(Self, cel.DynType), cel.Variable(OldSelf, cel.DynType), cel.Variable(Path, cel.StringType))
 	}
 	if in.Authorizer {
 		variables = append(variables,

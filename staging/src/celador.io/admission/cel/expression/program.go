@@ -26,6 +26,8 @@ type Program struct {
 	// perRequest is set if the value is the same for all policies with equal variables, so that
 	// they may share it through Results.
 	perRequest bool
+	// readsOldSelf is set if the expression reads 'oldSelf'.
+	readsOldSelf bool
 	// finds is set if the expression calls list() or indexed() of a lookup.
 	finds bool
 	// recurring is set once two series of one request have evaluated the program, and is never
@@ -42,6 +44,9 @@ type Program struct {
 
 // Source returns the text of the expression.
 func (p *Program) Source() string { return p.Panics.Source }
+
+// ReadsOldSelf reports whether the expression reads 'oldSelf'.
+func (p *Program) ReadsOldSelf() bool { return p.readsOldSelf }
 
 // OutputType returns the static type of the result.
 func (p *Program) OutputType() *cel.Type { return p.output }

@@ -150,14 +150,24 @@ func identical(a, b ref.Val) bool {
 var lastNumber atomic.Uint32
 
 // perRequest reports whether an expression has the same value for all policies that have equal
-// variables: it does not read variables whose values depend on the policy, or on the role of the
-// expression.
+// variables: it does not read variables whose values depend on the policy, on the role of the
+// expression, or on the value in the object for which it is evaluated.
 func perRequest(checked *ast.AST) bool {
 	for _, reference := range checked.ReferenceMap() {
 		switch reference.Name {
-		case NamespaceObject, Params, Authorizer, RequestResource, Lookups:
+		case NamespaceObject, Params, Authorizer, RequestResource, Lookups, Self, OldSelf, Path:
 			return false
 		}
 	}
 	return true
+}
+
+// readsOldSelf reports whether an expression reads 'oldSelf'.
+func readsOldSelf(checked *ast.AST) bool {
+	for _, reference := range checked.ReferenceMap() {
+		if reference.Name == OldSelf {
+			return true
+		}
+	}
+	return false
 }

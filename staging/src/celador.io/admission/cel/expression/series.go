@@ -81,6 +81,14 @@ func (s *Series) End() {
 	s.values = s.values[:0]
 }
 
+// Charge charges units of cost to the budget of the series, for work that the caller does between
+// evaluations. It returns an error for which IsFatal returns true if the budget does not have them.
+// The caller must then not do the work.
+func (s *Series) Charge(units int) error {
+	s.budget.add(uint64(units))
+	return s.budget.charge()
+}
+
 // next returns an error if no further expression may be evaluated. It checks the context after
 // every celconfig.CheckFrequency expressions, as cel-go does for iterations of a comprehension, and
 // returns an error with the same text.

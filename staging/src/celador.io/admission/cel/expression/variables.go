@@ -15,6 +15,9 @@ const (
 	Variables       = "variables"
 	Lookups         = "lookups"
 	Item            = "item"
+	Self            = "self"
+	OldSelf         = "oldSelf"
+	Path            = "path"
 )
 
 // Declarations selects the optional variables that an expression may read. Object, OldObject,
@@ -29,6 +32,9 @@ type Declarations struct {
 	Patches bool
 	// Lookups declares 'lookups' with the lookups of Composition.DeclareLookups.
 	Lookups bool
+	// Self declares 'self', 'oldSelf' and 'path', for expressions with a scope. Patches is not set
+	// with it.
+	Self bool
 	// Item declares 'item', and no other variable. No other field is set with it.
 	Item bool
 }

@@ -7,9 +7,11 @@
 package activation
 
 import (
+	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/interpreter"
 
 	"celador.io/admission/cel/expression"
+	"celador.io/admission/internal/locations"
 	"celador.io/admission/policyspec"
 )
 
@@ -22,6 +24,9 @@ type Subject struct {
 	Params *ParamValue
 	// Lookups is nil if 'lookups' is not declared.
 	Lookups *Lookups
+	// Location is the value for which an expression with a scope is evaluated. It is nil if 'self' is
+	// not declared.
+	Location *locations.Location
 }
 
 // activation resolves names such as 'object' and 'request' to the values of a subject, for one
@@ -42,6 +47,8 @@ func (a *activation) ResolveName(name string) (any, bool) {
 		return a.Params.value(), true
 	case expression.Lookups:
 		return a.Lookups.value(), a.Lookups != nil
+	case expression.Self, expression.OldSelf, expression.Path:
+		return a.located(name)
 	case expression.Request:
 		if a.role == policyspec.MatchCondition {
 			return a.conditionRequestValue(), true
@@ -69,6 +76,21 @@ func (a *activation) LookupCosts() *expression.LookupCosts {
 		return nil
 	}
 	return &a.Lookups.costs
+}
+
+// located returns the variables of an expression with a scope. 'oldSelf' is null for a value without
+// an old one.
+func (a *activation) located(name string) (any, bool) {
+	switch {
+	case a.Location == nil:
+		return nil, false
+	case name == expression.Self:
+		return a.Location.Self, true
+	case name == expression.OldSelf:
+		return a.Location.OldSelf, true
+	default:
+		return types.String(a.Location.Path()), true
+	}
 }
 
 // Parent implements interpreter.Activation. It returns nil, because an activation has no parent.

@@ -131,3 +131,6 @@ func (in *Input) requestResourceVal() ref.Val {
 	}
 	return in.requestResource
 }
+
+// Objects returns the values of 'object' and 'oldObject', each of them nil for null.
+func (in *Input) Objects() (object, oldObject ref.Val) { return in.object, in.oldObject }

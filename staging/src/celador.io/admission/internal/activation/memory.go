@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"celador.io/admission/cel/expression"
+	"celador.io/admission/internal/locations"
 	"celador.io/admission/policyspec"
 )
 
@@ -36,6 +37,9 @@ func (m *Memory) Continue(ctx context.Context, subject Subject, role policyspec.
 	m.series.Share(subject.resultsFor(role))
 	return &m.series
 }
+
+// Locate sets the value for which the next expressions of the current series are evaluated.
+func (m *Memory) Locate(at *locations.Location) { m.activation.Location = at }
 
 // Clear ends the current series and drops all references to its values.
 func (m *Memory) Clear() {

@@ -264,10 +264,49 @@ type Validation struct {
 	// "spec.replicas" or "metadata.labels['example.com/team']". It starts at the
 	// object, in the version that expression reads. Items of lists cannot be named.
 	// It need not exist in the object, and has no effect on whether the request is
-	// denied. At most 1024 bytes. Alpha: requires the feature gate
+	// denied. At most 1024 bytes. Must not be set together with scope, with which
+	// the cause names the path of the value. Alpha: requires the feature gate
 	// AdmissionPolicyCauses.
 	// +optional
 	FieldPath *string `json:"fieldPath,omitempty" protobuf:"bytes,1002,opt,name=fieldPath"`
+
+	// scope names values inside 'object'. The expression is then evaluated once for
+	// each of them, and must be true for all. It may read, in addition to the
+	// variables above:
+	//
+	// - 'self': the value.
+	//
+	// - 'oldSelf': the same value in 'oldObject'. Items of lists of type map are
+	// the same if they have the same keys; other lists have no old items. An
+	// expression that reads 'oldSelf' is evaluated only for values that have one.
+	//
+	// - 'path': the path of the value, such as
+	// "spec.template.spec.containers[0]".
+	//
+	// messageExpression may read these, too, and 'oldSelf' is null there for values
+	// without an old one. The message is that of the first value for which the
+	// expression is false. A request to delete has no values. Alpha: requires the
+	// feature gate AdmissionPolicyExpressionScopes.
+	// +optional
+	Scope *ScopedValues `json:"scope,omitempty" protobuf:"bytes,1001,opt,name=scope"`
+}
+
+// ScopedValues selects values inside an object. Exactly one field must be set.
+// +structType=atomic
+type ScopedValues struct {
+	// type is the name of an OpenAPI model, such as
+	// "io.k8s.api.core.v1.Container". It selects all values of this type, wherever
+	// the schema of the object has them.
+	// +optional
+	Type string `json:"type,omitempty" protobuf:"bytes,1,opt,name=type"`
+
+	// path is the path of the values, such as "spec.rules[*].host". [*] stands for
+	// all items of a list, and for all values of a map. Names with other characters
+	// than letters, digits, '_', '-' and '$' are written in brackets and quotes,
+	// such as metadata.annotations['example.com/zone']. Values that are not set or
+	// null are left out.
+	// +optional
+	Path string `json:"path,omitempty" protobuf:"bytes,2,opt,name=path"`
 }
 
 // Variable is a named expression.

@@ -119,6 +119,11 @@ func (in RuleWithOperations) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ScopedValues) OpenAPIModelName() string {
+	return "io.k8s.api.admissionregistration.v1.ScopedValues"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in StrategicMergePatch) OpenAPIModelName() string {
 	return "io.k8s.api.admissionregistration.v1.StrategicMergePatch"
 }

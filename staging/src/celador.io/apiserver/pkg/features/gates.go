@@ -53,6 +53,10 @@ const AdmissionPolicyRequestTime = policyspec.RequestTime
 // causes of the response, also for policies without fieldPath. The field works like those above.
 const AdmissionPolicyCauses = policyspec.Causes
 
+// AdmissionPolicyExpressionScopes (alpha, off by default) lets validations be evaluated for each
+// value of a type or at a path, as package policyspec describes. It works like the gates above.
+const AdmissionPolicyExpressionScopes = policyspec.ExpressionScopes
+
 // notShipped are the stages of gates that Kubernetes does not have.
 var notShipped = featuregate.VersionedSpecs{{Version: version.MajorMinor(1, 37), Default: false, PreRelease: featuregate.Alpha}}
 
@@ -78,6 +82,7 @@ var gates = map[featuregate.Feature]featuregate.VersionedSpecs{
 	AdmissionPolicyLookups:                           notShipped,
 	AdmissionPolicyRequestTime:                       notShipped,
 	AdmissionPolicyCauses:                            notShipped,
+	AdmissionPolicyExpressionScopes:                  notShipped,
 }
 
 func init() {

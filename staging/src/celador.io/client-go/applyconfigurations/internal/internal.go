@@ -375,6 +375,16 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
     elementRelationship: atomic
+- name: io.k8s.api.admissionregistration.v1.ScopedValues
+  map:
+    fields:
+    - name: path
+      type:
+        scalar: string
+    - name: type
+      type:
+        scalar: string
+    elementRelationship: atomic
 - name: io.k8s.api.admissionregistration.v1.StrategicMergePatch
   map:
     fields:
@@ -552,6 +562,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: reason
       type:
         scalar: string
+    - name: scope
+      type:
+        namedType: io.k8s.api.admissionregistration.v1.ScopedValues
 - name: io.k8s.api.admissionregistration.v1.Variable
   map:
     fields:

@@ -76,6 +76,24 @@ type ValidationApplyConfiguration struct {
 	// denied. At most 1024 bytes. Alpha: requires the feature gate
 	// AdmissionPolicyCauses.
 	FieldPath *string `json:"fieldPath,omitempty"`
+	// scope names values inside 'object'. The expression is then evaluated once for
+	// each of them, and must be true for all. It may read, in addition to the
+	// variables above:
+	//
+	// - 'self': the value.
+	//
+	// - 'oldSelf': the same value in 'oldObject'. Items of lists of type map are
+	// the same if they have the same keys; other lists have no old items. An
+	// expression that reads 'oldSelf' is evaluated only for values that have one.
+	//
+	// - 'path': the path of the value, such as
+	// "spec.template.spec.containers[0]".
+	//
+	// messageExpression may read these, too, and 'oldSelf' is null there for values
+	// without an old one. The message is that of the first value for which the
+	// expression is false. A request to delete has no values. Alpha: requires the
+	// feature gate AdmissionPolicyExpressionScopes.
+	Scope *ScopedValuesApplyConfiguration `json:"scope,omitempty"`
 }
 
 // ValidationApplyConfiguration constructs a declarative configuration of the Validation type for use with
@@ -129,5 +147,13 @@ func (b *ValidationApplyConfiguration) WithFailurePolicy(value admissionregistra
 // If called multiple times, the FieldPath field is set to the value of the last call.
 func (b *ValidationApplyConfiguration) WithFieldPath(value string) *ValidationApplyConfiguration {
 	b.FieldPath = &value
+	return b
+}
+
+// WithScope sets the Scope field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Scope field is set to the value of the last call.
+func (b *ValidationApplyConfiguration) WithScope(value *ScopedValuesApplyConfiguration) *ValidationApplyConfiguration {
+	b.Scope = value
 	return b
 }

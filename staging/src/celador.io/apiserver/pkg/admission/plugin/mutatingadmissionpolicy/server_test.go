@@ -72,6 +72,7 @@ func newServer(t *testing.T, enabled, alpha bool, objects ...runtime.Object) *se
 		features.AdmissionPolicyLookups:                      {Default: alpha, PreRelease: featuregate.Alpha},
 		features.AdmissionPolicyCauses:                       {Default: alpha, PreRelease: featuregate.Alpha},
 
+		features.AdmissionPolicyExpressionScopes:                  {PreRelease: featuregate.Alpha},
 		features.ValidatingAdmissionPolicySingleton:               {PreRelease: featuregate.Alpha},
 		features.ValidatingAdmissionPolicyValidationFailurePolicy: {PreRelease: featuregate.Alpha},
 		features.ValidatingAdmissionPolicyFallbackBinding:         {PreRelease: featuregate.Alpha},

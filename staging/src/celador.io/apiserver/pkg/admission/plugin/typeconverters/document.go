@@ -5,7 +5,6 @@ package typeconverters
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -15,10 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/openapi"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
+	"celador.io/admission/modelschema"
 	"celador.io/admission/panics"
 )
 
@@ -45,22 +44,31 @@ type document struct {
 
 // A typeSet holds the types of a document. It is immutable.
 type typeSet struct {
+	// converter is nil if only schemas are wanted.
 	converter managedfields.TypeConverter
-	kinds     sets.Set[string]
+	// schemas holds the schemas of the kinds. They are nil if only the converter is wanted, so that
+	// the models, which take much memory, are dropped.
+	schemas map[string]*modelschema.Schema
 }
 
-func (t *typeSet) has(kind string) bool { return t != nil && t.kinds.Has(kind) }
+func (t *typeSet) has(kind string) bool {
+	if t == nil {
+		return false
+	}
+	_, ok := t.schemas[kind]
+	return ok
+}
 
 // newDocument returns a document that can be read until ctx ends. last is the previous document of
 // the group version, or nil. If last or an earlier state has been read, because requests needed it,
 // newDocument starts to read the new document at once, and the types of the earlier state are used
-// until then.
-func newDocument(ctx context.Context, version schema.GroupVersion, published openapi.GroupVersionWithContext, last *document) *document {
+// until then. want says what the types consist of.
+func newDocument(ctx context.Context, version schema.GroupVersion, published openapi.GroupVersionWithContext, want content, last *document) *document {
 	d := &document{url: published.ServerRelativeURL(), firstSeen: time.Now(), missingKinds: &missing{}, readDone: make(chan struct{})}
 	d.startRead = sync.OnceFunc(func() {
 		go func() {
 			defer close(d.readDone)
-			types, err := read(ctx, version, published)
+			types, err := read(ctx, version, published, want)
 			if err == nil {
 				d.types.Store(types)
 				d.previous.Store(nil)
@@ -137,7 +145,7 @@ func (d *document) failed() bool {
 	}
 }
 
-func read(ctx context.Context, version schema.GroupVersion, published openapi.GroupVersionWithContext) (types *typeSet, err error) {
+func read(ctx context.Context, version schema.GroupVersion, published openapi.GroupVersionWithContext, want content) (types *typeSet, err error) {
 	// Aggregated API servers and CRDs may serve malformed documents, on which parsing could panic.
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -151,35 +159,25 @@ func read(ctx context.Context, version schema.GroupVersion, published openapi.Gr
 	if err != nil {
 		return nil, err
 	}
-	// Most of a document describes paths, so only the schemas are decoded.
-	var content struct {
-		Components struct {
-			Schemas map[string]*spec.Schema `json:"schemas"`
-		} `json:"components"`
-	}
-	if err := json.Unmarshal(text, &content); err != nil {
-		return nil, err
-	}
-	converter, err := managedfields.NewTypeConverter(content.Components.Schemas, false)
+	models, err := modelschema.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	return &typeSet{converter, kindsOf(version, content.Components.Schemas)}, nil
-}
-
-// kindsOf returns the kinds of a group version that have a schema.
-func kindsOf(version schema.GroupVersion, schemas map[string]*spec.Schema) sets.Set[string] {
-	kinds := sets.New[string]()
-	for _, model := range schemas {
-		listed, _ := model.Extensions["x-kubernetes-group-version-kind"].([]any)
-		for _, entry := range listed {
-			// Malformed entries are skipped, as type converters do.
-			described, _ := entry.(map[string]any)
-			kind, _ := described["kind"].(string)
-			if described["group"] == version.Group && described["version"] == version.Version {
-				kinds.Insert(kind)
-			}
+	types = &typeSet{schemas: map[string]*modelschema.Schema{}}
+	if want == converters {
+		if types.converter, err = managedfields.NewTypeConverter(models, false); err != nil {
+			return nil, err
+		}
+	} else {
+		for _, model := range models {
+			modelschema.DropDescriptions(model)
 		}
 	}
-	return kinds
+	for kind, name := range models.Kinds(version) {
+		types.schemas[kind] = nil
+		if want == schemas {
+			types.schemas[kind] = modelschema.New(func() (*spec.Schema, error) { return models.Resolve(name) })
+		}
+	}
+	return types, nil
 }

@@ -57,7 +57,7 @@ func (s *PublishedSchemas) poll(ctx context.Context) {
 	cancel()
 	switch {
 	case err == nil:
-		documents = before.update(ctx, paths)
+		documents = before.update(ctx, s.want, paths)
 		s.missingVersions.deleteFunc(func(version any, first time.Time) bool {
 			return documents[version.(schema.GroupVersion)] != nil || time.Since(first) > missingVersionTTL
 		})

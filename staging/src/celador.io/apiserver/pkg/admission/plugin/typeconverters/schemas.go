@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package typeconverters provides the schemas of all kinds that a server serves, to merge apply
-// configurations with. It reads the server's OpenAPI documents when a request first needs them, and
+// configurations with, or to find the values of a type in objects. It reads the server's OpenAPI documents when a request first needs them, and
 // again when they change.
 package typeconverters
 
 import (
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -14,7 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/client-go/openapi"
 
+	"celador.io/admission/modelschema"
 	"celador.io/admission/mutating"
+	"celador.io/admission/policy"
 )
 
 const (
@@ -27,10 +30,20 @@ const (
 	maxReadWait = 5 * time.Second
 )
 
-// PublishedSchemas implements mutating.TypeConverters. It is safe for concurrent use.
+// content is what the types of a document consist of.
+type content int
+
+const (
+	converters content = iota
+	schemas
+)
+
+// PublishedSchemas implements mutating.TypeConverters, or policy.Schemas if NewSchemas made it. It is
+// safe for concurrent use.
 type PublishedSchemas struct {
 	client  openapi.ClientWithContext
 	builtIn func(schema.GroupVersion) bool
+	want    content
 
 	snapshot atomic.Pointer[snapshot]
 	// missingVersions holds the group versions for which requests have asked and that the server
@@ -41,7 +54,10 @@ type PublishedSchemas struct {
 	stopped       chan struct{}
 }
 
-var _ mutating.TypeConverters = &PublishedSchemas{}
+var (
+	_ mutating.TypeConverters = &PublishedSchemas{}
+	_ policy.Schemas          = &PublishedSchemas{}
+)
 
 // New returns converters that read the OpenAPI documents of a server once Run is called. builtIn
 // reports whether a group version is built in, so that no kinds are added to it while the server
@@ -57,6 +73,22 @@ func New(client openapi.Client, builtIn func(schema.GroupVersion) bool) *Publish
 	return s
 }
 
+// NewSchemas is like New, for callers of Schema instead of GetTypeConverter.
+func NewSchemas(client openapi.Client, builtIn func(schema.GroupVersion) bool) *PublishedSchemas {
+	s := New(client, builtIn)
+	s.want = schemas
+	return s
+}
+
+// Schema implements policy.Schemas. It waits as GetTypeConverter does.
+func (s *PublishedSchemas) Schema(kind schema.GroupVersionKind) (*modelschema.Schema, error) {
+	types := s.types(kind)
+	if !types.has(kind.Kind) {
+		return nil, errors.New("the server does not publish it in its OpenAPI documents, or they cannot be read")
+	}
+	return types.schemas[kind.Kind], nil
+}
+
 // GetTypeConverter implements mutating.TypeConverters.
 //
 // If the document of the group version has not been read, it waits for that, for maxReadWait at
@@ -68,14 +100,20 @@ func New(client openapi.Client, builtIn func(schema.GroupVersion) bool) *Publish
 // returns nil if the group version is not published, if its document could not be read, or if Run
 // ended before it was read.
 func (s *PublishedSchemas) GetTypeConverter(kind schema.GroupVersionKind) managedfields.TypeConverter {
-	types := s.snapshot.Load().types(kind.GroupVersion())
-	if !types.has(kind.Kind) {
-		types = s.await(kind)
-	}
+	types := s.types(kind)
 	if types == nil {
 		return nil
 	}
 	return types.converter
+}
+
+// types returns the types of the group version of a kind, or nil as GetTypeConverter does.
+func (s *PublishedSchemas) types(kind schema.GroupVersionKind) *typeSet {
+	types := s.snapshot.Load().types(kind.GroupVersion())
+	if !types.has(kind.Kind) {
+		types = s.await(kind)
+	}
+	return types
 }
 
 // await returns the types of the group version of a kind, or nil as GetTypeConverter does.

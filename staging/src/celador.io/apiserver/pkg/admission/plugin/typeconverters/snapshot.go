@@ -33,7 +33,7 @@ func (s *snapshot) types(version schema.GroupVersion) *typeSet {
 
 // update returns the documents at the given paths. It keeps documents that have not changed, unless
 // reading them has failed.
-func (s *snapshot) update(ctx context.Context, paths map[string]openapi.GroupVersionWithContext) map[schema.GroupVersion]*document {
+func (s *snapshot) update(ctx context.Context, want content, paths map[string]openapi.GroupVersionWithContext) map[schema.GroupVersion]*document {
 	documents := make(map[schema.GroupVersion]*document, len(paths))
 	for path, published := range paths {
 		version, ok := versionOf(path)
@@ -42,7 +42,7 @@ func (s *snapshot) update(ctx context.Context, paths map[string]openapi.GroupVer
 		}
 		d := s.documents[version]
 		if d == nil || d.url != published.ServerRelativeURL() || d.failed() {
-			d = newDocument(ctx, version, published, d)
+			d = newDocument(ctx, version, published, want, d)
 		}
 		documents[version] = d
 	}

@@ -76,7 +76,7 @@ func New(configFile io.Reader) (*Plugin, error) {
 		Manifests:    newLoader,
 		NewEngine: func(d *policyplugin.Dependencies) policyplugin.Engine[policy, binding, validating.Body] {
 			p.engine = validating.NewEngine(validating.Config{
-				Features: d.Features, Namespaces: d.Namespaces(), Params: d.Params(), Lookups: d.Lookups(), Authorizer: d.Authorizer,
+				Features: d.Features, Namespaces: d.Namespaces(), Params: d.Params(), Lookups: d.Lookups(), Schemas: d.Schemas(), Authorizer: d.Authorizer,
 			})
 			return p.engine
 		},

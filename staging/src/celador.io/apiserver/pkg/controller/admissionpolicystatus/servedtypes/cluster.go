@@ -12,6 +12,8 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	apiregistrationlisters "k8s.io/kube-aggregator/pkg/client/listers/apiregistration/v1"
 	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"celador.io/admission/modelschema"
 )
 
 // OfCluster returns the sources of types of a host outside of the API server: discovery and OpenAPI
@@ -31,7 +33,7 @@ func OfCluster(client discovery.DiscoveryInterface, services apiregistrationlist
 		Discovery:  client,
 		BuiltIn:    has(isBuiltIn),
 		Aggregated: has(isAggregated),
-		Schemas:    undescribed{&resolver.ClientDiscoveryResolver{Discovery: client}},
+		Schemas:    undescribed{documents{client}},
 		CRDs:       crds,
 	}
 }
@@ -46,22 +48,8 @@ func (u undescribed) ResolveSchema(kind schema.GroupVersionKind) (*spec.Schema, 
 	if err != nil {
 		return nil, err
 	}
-	dropDescriptions(found)
+	modelschema.DropDescriptions(found)
 	return found, nil
-}
-
-func dropDescriptions(s *spec.Schema) {
-	s.Description = ""
-	for name, property := range s.Properties {
-		dropDescriptions(&property)
-		s.Properties[name] = property
-	}
-	if s.Items != nil && s.Items.Schema != nil {
-		dropDescriptions(s.Items.Schema)
-	}
-	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
-		dropDescriptions(s.AdditionalProperties.Schema)
-	}
 }
 
 // CompactCRD removes from a CustomResourceDefinition what type checks do not read, descriptions and

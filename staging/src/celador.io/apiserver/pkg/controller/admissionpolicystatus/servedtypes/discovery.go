@@ -102,7 +102,7 @@ func (a aggregated) resources(ctx context.Context, version schema.GroupVersion) 
 func (a aggregated) schema(ctx context.Context, kind schema.GroupVersionKind) (*spec.Schema, error) {
 	// The request of another caller may be older than the change for which this one asks.
 	return share(ctx, &singleflight.Group{}, "schema of "+kind.String(), func() (*spec.Schema, error) {
-		return (&resolver.ClientDiscoveryResolver{Discovery: a.discovery}).ResolveSchema(kind)
+		return documents{a.discovery}.ResolveSchema(kind)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/cel/openapi/resolver"
 	"k8s.io/client-go/openapi"
 
 	"celador.io/admission/policy"
@@ -72,6 +73,9 @@ type Config struct {
 	// schemas the plugins read. No kinds are added to such a group version while the server runs.
 	// Nil means that there are none.
 	BuiltIn func(schema.GroupVersion) bool
+	// Schemas resolves the schemas of the kinds for which BuiltIn returns true, with the names of their
+	// models (package modelschema). Nil means that the schemas of OpenAPI are used for them, too.
+	Schemas resolver.SchemaResolver
 	// StoredObjects finds the objects that policies look up in the storage of the server itself. The
 	// plugins read the others with requests. Nil finds none.
 	StoredObjects lookupsource.Find

@@ -1,0 +1,150 @@
+// Copyright 2026 The Celador Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validating
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	v1 "celador.io/api/admissionregistration/v1"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"celador.io/admission/cel/expression"
+	"celador.io/admission/cel/rulepath"
+	"celador.io/admission/internal/activation"
+	"celador.io/admission/internal/locations"
+	"celador.io/admission/policy"
+)
+
+// scope finds the values for which a validation is evaluated. It is safe for concurrent use.
+type scope struct {
+	// model is the name of the type of the values. If it is empty, path leads to them.
+	model string
+	path  rulepath.Path
+	// plain finds the values at path without old items of lists.
+	plain *locations.Finder
+	// err is set if the API server that stored the policy accepts paths that this one does not.
+	err     error
+	schemas policy.Schemas
+	// finders holds a *keptFinder for each kind of objects for which the validation was evaluated.
+	finders sync.Map
+}
+
+// keptFinder is a finder of values in objects, and the number of the schema from which it was made.
+// It does not refer to the schema, which may be large and out of date.
+type keptFinder struct {
+	schema uint64
+	*locations.Finder
+}
+
+func newScope(declared *v1.ScopedValues, schemas policy.Schemas) *scope {
+	s := &scope{model: declared.Type, schemas: schemas}
+	if s.model == "" {
+		s.path, s.err = rulepath.ParseScope(declared.Path)
+		s.plain = locations.AtPath(s.path, nil)
+	}
+	return s
+}
+
+var errNoSchemas = errors.New("schemas are not available here")
+
+// finder returns the finder for objects of a kind. A path needs the schema only to find old items of
+// lists.
+func (s *scope) finder(kind schema.GroupVersionKind, readsOld bool) (*locations.Finder, error) {
+	if s.err != nil {
+		return nil, fmt.Errorf("scope: invalid path: %w", s.err)
+	}
+	if s.model == "" && !(readsOld && s.path.HasEach()) {
+		return s.plain, nil
+	}
+	if s.schemas == nil {
+		return nil, fmt.Errorf("scope: the schema of %v is not known: %w", kind, errNoSchemas)
+	}
+	found, err := s.schemas.Schema(kind)
+	if err != nil {
+		return nil, fmt.Errorf("scope: the schema of %v is not known: %w", kind, err)
+	}
+	if kept, ok := s.finders.Load(kind); ok && kept.(*keptFinder).schema == found.Number() {
+		return kept.(*keptFinder).Finder, nil
+	}
+	resolved, err := found.Resolve()
+	if err != nil {
+		return nil, fmt.Errorf("scope: the schema of %v is not known: %w", kind, err)
+	}
+	finder := s.newFinder(resolved)
+	s.finders.Store(kind, &keptFinder{found.Number(), finder})
+	return finder, nil
+}
+
+func (s *scope) newFinder(resolved *spec.Schema) *locations.Finder {
+	if s.model != "" {
+		return locations.OfType(s.model, resolved)
+	}
+	return locations.AtPath(s.path, resolved)
+}
+
+// errViolated ends the search for values after the first that does not satisfy the validation.
+var errViolated = errors.New("violated")
+
+// evaluateScoped evaluates the validation for each value in its scope until one does not satisfy it
+// or fails. It returns the result of the last evaluation and that value, which is nil if the result
+// is true or concerns no single value. series is the current series of memory.
+func (v *validation) evaluateScoped(memory *activation.Memory, series *expression.Series, in *activation.Input) (ref.Val, *locations.Location, error) {
+	if v.Err != nil {
+		_, err := v.Evaluate(series)
+		return nil, nil, err
+	}
+	object, old := in.Objects()
+	if object == nil {
+		return types.True, nil, nil
+	}
+	readsOld := v.Program.ReadsOldSelf()
+	if readsOld && old == nil {
+		return types.True, nil, nil
+	}
+	if !readsOld && (v.computedMessage.Absent() || v.computedMessage.Err != nil || !v.computedMessage.Program.ReadsOldSelf()) {
+		old = nil
+	}
+	finder, err := v.scope.finder(in.Target.Kind, old != nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer memory.Locate(nil)
+	var result ref.Val = types.True
+	var violated *locations.Location
+	var evaluationErr error
+	err = finder.Find(object, old, series.Charge, func(at *locations.Location) error {
+		if readsOld && at.OldSelf == nil {
+			return nil
+		}
+		memory.Locate(at)
+		result, evaluationErr = v.Evaluate(series)
+		if satisfied, _ := result.(types.Bool); evaluationErr == nil && bool(satisfied) {
+			return nil
+		}
+		violated = at.Clone()
+		return errViolated
+	})
+	switch {
+	case evaluationErr != nil:
+		return nil, violated, fmt.Errorf("%w, for %s", evaluationErr, describe(violated))
+	case err == nil || errors.Is(err, errViolated):
+		return result, violated, nil
+	case expression.IsFatal(err):
+		return nil, nil, fmt.Errorf("%w: the scope of the validation leads to too many values", err)
+	default:
+		return nil, nil, fmt.Errorf("scope: %w", err)
+	}
+}
+
+func describe(at *locations.Location) string {
+	if path := at.Path(); path != "" {
+		return path
+	}
+	return "the object"
+}
