@@ -124,6 +124,7 @@ func inBubble(t *testing.T, test func(*testing.T, *fixture)) {
 		f.Source = lookupsource.New(&f.discovery, f.client, f.find, f.served, stop)
 		test(t, f)
 		close(stop)
+		synctest.Wait() // a closed storage blocks its readers
 		f.stored.Shutdown()
 		synctest.Wait()
 	})
@@ -455,6 +456,7 @@ func TestTimeOfChanges(t *testing.T) {
 		if _, err := h.State(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait() // until the objects are watched
 		f.stored.Add(configMap("a"))
 		time.Sleep(time.Second)
 		f.stored.Delete(configMap("a"))
