@@ -38,10 +38,14 @@ var (
 )
 
 // discovery serves config maps, reviews and statuses, which cannot be watched, and limits if the field is set.
-type discovery struct{ limits, namespaced atomic.Bool }
+type discovery struct {
+	limits, namespaced atomic.Bool
+	calls              atomic.Int32
+}
 
 // ServerResourcesForGroupVersionWithContext implements paramsource.Discovery.
 func (d *discovery) ServerResourcesForGroupVersionWithContext(_ context.Context, version string) (*metav1.APIResourceList, error) {
+	d.calls.Add(1)
 	switch {
 	case version == "v1":
 		return &metav1.APIResourceList{APIResources: []metav1.APIResource{
@@ -120,6 +124,7 @@ func inBubble(t *testing.T, test func(*testing.T, *fixture)) {
 		f.Source = lookupsource.New(&f.discovery, f.client, f.find, f.served, stop)
 		test(t, f)
 		close(stop)
+		synctest.Wait() // a closed storage blocks its readers
 		f.stored.Shutdown()
 		synctest.Wait()
 	})
@@ -281,12 +286,16 @@ func TestReplacedResource(t *testing.T) {
 		if err != nil || state.Namespaced() {
 			t.Fatalf("got %v, %v, want objects without namespaces", state, err)
 		}
-		time.Sleep(time.Hour) // after which discovery is repeated seldom
+		// Discovery is repeated every ten seconds by then, and was three seconds ago or less.
+		begin := f.discovery.calls.Load()
+		for last := begin; f.discovery.calls.Load() < begin+20 || f.discovery.calls.Load() == last; time.Sleep(3 * time.Second) {
+			last = f.discovery.calls.Load()
+		}
 		(<-watched).Error(&apierrors.NewResourceExpired("the storage was replaced").ErrStatus)
 		synctest.Wait()
 		time.Sleep(time.Second)
 		f.discovery.namespaced.Store(true)
-		time.Sleep(2 * time.Second)
+		time.Sleep(4 * time.Second)
 		if state, err := h.State(t.Context()); err != nil || !state.Namespaced() {
 			t.Errorf("got %v, %v, want objects in namespaces", state, err)
 		}
@@ -447,6 +456,7 @@ func TestTimeOfChanges(t *testing.T) {
 		if _, err := h.State(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait() // until the objects are watched
 		f.stored.Add(configMap("a"))
 		time.Sleep(time.Second)
 		f.stored.Delete(configMap("a"))
