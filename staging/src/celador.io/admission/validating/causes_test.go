@@ -106,6 +106,10 @@ func TestCauses(t *testing.T) {
 				cause("'s' denied request: alone", "spec"), cause("'z' with binding 'b2' denied request: "+missing, ""),
 			},
 		},
+		"a default message": {
+			[]any{policy("p", about("", "spec")), policytest.Binding("b", "p")},
+			[]metav1.StatusCause{cause("'p' with binding 'b' denied request: failed expression: false", "spec")},
+		},
 		"a failed messageExpression": {
 			[]any{
 				policytest.Validating("p", v1.ValidatingAdmissionPolicySpec{Validations: []v1.Validation{{Expression: "false", FieldPath: new("spec"), MessageExpression: "string(object.spec.missing)", Message: "no"}}}), policytest.Binding("b", "p"),
