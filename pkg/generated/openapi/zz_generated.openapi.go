@@ -2028,7 +2028,7 @@ func schema_celadorio_api_admissionregistration_v1_Validation(ref common.Referen
 					},
 					"fieldPath": {
 						SchemaProps: spec.SchemaProps{
-							Description: "fieldPath is the field that the cause of a denial names, such as \"spec.replicas\" or \"metadata.labels['example.com/team']\". It starts at the object, in the version that expression reads. Items of lists cannot be named. It need not exist in the object, and has no effect on whether the request is denied. At most 1024 bytes. Alpha: requires the feature gate AdmissionPolicyCauses.",
+							Description: "fieldPath is the field that the cause of a denial names, such as \"spec.replicas\" or \"metadata.labels['example.com/team']\". It starts at the object, in the version that expression reads. Items of lists cannot be named. It need not exist in the object, and has no effect on whether the request is denied. At most 1024 bytes. Must not be set together with scope, with which the cause names the path of the value. Alpha: requires the feature gate AdmissionPolicyCauses.",
 							Type:        []string{"string"},
 							Format:      "",
 						},

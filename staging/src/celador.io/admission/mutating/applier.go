@@ -199,7 +199,7 @@ func (r *applier) failMutation(i *invocation, index int, err error) {
 	i.addOutcome(outcome)
 	r.fail(i.Policy, i.binding.Name(), message, reason)
 	failure := &r.result.Failures[len(r.result.Failures)-1]
-	failure.Stated = refused || m.reason != ""
+	failure.Refused, failure.Stated = refused, refused || m.reason != ""
 	var identity *identityError
 	failure.Ignored = failure.Ignored && !refused && !(errors.As(err, &identity) && identity.rejected)
 }

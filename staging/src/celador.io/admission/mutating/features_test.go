@@ -91,7 +91,7 @@ func TestFailuresOfSingletons(t *testing.T) {
 	on := policyspec.Features{policyspec.MutatingSingleton: true, policyspec.InlineExpressions: true}
 	refusing := singleton(policytest.Mutating("p", inline("false")))
 	_, result := mutateWith(t, on, refusing)
-	want := []mutating.Failure{{Policy: "p", Message: "expression evaluated to false", Reason: metav1.StatusReasonInvalid, Stated: true}}
+	want := []mutating.Failure{{Policy: "p", Message: "expression evaluated to false", Reason: metav1.StatusReasonInvalid, Stated: true, Refused: true}}
 	if diff := cmp.Diff(want, result.Failures); diff != "" {
 		t.Errorf("failures (-want +got):\n%s", diff)
 	}

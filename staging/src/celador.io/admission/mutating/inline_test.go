@@ -45,6 +45,10 @@ func failure(message string, reason metav1.StatusReason, stated bool) []mutating
 	return []mutating.Failure{{Policy: "p", Binding: "p", Message: message, Reason: reason, Stated: stated}}
 }
 
+func refusal(message string, reason metav1.StatusReason) []mutating.Failure {
+	return []mutating.Failure{{Policy: "p", Binding: "p", Message: message, Reason: reason, Stated: true, Refused: true}}
+}
+
 var unchanged = map[string]string{"a": "1"}
 
 // An inline expression changes the object if it returns patch operations, and refuses the request
@@ -59,9 +63,9 @@ func TestInlineExpressions(t *testing.T) {
 		`object.data.a == "2" ? null : JSONPatch{op: "remove", path: "/data/a"}`:                        {data: map[string]string{}},
 		`object.data.a == "1" ? [JSONPatch{op: "remove", path: "/data/a"}] : null`:                      {data: map[string]string{}},
 		`object.data.a == "1" ? null : [JSONPatch{op: "remove", path: "/data/a"}]`:                      {data: unchanged},
-		`object.data.a == "1" ? false : JSONPatch{op: "remove", path: "/data/a"}`:                       {data: unchanged, failures: failure("expression evaluated to false", metav1.StatusReasonInvalid, true)},
+		`object.data.a == "1" ? false : JSONPatch{op: "remove", path: "/data/a"}`:                       {data: unchanged, failures: refusal("expression evaluated to false", metav1.StatusReasonInvalid)},
 		`true`:  {data: unchanged},
-		`false`: {data: unchanged, failures: failure("expression evaluated to false", metav1.StatusReasonInvalid, true)},
+		`false`: {data: unchanged, failures: refusal("expression evaluated to false", metav1.StatusReasonInvalid)},
 		`object.data.missing == "1"`: {data: unchanged,
 			failures: failure(`expression 'object.data.missing == "1"' resulted in error: no such key: missing`, metav1.StatusReasonInvalid, false)},
 		`JSONPatch{op: "remove", path: "/data/missing"}`: {data: unchanged,
@@ -75,7 +79,7 @@ func TestInlineExpressions(t *testing.T) {
 // failurePolicy Ignore ignores errors of an inline expression, but not its refusal of a request.
 func TestRefusalIsNotIgnored(t *testing.T) {
 	for source, want := range map[string]mutating.Failure{
-		"false":                    {Message: "expression evaluated to false", Reason: metav1.StatusReasonInvalid, Stated: true},
+		"false":                    {Message: "expression evaluated to false", Reason: metav1.StatusReasonInvalid, Stated: true, Refused: true},
 		"object.data.missing == 1": {Message: "expression 'object.data.missing == 1' resulted in error: no such key: missing", Reason: metav1.StatusReasonInvalid, Ignored: true},
 	} {
 		want.Policy, want.Binding = "p", "p"
@@ -89,8 +93,8 @@ func TestMessageAndReason(t *testing.T) {
 		mutation v1.Mutation
 		want     []mutating.Failure
 	}{
-		"message":            {v1.Mutation{Expression: new("false"), Message: new("no")}, failure("no", metav1.StatusReasonInvalid, true)},
-		"reason":             {v1.Mutation{Expression: new("false"), Reason: new(metav1.StatusReasonForbidden)}, failure("expression evaluated to false", metav1.StatusReasonForbidden, true)},
+		"message":            {v1.Mutation{Expression: new("false"), Message: new("no")}, refusal("no", metav1.StatusReasonInvalid)},
+		"reason":             {v1.Mutation{Expression: new("false"), Reason: new(metav1.StatusReasonForbidden)}, refusal("expression evaluated to false", metav1.StatusReasonForbidden)},
 		"message of errors":  {v1.Mutation{Expression: new("object.data.b == '1'"), Message: new("no")}, failure("no", metav1.StatusReasonInvalid, false)},
 		"reason of errors":   {v1.Mutation{Expression: new("object.data.b == '1'"), Message: new("no"), Reason: new(metav1.StatusReasonForbidden)}, failure("no", metav1.StatusReasonForbidden, true)},
 		"of other mutations": {with(policytest.SetData("b", "object.data.b"), func(m *v1.Mutation) { m.Message = new("no b") }), failure("no b", metav1.StatusReasonInvalid, false)},

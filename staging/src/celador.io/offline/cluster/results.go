@@ -105,7 +105,7 @@ func (r *results) addMutations(p *PolicyRecord) {
 				continue
 			}
 			p.Failures = append(p.Failures, f)
-			if p.Effect = Failed; f.Stated {
+			if p.Effect = Failed; f.Refused {
 				p.Effect = Denied
 			}
 		}

@@ -72,7 +72,7 @@ func Violations(records []cluster.PolicyRecord) []Violation {
 			found = append(found, Violation{
 				Policy: record.Policy, Binding: record.Binding, Validation: -1,
 				Message: failure.Message, Reason: failure.Reason,
-				Failed: !failure.Stated, Ignored: failure.Ignored, Enforced: !failure.Ignored,
+				Failed: !failure.Refused, Ignored: failure.Ignored, Enforced: !failure.Ignored,
 			})
 		}
 	}

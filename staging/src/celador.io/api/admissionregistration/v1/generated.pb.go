@@ -2654,12 +2654,12 @@ func (m *Validation) Size() (n int) {
 		l = len(*m.FailurePolicy)
 		n += 2 + l + sovGenerated(uint64(l))
 	}
-	if m.FieldPath != nil {
-		l = len(*m.FieldPath)
-		n += 2 + l + sovGenerated(uint64(l))
-	}
 	if m.Scope != nil {
 		l = m.Scope.Size()
+		n += 2 + l + sovGenerated(uint64(l))
+	}
+	if m.FieldPath != nil {
+		l = len(*m.FieldPath)
 		n += 2 + l + sovGenerated(uint64(l))
 	}
 	return n
@@ -3190,8 +3190,8 @@ func (this *Validation) String() string {
 		`Reason:` + valueToStringGenerated(this.Reason) + `,`,
 		`MessageExpression:` + fmt.Sprintf("%v", this.MessageExpression) + `,`,
 		`FailurePolicy:` + valueToStringGenerated(this.FailurePolicy) + `,`,
-		`FieldPath:` + valueToStringGenerated(this.FieldPath) + `,`,
 		`Scope:` + strings.Replace(this.Scope.String(), "ScopedValues", "ScopedValues", 1) + `,`,
+		`FieldPath:` + valueToStringGenerated(this.FieldPath) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -8566,39 +8566,6 @@ func (m *Validation) Unmarshal(dAtA []byte) error {
 			s := FailurePolicyType(dAtA[iNdEx:postIndex])
 			m.FailurePolicy = &s
 			iNdEx = postIndex
-		case 1002:
-			if wireType != 2 {
-				return fmt.Errorf("proto: wrong wireType = %d for field FieldPath", wireType)
-			}
-			var stringLen uint64
-			for shift := uint(0); ; shift += 7 {
-				if shift >= 64 {
-					return ErrIntOverflowGenerated
-				}
-				if iNdEx >= l {
-					return io.ErrUnexpectedEOF
-				}
-				b := dAtA[iNdEx]
-				iNdEx++
-				stringLen |= uint64(b&0x7F) << shift
-				if b < 0x80 {
-					break
-				}
-			}
-			intStringLen := int(stringLen)
-			if intStringLen < 0 {
-				return ErrInvalidLengthGenerated
-			}
-			postIndex := iNdEx + intStringLen
-			if postIndex < 0 {
-				return ErrInvalidLengthGenerated
-			}
-			if postIndex > l {
-				return io.ErrUnexpectedEOF
-			}
-			s := string(dAtA[iNdEx:postIndex])
-			m.FieldPath = &s
-			iNdEx = postIndex
 		case 1001:
 			if wireType != 2 {
 				return fmt.Errorf("proto: wrong wireType = %d for field Scope", wireType)
@@ -8634,6 +8601,39 @@ func (m *Validation) Unmarshal(dAtA []byte) error {
 			if err := m.Scope.Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
 				return err
 			}
+			iNdEx = postIndex
+		case 1002:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field FieldPath", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			s := string(dAtA[iNdEx:postIndex])
+			m.FieldPath = &s
 			iNdEx = postIndex
 		default:
 			iNdEx = preIndex

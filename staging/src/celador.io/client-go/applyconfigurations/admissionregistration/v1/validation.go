@@ -73,7 +73,8 @@ type ValidationApplyConfiguration struct {
 	// "spec.replicas" or "metadata.labels['example.com/team']". It starts at the
 	// object, in the version that expression reads. Items of lists cannot be named.
 	// It need not exist in the object, and has no effect on whether the request is
-	// denied. At most 1024 bytes. Alpha: requires the feature gate
+	// denied. At most 1024 bytes. Must not be set together with scope, with which
+	// the cause names the path of the value. Alpha: requires the feature gate
 	// AdmissionPolicyCauses.
 	FieldPath *string `json:"fieldPath,omitempty"`
 	// scope names values inside 'object'. The expression is then evaluated once for
