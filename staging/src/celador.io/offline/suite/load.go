@@ -231,7 +231,9 @@ func (l *loader) request(path string, spec *Request) *cluster.Request {
 		}
 	}
 	if spec.Time != nil {
-		request.Time = spec.Time.Time
+		if request.Time = spec.Time.Time; request.Time.IsZero() {
+			l.fail(path+".time", "must be later than the year 1, such as 2026-11-28T21:30:00Z")
+		}
 	}
 	if u := spec.UserInfo; u != nil {
 		info := &user.DefaultInfo{Name: u.Username, UID: u.UID, Groups: u.Groups, Extra: map[string][]string{}}

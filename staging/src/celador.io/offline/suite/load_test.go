@@ -128,12 +128,12 @@ cases:
   request: {operation: CONNECT}
   expect: {decision: NoMatch}
 - name: resource without version
-  request: {object: pod.yaml, resource: {resource: pods}}
+  request: {object: pod.yaml, resource: {resource: pods}, time: "0001-01-01T00:00:00Z"}
   expect: {decision: NoMatch}
 `, []string{
 			`suite.yaml:5: cases[0].request.operation: unknown operation "create", want CREATE`, "suite.yaml:8: cases[1].request.object: required: an UPDATE sends",
 			"suite.yaml:11: cases[2].request.object: a DELETE sends no object", "suite.yaml:11: cases[2].request.oldObject: required",
-			"suite.yaml:14: cases[3].request.resource: required", "suite.yaml:17: cases[4].request.resource: version and resource",
+			"suite.yaml:14: cases[3].request.resource: required", "suite.yaml:17: cases[4].request.resource: version and resource", "suite.yaml:17: cases[4].request.time: must be later",
 		}},
 		{"expectations", header + `cases:
 - name: unknown decision

@@ -123,10 +123,13 @@ func (e *extent) addObject(object *constructed.Object) bool {
 
 // addConverted adds a field of a constructed object, or an element of a list or a map that holds no
 // CEL values itself, such as a concatenation. A constructed object counts conversionsOfNested times
-// there, as often as a conversion to a Go value converts it.
+// there, also in an optional, as often as a conversion to a Go value converts it.
 func (e *extent) addConverted(v ref.Val) bool {
-	times := 1
-	if _, nested := v.(*constructed.Object); nested {
+	times, held := 1, v
+	for optional, ok := held.(*types.Optional); ok && optional.HasValue(); optional, ok = held.(*types.Optional) {
+		held = optional.GetValue()
+	}
+	if _, nested := held.(*constructed.Object); nested {
 		times = conversionsOfNested
 	}
 	for range times {
