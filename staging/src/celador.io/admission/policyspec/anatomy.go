@@ -93,11 +93,6 @@ func (e *Expression) CheckType(output *cel.Type) error {
 	return nil
 }
 
-// ReadsRequestTime reports whether the expression reads request.time. An index reads no request.
-func (e *Expression) ReadsRequestTime() bool {
-	return e.Role != Index && expression.ReadsRequestTime(e.Source)
-}
-
 // Declarations returns the optional variables and types that the expression e of p is compiled
 // with.
 func (p *Anatomy) Declarations(e *Expression) expression.Declarations {

@@ -87,13 +87,7 @@ func gatedExpressions(spec any) []*Expression {
 	default:
 		return nil
 	}
-	var found []*Expression
-	for i := range policy.Expressions {
-		if e := &policy.Expressions[i]; e.ReadsRequestTime() {
-			found = append(found, e)
-		}
-	}
-	return found
+	return requestTimeReads(policy)
 }
 
 // InUse returns the enabled features and those that the stored spec uses, in a field or in an

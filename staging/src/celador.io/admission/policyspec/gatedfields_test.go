@@ -237,6 +237,15 @@ func TestGatedExpressions(t *testing.T) {
 		}
 	}
 	mutating := &v1.MutatingAdmissionPolicySpec{Mutations: []v1.Mutation{{PatchType: v1.PatchTypeJSONPatch, JSONPatch: &v1.JSONPatch{Expression: "[JSONPatch{op: 'add', path: '/a', value: string(request.time)}]"}}}}
+	// with returns a policy with a variable r, and lookups that its validation reads.
+	with := func(variable, validation string) *v1.ValidatingAdmissionPolicySpec {
+		return &v1.ValidatingAdmissionPolicySpec{
+			ParamKind:   &v1.ParamKind{APIVersion: "v1", Kind: "ConfigMap"},
+			Lookups:     []v1.Lookup{{Name: "pods"}},
+			Variables:   []v1.Variable{{Name: "r", Expression: variable}},
+			Validations: []v1.Validation{{Expression: validation + " && lookups.pods.list().size() == 0 && params.data.a == request.name"}},
+		}
+	}
 	on := policyspec.Features{policyspec.RequestTime: true}
 	for name, test := range map[string]struct {
 		errs field.ErrorList
@@ -248,6 +257,11 @@ func TestGatedExpressions(t *testing.T) {
 		"validating, one":                   {policyspec.Disabled(validating("true"), nil), []string{"spec.validations[0].messageExpression"}},
 		"validating, stored with it":        {policyspec.Disabled(validating(source), policyspec.InUse(validating(source), nil)), nil},
 		"validating, fields to drop":        {policyspec.DisabledFields(validating(source), nil), nil},
+		"in a macro":                        {policyspec.DisabledExpressions(with("object", "[request].all(r, r.time > timestamp(0))"), nil), []string{"spec.validations[0].expression"}},
+		"in a variable":                     {policyspec.DisabledExpressions(with("(true ? request : request).time", "variables.r > timestamp(0)"), nil), []string{"spec.variables[0].expression"}},
+		"in a macro, stored with it":        {policyspec.DisabledExpressions(with("object", "[request][0].time > timestamp(0)"), policyspec.InUse(with("object", "[request].all(r, has(r.time))"), nil)), nil},
+		"another time":                      {policyspec.DisabledExpressions(with("object", "object.time == request.name && object.spec.time == 1 && variables.r.time == 1"), nil), nil},
+		"a variable, which is dynamic":      {policyspec.DisabledExpressions(with("request", "variables.r.time > timestamp(0)"), nil), nil},
 		"mutating, off":                     {policyspec.DisabledExpressions(mutating, nil), []string{"spec.mutations[0].jsonPatch.expression"}},
 		"mutating, on":                      {policyspec.DisabledExpressions(mutating, on), nil},
 		"binding, which has no expressions": {policyspec.DisabledExpressions(&v1.MutatingAdmissionPolicyBindingSpec{}, nil), nil},

@@ -33,7 +33,7 @@ manifests:
   spec:
     matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [UPDATE], resources: [configmaps]}]}
     matchConditions: [{name: named, expression: "object.metadata.name != 'exempt'"}]
-    validations: [{expression: "request.time.getDayOfWeek() < 5", messageExpression: "'frozen at ' + string(request.time)"}]
+    validations: [{expression: "[request].all(r, r.time.getDayOfWeek() < 5)", messageExpression: "'frozen at ' + string(request.time)"}]
 - apiVersion: admissionregistration.k8s.io/v1
   kind: ValidatingAdmissionPolicyBinding
   metadata: {name: v}

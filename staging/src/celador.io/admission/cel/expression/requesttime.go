@@ -5,76 +5,54 @@ package expression
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
-	"k8s.io/apiserver/pkg/cel/environment"
+	"github.com/google/cel-go/common/types"
+	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 
 	"celador.io/admission/cel/internal/syntax"
-	"celador.io/admission/cel/parser"
 )
 
 // RequestTime is the field of 'request' with the time at which the server received the request.
 const RequestTime = "time"
 
-// storedSyntax parses what stored expressions may contain.
-var storedSyntax = sync.OnceValues(func() (*parser.Parser, error) {
-	env, err := parser.BoundMacros(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).StoredExpressionsEnv())
-	if err != nil {
-		return nil, err
-	}
-	return parser.New(env), nil
-})
+var requestType = plugincel.BuildRequestType().TypeName()
 
-// ReadsRequestTime reports whether an expression selects request.time. It does not find reads of
-// dynamic values, such as dyn(request).time. Expressions that cannot be parsed read nothing.
-func ReadsRequestTime(source string) bool {
-	if !strings.Contains(source, Request) || !strings.Contains(source, RequestTime) {
-		return false
-	}
-	p, err := storedSyntax()
-	if err != nil {
-		return false
-	}
-	parsed, issues := p.Parse(source)
-	if issues.Err() != nil {
-		return false
-	}
-	return readsRequestTime(parsed.NativeRep().Expr(), false)
+// MayReadRequestTime reports whether the program of an expression can read request.time, by its
+// text alone. No variable of a policy keeps the type of 'request', so each expression that reads
+// request.time contains both names.
+func MayReadRequestTime(source string) bool {
+	return strings.Contains(source, Request) && strings.Contains(source, RequestTime)
 }
 
-// readsRequestTime is ReadsRequestTime for a part of an expression. shadowed is set if the part is
-// in the scope of a macro's variable with the name 'request'.
-func readsRequestTime(e ast.Expr, shadowed bool) bool {
-	isRequest := func(operand ast.Expr) bool {
-		return syntax.IsIdent(operand, "."+Request) || !shadowed && syntax.IsIdent(operand, Request)
+// readsRequestTime reports whether an expression selects, tests or sets the field RequestTime of a
+// value with the type of 'request'. It decides by the checked types, because 'request' can reach
+// a selection in many ways, such as through an item of a list or the variable of a macro.
+func readsRequestTime(checked *ast.AST) bool {
+	isRequest := func(e ast.Expr) bool {
+		t := checked.GetType(e.ID())
+		if syntax.IsOptional(t) && len(t.Parameters()) == 1 {
+			t = t.Parameters()[0]
+		}
+		return t.Kind() == types.StructKind && t.TypeName() == requestType
 	}
-	anyOf := func(shadowed bool, parts ...ast.Expr) bool {
-		for _, part := range parts {
-			if readsRequestTime(part, shadowed) {
-				return true
+	return syntax.Contains(checked.Expr(), func(e ast.Expr) bool {
+		switch e.Kind() {
+		case ast.SelectKind:
+			return e.AsSelect().FieldName() == RequestTime && isRequest(e.AsSelect().Operand())
+		case ast.CallKind:
+			if args := syntax.Args(e, operators.OptSelect, 2); args != nil {
+				name, _ := syntax.Text(args[1])
+				return name == RequestTime && isRequest(args[0])
+			}
+		case ast.StructKind:
+			for _, field := range e.AsStruct().Fields() {
+				if field.AsStructField().Name() == RequestTime && isRequest(e) {
+					return true
+				}
 			}
 		}
 		return false
-	}
-	switch e.Kind() {
-	case ast.SelectKind:
-		selected := e.AsSelect()
-		return selected.FieldName() == RequestTime && isRequest(selected.Operand()) || anyOf(shadowed, selected.Operand())
-	case ast.CallKind:
-		if args := syntax.Args(e, operators.OptSelect, 2); args != nil && isRequest(args[0]) {
-			if name, _ := syntax.Text(args[1]); name == RequestTime {
-				return true
-			}
-		}
-		call := e.AsCall()
-		return call.IsMemberFunction() && anyOf(shadowed, call.Target()) || anyOf(shadowed, call.Args()...)
-	case ast.ComprehensionKind:
-		c := e.AsComprehension()
-		inner := shadowed || c.IterVar() == Request || c.IterVar2() == Request || c.AccuVar() == Request
-		return anyOf(shadowed, c.IterRange(), c.AccuInit()) || anyOf(inner, c.LoopCondition(), c.LoopStep()) ||
-			anyOf(shadowed || c.AccuVar() == Request, c.Result())
-	}
-	return anyOf(shadowed, syntax.Parts(e)...)
+	})
 }

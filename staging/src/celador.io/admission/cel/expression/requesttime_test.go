@@ -13,25 +13,48 @@ import (
 
 func TestReadsRequestTime(t *testing.T) {
 	for source, want := range map[string]bool{
-		"request.time < timestamp('2027-01-01T00:00:00Z')":              true,
-		".request.time.getHours() == 1":                                 true,
-		"has(request.time)":                                             true,
-		"request.?time.hasValue()":                                      true,
-		"object.spec.list.all(x, request.time > timestamp(x))":          true,
-		"[request.time].size() == 1":                                    true,
-		"{'a': request.time}.size() == 1":                               true,
-		"[1].all(request, .request.time > timestamp('2027-01-01'))":     true,
-		"[request.time].all(request, true)":                             true,
-		"object.spec.time == 'request'":                                 false,
-		"request.name == 'time'":                                        false,
-		"object.request.time == 'a'":                                    false,
-		"object.spec.requests.all(request, request.time != '')":         false,
-		"object.?spec.optMap(request, request.time == 'x')":             false,
-		"dyn(request).time == dyn(request).time":                        false,
-		"request.time ==":                                               false,
-		"object.spec.list.transformList(i, request, request.time == i)": false,
+		"request.time < timestamp('2027-01-01T00:00:00Z')":                true,
+		".request.time.getHours() == 1":                                   true,
+		"request.`time`.getHours() == 1":                                  true,
+		"has(request.time)":                                               true,
+		"request.?time.hasValue()":                                        true,
+		"object.spec.list.all(x, request.time > timestamp(x))":            true,
+		"[request.time].size() == 1":                                      true,
+		"{'a': request.time}.size() == 1":                                 true,
+		"[1].all(request, .request.time > timestamp(0))":                  true,
+		"[request.time].all(request, true)":                               true,
+		"[request].all(r, r.time > timestamp(0))":                         true,
+		"[request].exists(r, has(r.time))":                                true,
+		"[request].all(request, request.time > timestamp(0))":             true,
+		"[request].map(r, [r])[0][0].time > timestamp(0)":                 true,
+		"[request][0].time > timestamp(0)":                                true,
+		"[request][?0].time.hasValue()":                                   true,
+		"{'r': request}.r.time > timestamp(0)":                            true,
+		"(true ? request : request).time > timestamp(0)":                  true,
+		"optional.of(request).time.hasValue()":                            true,
+		"optional.of(request).?time.hasValue()":                           true,
+		"optional.of(request).orValue(request).time > timestamp(0)":       true,
+		"optional.of(request).optMap(r, r.time).hasValue()":               true,
+		"kubernetes.AdmissionRequest{time: timestamp(0)} == request":      true,
+		"kubernetes.AdmissionRequest{name: 'time'} == request":            false,
+		"object.time == request.name":                                     false,
+		"object.spec.time == 'request'":                                   false,
+		"[object].all(r, r.time == request.name)":                         false,
+		"[object, dyn(request)].all(r, r.time == 1)":                      false,
+		"{'time': request}.time.name == 'a'":                              false,
+		"request.name == 'time'":                                          false,
+		"object.request.time == 'a'":                                      false,
+		"object.spec.requests.all(request, request.time != '')":           false,
+		"object.?spec.optMap(request, request.time == 'x').hasValue()":    false,
+		"dyn(request).time == dyn(request).time":                          false,
+		"object.l.transformList(i, request, request.time == i) == [true]": false,
 	} {
-		if got := expression.ReadsRequestTime(source); got != want {
+		program, err := expression.Default().Compile(source, nothing, fresh, cel.BoolType)
+		if err != nil {
+			t.Errorf("%s: %v", source, err)
+			continue
+		}
+		if got := program.ReadsRequestTime(); got != want {
 			t.Errorf("%s reads request.time: %t, want %t", source, got, want)
 		}
 	}
