@@ -34,11 +34,19 @@ const (
 	// stateTimeout is how long requests wait for the objects of a kind, and latestTimeout how long
 	// they wait for the latest objects, as long as a watch cache waits for a revision.
 	stateTimeout, latestTimeout = time.Second, 3 * time.Second
+	// maxFailing is how long objects are used that cannot be read any more. That a server starts
+	// again, or that discovery is late, takes less, and policies should not decide by what has been
+	// deleted or replaced long ago.
+	maxFailing = 10 * time.Second
+	// watchLives is the time after which a watch counts as successful. Those that end at an object
+	// which cannot be read end earlier.
+	watchLives = time.Second
 )
 
 var (
 	errNotListed  = errors.New("the objects are not known yet")
 	errNotIndexed = errors.New("the index is not known yet")
+	errWatchEnded = errors.New("the watch has ended")
 )
 
 // A kind follows the objects of one kind until stop is called.
@@ -55,11 +63,19 @@ type kind struct {
 	// followed is nil while no resource serves the kind, as far as is known. err is the reason.
 	followed *store
 	err      error
+	// failing is nil if followed gets all changes, as far as is known.
+	failing *failure
 	// changed is closed, and replaced, when followed or err change, or the version of followed, or
 	// when the keys of an index are computed.
 	changed chan struct{}
 	// recheck gets an element when another resource may serve the kind.
 	recheck chan struct{}
+}
+
+// A failure tells since when changes of objects that are known may be missing, and why. Immutable.
+type failure struct {
+	since time.Time
+	cause error
 }
 
 type openIndex struct {
@@ -162,12 +178,39 @@ func (k *kind) stateWith(indexes []string) (*lookups.State, error) {
 	if state == nil {
 		return nil, errNotListed
 	}
+	if f := k.failing; f != nil && time.Since(f.since) > maxFailing {
+		return nil, fmt.Errorf("the objects of %s cannot be read since %s: %w", k.gvk.Kind, f.since.UTC().Format(time.RFC3339), f.cause)
+	}
 	for _, text := range indexes {
 		if !state.HasIndex(text) {
 			return nil, errNotIndexed
 		}
 	}
 	return state, nil
+}
+
+// failed notes that a store gets no changes at present.
+func (k *kind) failed(followed *store, cause error) {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	if k.followed != followed {
+		return
+	}
+	since := time.Now()
+	if k.failing != nil {
+		since = k.failing.since
+	}
+	k.failing = &failure{since, cause}
+}
+
+// recovered notes that a store gets all changes. An outdated storage gets none, whatever it says.
+func (k *kind) recovered(followed *store) {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	if k.failing != nil && k.followed == followed && !followed.isOutdated() {
+		k.failing = nil
+		k.wake()
+	}
 }
 
 // await waits for up to a second for objects and indexes that are not known yet.
@@ -246,12 +289,9 @@ func (k *kind) reconcile(ctx context.Context, f *following) bool {
 	case err == nil && (served != f.resource || found.Outdated != f.found.Outdated || (found.ListerWatcher == nil) != (f.found.ListerWatcher == nil)):
 		f.stop()
 		*f = following{served, found, k.follow(ctx, served, found)}
-	case err != nil:
-		select {
-		case <-f.found.Outdated:
-			f.found.Outdated = nil // run waits before it tries again
-		default:
-		}
+	case err != nil && k.followed.isOutdated():
+		k.failed(k.followed, err)
+		f.found.Outdated = nil // run waits before it tries again
 	}
 	return err == nil
 }
@@ -266,14 +306,16 @@ func (k *kind) follow(ctx context.Context, served paramsource.Resource, found Fo
 	if watched == nil {
 		watched = k.requests(served)
 	}
-	followed := &store{resource: served, outdated: found.Outdated, changed: k.notify, observe: func(begin time.Time) { policymetrics.ObserveLookupChange(k.gvk, time.Since(begin)) }}
+	followed := &store{resource: served, outdated: found.Outdated, changed: k.notify}
+	followed.listed = func() { k.recovered(followed) }
+	followed.observe = func(begin time.Time) { policymetrics.ObserveLookupChange(k.gvk, time.Since(begin)) }
 	followed.storage, _ = watched.(RevisionedStorage)
 	if before := k.followed; before != nil && before.resource == served {
 		followed.objects = before.objects
 	} else {
 		followed.objects = lookups.NewObjectCache(served.Namespaced, log)
 	}
-	reflector := cache.NewReflectorWithOptions(watched, nil, followed, cache.ReflectorOptions{
+	reflector := cache.NewReflectorWithOptions(k.observed(watched, followed), nil, followed, cache.ReflectorOptions{
 		Name: "lookups", TypeDescription: served.GroupVersionResource.String(),
 	})
 	k.publish(followed, nil)
@@ -310,12 +352,55 @@ func (k *kind) requests(served paramsource.Resource) cache.ListerWatcher {
 	}, k.source.client)
 }
 
+// observed returns what lists and watches for a store, and notes when that fails. The store notes the
+// lists that succeed.
+func (k *kind) observed(watched cache.ListerWatcher, followed *store) cache.ListerWatcher {
+	from := cache.ToListerWatcherWithContext(watched)
+	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			list, err := from.ListWithContext(ctx, options)
+			if err != nil {
+				k.failed(followed, err)
+			}
+			return list, err
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			w, err := from.WatchWithContext(ctx, options)
+			if err != nil {
+				k.failed(followed, err)
+				return nil, err
+			}
+			lives := func() bool { return false }
+			if options.SendInitialEvents == nil { // a watch with initial events is a list, too
+				lives = time.AfterFunc(watchLives, func() { k.recovered(followed) }).Stop
+			}
+			return &observedWatch{w, sync.OnceFunc(func() {
+				lives()
+				k.failed(followed, errWatchEnded)
+			})}, nil
+		},
+	}, watched)
+}
+
+// An observedWatch calls ended when it is stopped, as reflectors do with each watch that ends.
+type observedWatch struct {
+	watch.Interface
+	ended func()
+}
+
+// Stop implements watch.Interface.
+func (w *observedWatch) Stop() {
+	w.ended()
+	w.Interface.Stop()
+}
+
 // publish sets the store of the objects, or the reason why there is none.
 func (k *kind) publish(followed *store, err error) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
 	if followed == nil || k.followed == nil || followed.objects != k.followed.objects {
 		k.moveIndexes(followed)
+		k.failing = nil
 	}
 	k.followed, k.err = followed, err
 	k.wake()
@@ -358,6 +443,8 @@ type store struct {
 	version atomic.Uint64
 	// changed is called after version has changed.
 	changed func()
+	// listed is called after a list has replaced the objects.
+	listed func()
 	// observe is called with the time at which a change was received, when lookups find it.
 	observe func(begin time.Time)
 }
@@ -413,6 +500,7 @@ func (s *store) Replace(list []any, version string) error {
 		return err
 	}
 	s.UpdateResourceVersion(version)
+	s.listed()
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -86,6 +87,14 @@ type fixture struct {
 	served  chan struct{}
 }
 
+// storage is read like the storage of a server, which has no watches with initial events.
+type storage struct {
+	*cachetesting.FakeControllerSource
+}
+
+// IsWatchListSemanticsUnSupported is asked by reflectors.
+func (storage) IsWatchListSemanticsUnSupported() bool { return true }
+
 // A failure holds an error, or nil.
 type failure struct{ error }
 
@@ -106,7 +115,7 @@ func (f *fixture) store(stored *cachetesting.FakeControllerSource) {
 	outdated := make(chan struct{})
 	before := f.outdated
 	f.stored, f.outdated = stored, func() { close(outdated) }
-	f.found.Store(&lookupsource.Found{ListerWatcher: stored, Outdated: outdated})
+	f.found.Store(&lookupsource.Found{ListerWatcher: storage{stored}, Outdated: outdated})
 	if before != nil {
 		before()
 	}
@@ -387,6 +396,111 @@ func TestBrokenStorage(t *testing.T) {
 		}
 		if f.Synced() == nil {
 			t.Error("the server is ready without the objects")
+		}
+	})
+}
+
+// Objects that cannot be read for ten seconds are an error, with the reason, until they are read again.
+func TestObjectsThatCannotBeRead(t *testing.T) {
+	broken := errors.New("an object does not convert")
+	for name, test := range map[string]struct{ fail, mend func(*testing.T, *fixture) }{
+		"the watch and lists fail": {
+			fail: func(_ *testing.T, f *fixture) {
+				f.stored.ListError = broken
+				f.stored.Broadcaster.Action(watch.Error, &metav1.Status{Status: metav1.StatusFailure, Message: broken.Error()})
+			},
+			mend: func(_ *testing.T, f *fixture) { f.stored.ListError = nil },
+		},
+		"the next storage is not found": {
+			fail: func(_ *testing.T, f *fixture) {
+				f.findErr.Store(failure{broken})
+				f.outdated()
+			},
+			mend: func(t *testing.T, f *fixture) {
+				f.outdated = nil
+				f.store(f.stored)
+				f.findErr.Store(failure{})
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, f *fixture) {
+				close(f.served)
+				f.stored.Add(configMap("a"))
+				h := f.Open(configMaps, byName("name"))
+				if !has(t, h, "blue", "a") {
+					t.Error("the listed object is missing")
+				}
+				time.Sleep(time.Minute) // the watch lives for longer than failures may
+				if !has(t, h, "blue", "a") {
+					t.Error("the object is missing while nothing changes")
+				}
+				test.fail(t, f)
+				begin := time.Now()
+				// poll returns the error of State as soon as it is one, or as soon as there is none.
+				poll := func(fails bool, limit time.Duration) error {
+					for end := time.Now().Add(limit); ; time.Sleep(100 * time.Millisecond) {
+						if _, err := h.State(t.Context()); (err != nil) == fails || time.Now().After(end) {
+							return err
+						}
+					}
+				}
+				err := poll(true, 12*time.Second)
+				want := fmt.Sprintf("the objects of ConfigMap cannot be read since %s: %v", begin.UTC().Format(time.RFC3339), broken)
+				if !errors.Is(err, broken) || err.Error() != want {
+					t.Errorf("got error %v, want %s", err, want)
+				}
+				if after := time.Since(begin); after < 10*time.Second {
+					t.Errorf("objects that were read %v ago are an error", after)
+				}
+				f.Kinds(func(_ schema.GroupVersionKind, _ *lookups.State, err error) {
+					if !errors.Is(err, broken) {
+						t.Errorf("the kind has error %v", err)
+					}
+				})
+				test.mend(t, f)
+				if err := poll(false, 2*time.Minute); err != nil {
+					t.Fatalf("the objects are read again: %v", err)
+				}
+				time.Sleep(time.Minute)
+				if !has(t, h, "blue", "a") {
+					t.Error("the object is missing after a failure")
+				}
+			})
+		})
+	}
+}
+
+// A watch that cannot be opened for a while needs no list, nor an event, to have recovered.
+func TestWatchThatCannotBeOpened(t *testing.T) {
+	inBubble(t, func(t *testing.T, f *fixture) {
+		close(f.served)
+		f.discovery.limits.Store(true)
+		var down atomic.Bool
+		watched := make(chan *watch.FakeWatcher, 10)
+		f.client.PrependWatchReactor("limits", func(clienttesting.Action) (bool, watch.Interface, error) {
+			if down.Load() {
+				return true, nil, syscall.ECONNREFUSED
+			}
+			w := watch.NewFake()
+			watched <- w
+			return true, w, nil
+		})
+		h := f.Open(limits, nil)
+		if _, err := h.State(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		down.Store(true)
+		(<-watched).Stop()
+		time.Sleep(15 * time.Second)
+		if _, err := h.State(t.Context()); !errors.Is(err, syscall.ECONNREFUSED) {
+			t.Errorf("got error %v, want that the connection is refused", err)
+		}
+		down.Store(false)
+		time.Sleep(2 * time.Minute)
+		if _, err := h.State(t.Context()); err != nil {
+			t.Errorf("the watch is open: %v", err)
 		}
 	})
 }
