@@ -28,6 +28,8 @@ type Program struct {
 	perRequest bool
 	// readsOldSelf is set if the expression reads 'oldSelf'.
 	readsOldSelf bool
+	// readsPath is set if the expression reads 'path'.
+	readsPath bool
 	// finds is set if the expression calls list() or indexed() of a lookup.
 	finds bool
 	// recurring is set once two series of one request have evaluated the program, and is never
@@ -47,6 +49,9 @@ func (p *Program) Source() string { return p.Panics.Source }
 
 // ReadsOldSelf reports whether the expression reads 'oldSelf'.
 func (p *Program) ReadsOldSelf() bool { return p.readsOldSelf }
+
+// ReadsPath reports whether the expression reads 'path'.
+func (p *Program) ReadsPath() bool { return p.readsPath }
 
 // OutputType returns the static type of the result.
 func (p *Program) OutputType() *cel.Type { return p.output }

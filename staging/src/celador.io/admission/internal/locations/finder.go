@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
@@ -24,15 +25,35 @@ type Location struct {
 	OldSelf ref.Val
 
 	path rulepath.Path
+	// text is nil until Path is called.
+	text ref.Val
 }
 
-// Path returns the path of the value, in the form of the paths of scopes, with the indices and keys
-// of its list items and map entries.
-func (l *Location) Path() string { return l.path.String() }
+// Path returns the path of the value, a string in the form of the paths of scopes, with the indices
+// and keys of its list items and map entries. Its length is that of the keys, which clients choose.
+func (l *Location) Path() types.String {
+	if l.text == nil {
+		l.text = types.String(l.path.String())
+	}
+	return l.text.(types.String)
+}
+
+// Field returns the path for a message or the field of a cause, where a long one is cut off.
+func (l *Location) Field() string {
+	return rulepath.AbbreviateTo(rulepath.MaxFieldPath, string(l.Path()))
+}
+
+// Describe names the value in a message.
+func (l *Location) Describe() string {
+	if field := l.Field(); field != "" {
+		return field
+	}
+	return "the object"
+}
 
 // Clone returns a location that stays valid when that of Finder.Find changes.
 func (l *Location) Clone() *Location {
-	return &Location{l.Self, l.OldSelf, slices.Clone(l.path)}
+	return &Location{l.Self, l.OldSelf, slices.Clone(l.path), l.text}
 }
 
 // A Finder finds the values to which one scope leads in objects of one kind. It is immutable and

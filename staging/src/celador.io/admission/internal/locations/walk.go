@@ -48,7 +48,7 @@ func (w *walk) enter(n *node, value, old ref.Val) error {
 		return fmt.Errorf("%s: %w", w.at.path.Describe(), err)
 	}
 	if n.found {
-		w.at.Self, w.at.OldSelf = value, nil
+		w.at.Self, w.at.OldSelf, w.at.text = value, nil, nil
 		if !isNull(old) && !types.IsError(old) {
 			w.at.OldSelf = old
 		}

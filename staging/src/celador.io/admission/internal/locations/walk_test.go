@@ -53,7 +53,7 @@ func TestCharge(t *testing.T) {
 			}
 			return nil
 		}, func(at *locations.Location) error {
-			if want := fmt.Sprintf("spec.items[%d].name", visited); at.Path() != want || at.Self != types.String(fmt.Sprint(visited)) {
+			if want := fmt.Sprintf("spec.items[%d].name", visited); string(at.Path()) != want || at.Self != types.String(fmt.Sprint(visited)) {
 				t.Errorf("got %v at %s, want %s", at.Self, at.Path(), want)
 			}
 			visited++
