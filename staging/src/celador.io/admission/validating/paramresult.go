@@ -231,7 +231,7 @@ func (v *validation) message(ctx context.Context, at *locations.Location, comput
 		return fixed
 	}
 	if at != nil {
-		return fmt.Sprintf("failed expression for %s: %s", at.Field(), strings.TrimSpace(v.Expression))
+		return fmt.Sprintf("failed expression for %s: %s", at.Describe(), strings.TrimSpace(v.Expression))
 	}
 	return "failed expression: " + strings.TrimSpace(v.Expression)
 }

@@ -169,6 +169,7 @@ func TestScopes(t *testing.T) {
 		"type, other list":  {create, containers, "self.name != 'init'", "path", []string{template + "initContainers[0]: " + template + "initContainers[0]"}},
 		"type inside types": {create, "type Port", "false", "path", []string{template + "containers[0].ports[0]: " + template + "containers[0].ports[0]"}},
 		"type of object":    {create, "type Deployment", "self.spec.replicas == 2", "'[' + path + ']'", []string{": []"}},
+		"object, default":   {create, "type Deployment", "self.spec.replicas == 2", "", []string{": failed expression for the object: self.spec.replicas == 2"}},
 		"type, none":        {create, "type Term", "false", "", nil},
 		"object, too":       {create, containers, "object.metadata.name == 'x' && request.operation == 'CREATE'", "string(self.name + object.metadata.name)", []string{template + "containers[0]: webweb"}},
 		"path":              {create, template + "containers[*].image", "!self.endsWith(':latest')", "string(self)", []string{template + "containers[1].image: log:latest"}},
