@@ -89,7 +89,7 @@ func AtPath(path rulepath.Path, schema *spec.Schema) *Finder {
 	for _, segment := range path {
 		below := &node{}
 		if segment.Each {
-			at.each, at.keys = below, listKeys(schema)
+			at.each, at.keys = below, ListKeys(schema)
 		} else {
 			at.fields = []field{{segment.Name, below}}
 		}
@@ -118,8 +118,8 @@ func Below(schema *spec.Schema, segment rulepath.Segment) *spec.Schema {
 	return nil
 }
 
-// listKeys returns the keys of a list of type map, and nil for other schemas.
-func listKeys(schema *spec.Schema) []string {
+// ListKeys returns the keys of a list of type map, and nil for other schemas.
+func ListKeys(schema *spec.Schema) []string {
 	if schema == nil {
 		return nil
 	}
@@ -164,7 +164,7 @@ func (b *builder) build(s *spec.Schema) *node {
 	slices.SortFunc(n.fields, func(a, b field) int { return strings.Compare(a.name, b.name) })
 	each := rulepath.Segment{Each: true}
 	if below := Below(s, each); below != nil && len(s.Properties) == 0 {
-		n.each, n.keys = b.build(below), listKeys(s)
+		n.each, n.keys = b.build(below), ListKeys(s)
 	}
 	return n
 }
