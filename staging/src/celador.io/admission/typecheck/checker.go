@@ -178,6 +178,8 @@ type checkedType struct {
 
 // An assessment is the result of checking one expression for objects of one type.
 type assessment struct {
+	// readsOldSelf is set if the expression has no type errors and reads 'oldSelf'.
+	readsOldSelf bool
 	// cost is the cost of the types of the expression's subexpressions.
 	cost int
 	// message describes the type errors. It is empty if there are none.

@@ -134,6 +134,9 @@ func (s *scope) check(e fieldExpression) (output *cel.Type, a assessment, err er
 	remaining := issues
 	if !failed(issues) {
 		output, types = checked.OutputType(), checked.NativeRep().TypeMap()
+		for _, reference := range checked.NativeRep().ReferenceMap() {
+			a.readsOldSelf = a.readsOldSelf || in.Self && reference.Name == expression.OldSelf
+		}
 	} else if types = typesIn(env, parsed.tree()); types != nil {
 		output, remaining = s.recheck(env, parsed, issues, types, e.mixes)
 	}

@@ -4,10 +4,10 @@
 package typecheck
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"maps"
-	"slices"
 
 	v1 "celador.io/api/admissionregistration/v1"
 	"github.com/google/cel-go/cel"
@@ -68,6 +68,26 @@ func (d *resolvedType) valuesIn(values *v1.ScopedValues) (*spec.Schema, string) 
 	return s, ""
 }
 
+// listWithoutKeys returns the path of the first list on the way to the values in a scope whose items
+// have no old values, or an empty string.
+func (d *resolvedType) listWithoutKeys(values *v1.ScopedValues) string {
+	path, err := rulepath.ParseScope(values.Path)
+	if err != nil || values.Path == "" || d.schema == nil || d.kind == wildcardKind {
+		return ""
+	}
+	s := d.schema
+	for i, segment := range path {
+		if s == nil {
+			break
+		}
+		if segment.Each && s.Items != nil && len(locations.ListKeys(s)) == 0 {
+			return path[:i].Describe()
+		}
+		s = locations.Below(s, segment)
+	}
+	return ""
+}
+
 func suggestion(name string, names iter.Seq[string]) string {
 	if near := spelling.Nearest(name, names); near != "" {
 		return fmt.Sprintf(": did you mean %q?", near)
@@ -104,15 +124,29 @@ func modelsIn(s *spec.Schema) map[string]*spec.Schema {
 	return models
 }
 
-// checkScopes adds a finding for each scope in which no type has values, without a type. checked are
-// all types of the policy.
+// checkScopes adds a finding for each scope in which no type has values, or none has the old values
+// without which the expression is not evaluated. The findings have no type. checked are all types of
+// the policy.
 func checkScopes(policy *policyspec.Anatomy, checked []checkedType, result *Result) {
 	for i := range policy.Expressions {
 		e := &policy.Expressions[i]
 		if e.Role != policyspec.Validation || e.Scope == nil || len(checked) == 0 {
 			continue
 		}
-		if slices.ContainsFunc(checked, func(t checkedType) bool { return t.object.has(e.Scope) }) {
+		inPath := field.NewPath("spec", "validations").Index(e.Index).Child("scope")
+		found, list, evaluated := false, "", false
+		for _, t := range checked {
+			if !t.object.has(e.Scope) {
+				continue
+			}
+			without := t.object.listWithoutKeys(e.Scope)
+			found, list = true, cmp.Or(list, without)
+			evaluated = evaluated || without == "" || !t.assessments[i].readsOldSelf
+		}
+		if found {
+			if !evaluated {
+				result.addUntyped(inPath.Child("path"), fmt.Sprintf("the expression is never evaluated, because it reads oldSelf and %s is a list whose items have no keys", list))
+			}
 			continue
 		}
 		reason := ""
@@ -121,14 +155,17 @@ func checkScopes(policy *policyspec.Anatomy, checked []checkedType, result *Resu
 				break
 			}
 		}
-		path, message := field.NewPath("spec", "validations").Index(e.Index).Child("scope"), ""
 		if e.Scope.Type != "" {
-			path, message = path.Child("type"), fmt.Sprintf("objects have no values of type %q%s", rulepath.Abbreviate(e.Scope.Type), reason)
+			result.addUntyped(inPath.Child("type"), fmt.Sprintf("objects have no values of type %q%s", rulepath.Abbreviate(e.Scope.Type), reason))
 		} else {
-			path, message = path.Child("path"), "objects have no values at the path"+reason
+			result.addUntyped(inPath.Child("path"), "objects have no values at the path"+reason)
 		}
-		result.Findings = append(result.Findings, Finding{
-			Field: path.String(), Message: "ERROR: " + message, Issues: []Issue{{Line: 1, Column: 1, Message: message}},
-		})
 	}
+}
+
+// addUntyped adds a finding without a type.
+func (r *Result) addUntyped(path *field.Path, message string) {
+	r.Findings = append(r.Findings, Finding{
+		Field: path.String(), Message: "ERROR: " + message, Issues: []Issue{{Line: 1, Column: 1, Message: message}},
+	})
 }

@@ -18,9 +18,14 @@ import (
 var modelled = modelschema.Document{
 	"Deployment": object(map[string]spec.Schema{"spec": *object(map[string]spec.Schema{"template": *object(map[string]spec.Schema{"spec": *spec.RefSchema("PodSpec")}), "replicas": *spec.Int32Property()})}),
 	"Pod":        object(map[string]spec.Schema{"spec": *spec.RefSchema("PodSpec")}),
-	"PodSpec":    object(map[string]spec.Schema{"containers": *spec.ArrayProperty(spec.RefSchema("Container")), "nodeSelector": *spec.MapProperty(spec.StringProperty())}),
+	"PodSpec":    object(map[string]spec.Schema{"containers": keyed(spec.ArrayProperty(spec.RefSchema("Container")), "name"), "tolerations": *spec.ArrayProperty(spec.MapProperty(spec.StringProperty())), "nodeSelector": *spec.MapProperty(spec.StringProperty())}),
 	"Container":  object(map[string]spec.Schema{"image": *spec.StringProperty(), "extra": {SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{"object"}}}}),
 	"ConfigMap":  object(map[string]spec.Schema{"data": *spec.MapProperty(spec.StringProperty())}),
+}
+
+func keyed(list *spec.Schema, keys ...any) spec.Schema {
+	list.Extensions = spec.Extensions{"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": keys}
+	return *list
 }
 
 var noKind schema.GroupVersionKind
@@ -70,7 +75,11 @@ func TestScopes(t *testing.T) {
 		"no such path":       {v1.ScopedValues{Path: "spec.tmplate.spec"}, "self.x", all[:1], []found{{inPath, `objects have no values at the path: spec has no field "tmplate": did you mean "template"?`, noKind, noKind}}},
 		"no list":            {v1.ScopedValues{Path: "spec.replicas[*]"}, "self.x", all[:1], []found{{inPath, "objects have no values at the path: spec.replicas is neither a list nor a map", noKind, noKind}}},
 		"undescribed object": {v1.ScopedValues{Path: "spec.template.spec.containers[*].extra.a[*].b"}, "self.x.y", all, nil},
-		"no scope":           {v1.ScopedValues{}, "self.x", all[:1], []found{{expression, "<input>:1:1: undeclared reference to 'self' (in container '')", deployment, noKind}}},
+		"old, keys":          {v1.ScopedValues{Path: "spec.template.spec.containers[*].image"}, "self == oldSelf", all, nil},
+		"old, no keys": {v1.ScopedValues{Path: "spec.tolerations[*].key"}, "self == oldSelf", all, []found{
+			{inPath, "the expression is never evaluated, because it reads oldSelf and spec.tolerations is a list whose items have no keys", noKind, noKind}}},
+		"no old, no keys": {v1.ScopedValues{Path: "spec.tolerations[*].key"}, "self != ''", all, nil},
+		"no scope":        {v1.ScopedValues{}, "self.x", all[:1], []found{{expression, "<input>:1:1: undeclared reference to 'self' (in container '')", deployment, noKind}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			changes := test.change

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/klog/v2"
 
 	"celador.io/admission/lookups"
@@ -54,7 +55,7 @@ const exceeded = "operation cancelled: actual cost limit exceeded"
 
 // overList and overIndexed are the errors of expressions whose calls have cost too much.
 func overList(cost int) string {
-	return fmt.Sprintf("%s: list() has cost %d, a unit for each object in the scope of the lookup: call get() or indexed()", exceeded, cost)
+	return fmt.Sprintf("%s: list() has cost %d, a unit for each object in the scope of the lookup and value of the selector: call get() or indexed()", exceeded, cost)
 }
 
 func overIndexed(cost int) string {
@@ -171,6 +172,49 @@ func TestListsOfAMillionObjects(t *testing.T) {
 		}
 		if n := allocated() - before; n > 8*count {
 			t.Errorf("%s has allocated %d bytes", test.expression, n)
+		}
+	}
+}
+
+// A selector may come from the request: its length, and each comparison of an object with one of its
+// values, are charged before the objects are listed, and errors do not repeat it.
+func TestHostileSelectors(t *testing.T) {
+	const count = 1000
+	objects := make([]runtime.Object, count)
+	for i := range objects {
+		objects[i] = thing("blue", fmt.Sprint("t", i))
+	}
+	source := sourceOf(t, objects)
+	annotated := func(selector string) admission.Attributes {
+		object := deploy(1)
+		object.Annotations = map[string]string{"s": selector}
+		return admission.NewAttributesRecord(object, nil, deployment, "blue", "web", deployments, "", admission.Create, &metav1.CreateOptions{}, false, jane)
+	}
+	values := make([]string, 1001)
+	for i := range values {
+		values[i] = fmt.Sprintf("v%04d", i)
+	}
+	for name, test := range map[string]struct {
+		selector, expression string
+		want                 string
+	}{
+		"requirements":      {strings.Repeat("!a,", 999) + "!a", "lookups.all.list(object.metadata.annotations.s).size() == 1000", overList(count*1000 + 299)},
+		"few requirements":  {strings.Repeat("!a,", 899) + "!a", "lookups.all.list(object.metadata.annotations.s).size() == 1000", ""},
+		"values of one":     {"a in (" + strings.Join(values, ",") + ")", "lookups.all.list(object.metadata.annotations.s).size() == 0", overList(count*1001 + 601)},
+		"absorbed":          {strings.Repeat("!a,", 1999) + "!a", "[1, 2].exists(i, i == 2 || lookups.all.list(object.metadata.annotations.s).size() == i)", overList(count*2000 + 599)},
+		"invalid, length":   {strings.Repeat("(", 1<<20), "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9].exists(i, i == 10 || lookups.all.list(object.metadata.annotations.s).size() == i)", exceeded + ": list() has cost "},
+		"invalid, no error": {strings.Repeat("(", 1<<20), "[0, 1].exists(i, i == 1 || lookups.all.list(object.metadata.annotations.s).size() == i)", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := decide(t, source, annotated(test.selector), aboutThings("", test.expression))
+			if test.want == "" && got != "" || !strings.Contains(got, test.want) {
+				t.Errorf("got %.500q, want %q", got, test.want)
+			}
+		})
+	}
+	for _, selector := range []string{"((", strings.Repeat("(", 1<<20), "a in (" + strings.Repeat("b", 1<<20) + ")"} {
+		if got := decide(t, source, annotated(selector), aboutThings("", "lookups.all.list(object.metadata.annotations.s).size() == 0")); !strings.Contains(got, "label selector \""+selector[:2]) || len(got) > 1024 {
+			t.Errorf("%d bytes: %.200q", len(got), got)
 		}
 	}
 }

@@ -145,7 +145,7 @@ func (p compiledPolicy) validate(ctx context.Context, memory *activation.Memory,
 		d := Decision{Index: i, Outcome: Denied, Elapsed: time.Since(start), Field: v.field}
 		start = start.Add(d.Elapsed)
 		if at != nil {
-			d.Field = at.Path()
+			d.Field = at.Field()
 			if found.located == nil {
 				found.located = map[int]*locations.Location{}
 			}
@@ -179,8 +179,10 @@ func (p compiledPolicy) explain(ctx context.Context, memory *activation.Memory, 
 			if series == nil {
 				series = memory.Continue(ctx, s, policyspec.Message, p.Variables)
 			}
-			memory.Locate(found.located[d.Index])
-			if computed, err = v.computedMessage.Evaluate(series); expression.IsFatal(err) {
+			if err = locate(memory, series, found.located[d.Index], &v.computedMessage); err == nil {
+				computed, err = v.computedMessage.Evaluate(series)
+			}
+			if expression.IsFatal(err) {
 				p.failMessages(found, err)
 				return
 			}
@@ -229,7 +231,7 @@ func (v *validation) message(ctx context.Context, at *locations.Location, comput
 		return fixed
 	}
 	if at != nil {
-		return fmt.Sprintf("failed expression for %s: %s", at.Path(), strings.TrimSpace(v.Expression))
+		return fmt.Sprintf("failed expression for %s: %s", at.Describe(), strings.TrimSpace(v.Expression))
 	}
 	return "failed expression: " + strings.TrimSpace(v.Expression)
 }

@@ -118,11 +118,19 @@ func (v *validation) evaluateScoped(memory *activation.Memory, series *expressio
 	var result ref.Val = types.True
 	var violated *locations.Location
 	var evaluationErr error
-	err = finder.Find(object, old, series.Charge, func(at *locations.Location) error {
+	charge := func(steps int) error {
+		if err := series.Charge(steps); err != nil {
+			return fmt.Errorf("%w: the scope of the validation leads to too many values", err)
+		}
+		return nil
+	}
+	err = finder.Find(object, old, charge, func(at *locations.Location) error {
 		if readsOld && at.OldSelf == nil {
 			return nil
 		}
-		memory.Locate(at)
+		if err := locate(memory, series, at, &v.Compiled); err != nil {
+			return err
+		}
 		result, evaluationErr = v.Evaluate(series)
 		if satisfied, _ := result.(types.Bool); evaluationErr == nil && bool(satisfied) {
 			return nil
@@ -132,19 +140,25 @@ func (v *validation) evaluateScoped(memory *activation.Memory, series *expressio
 	})
 	switch {
 	case evaluationErr != nil:
-		return nil, violated, fmt.Errorf("%w, for %s", evaluationErr, describe(violated))
+		return nil, violated, fmt.Errorf("%w, for %s", evaluationErr, violated.Describe())
 	case err == nil || errors.Is(err, errViolated):
 		return result, violated, nil
 	case expression.IsFatal(err):
-		return nil, nil, fmt.Errorf("%w: the scope of the validation leads to too many values", err)
+		return nil, nil, err
 	default:
 		return nil, nil, fmt.Errorf("scope: %w", err)
 	}
 }
 
-func describe(at *locations.Location) string {
-	if path := at.Path(); path != "" {
-		return path
+// locate is Memory.Locate for the evaluation of an expression. It charges series for the text of
+// 'path' if the expression reads it.
+func locate(memory *activation.Memory, series *expression.Series, at *locations.Location, e *expression.Compiled) error {
+	memory.Locate(at)
+	if at == nil || e.Err != nil || !e.Program.ReadsPath() {
+		return nil
 	}
-	return "the object"
+	if err := series.Charge(len(at.Path()) / 10); err != nil {
+		return fmt.Errorf("%w: the values of 'path' are too long", err)
+	}
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	v1 "celador.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -168,6 +169,7 @@ func TestScopes(t *testing.T) {
 		"type, other list":  {create, containers, "self.name != 'init'", "path", []string{template + "initContainers[0]: " + template + "initContainers[0]"}},
 		"type inside types": {create, "type Port", "false", "path", []string{template + "containers[0].ports[0]: " + template + "containers[0].ports[0]"}},
 		"type of object":    {create, "type Deployment", "self.spec.replicas == 2", "'[' + path + ']'", []string{": []"}},
+		"object, default":   {create, "type Deployment", "self.spec.replicas == 2", "", []string{": failed expression for the object: self.spec.replicas == 2"}},
 		"type, none":        {create, "type Term", "false", "", nil},
 		"object, too":       {create, containers, "object.metadata.name == 'x' && request.operation == 'CREATE'", "string(self.name + object.metadata.name)", []string{template + "containers[0]: webweb"}},
 		"path":              {create, template + "containers[*].image", "!self.endsWith(':latest')", "string(self)", []string{template + "containers[1].image: log:latest"}},
@@ -287,6 +289,81 @@ func TestManyScopedValues(t *testing.T) {
 	got := fields(t, config, a, scoped(path, "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10].all(i, [1, 2, 3, 4, 5].all(j, self == 'x'))", ""))
 	if len(got) != 1 || !strings.HasPrefix(got[0], " failed: validation failed due to running out of cost budget, no further validation rules will be run, for spec.template.spec.nodeSelector.") {
 		t.Errorf("expensive: %q", got)
+	}
+}
+
+// withSelectors returns a request for a Deployment with a node selector of the given keys.
+func withSelectors(keys ...string) admission.Attributes {
+	object := deploy(1)
+	object.Spec.Template.Spec.NodeSelector = map[string]string{}
+	for _, key := range keys {
+		object.Spec.Template.Spec.NodeSelector[key] = "x"
+	}
+	return admission.NewAttributesRecord(object, nil, deployment, "blue", "web", deployments, "", admission.Create, &metav1.CreateOptions{}, false, jane)
+}
+
+// Clients choose the keys of maps. What they are told is short, whatever the path is.
+func TestLongPaths(t *testing.T) {
+	a := withSelectors(strings.Repeat("k", 1<<20))
+	const path, want = "spec.template.spec.nodeSelector[*]", 1024 + 3
+	server := newServer()
+	for expression, longest := range map[string]int{"self == 'y'": 1300, "self == 1 / int(self.size() - 1)": 1300} {
+		features := policyspec.Features{policyspec.ExpressionScopes: true, policyspec.Causes: true}
+		engine := validating.NewEngine(validating.Config{Features: features, Namespaces: server, Authorizer: server})
+		s := engine.NewStore()
+		binding := policytest.Binding("b", "p")
+		binding.Spec.ValidationActions = []v1.ValidationAction{v1.Deny, v1.Audit}
+		if err := s.Set(scoped(path, expression, ""), binding); err != nil {
+			t.Fatal(err)
+		}
+		result, err := engine.Evaluate(t.Context(), a, server, s.Snapshot())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(result.Violations) != 1 {
+			t.Fatalf("%s: %d violations", expression, len(result.Violations))
+		}
+		d := result.Violations[0]
+		if len(d.Field) != want || !strings.HasPrefix(d.Field, "spec.template.spec.nodeSelector.kkk") || !strings.HasSuffix(d.Field, "k...") || len(d.Message) > longest {
+			t.Errorf("%s: field of %d bytes, message of %d: %.200q", expression, len(d.Field), len(d.Message), d.Message)
+		}
+		var status *apierrors.StatusError
+		if err := result.Err(); !errors.As(err, &status) {
+			t.Fatalf("%s: got %v, want an API error", expression, err)
+		}
+		if text, err := json.Marshal(status.ErrStatus); err != nil || len(text) > 5000 {
+			t.Errorf("%s: a status of %d bytes: %v", expression, len(text), err)
+		}
+		annotations, _ := result.AuditAnnotations()
+		for _, annotation := range annotations {
+			if len(annotation.Value) > 5000 {
+				t.Errorf("%s: annotation %s of %d bytes", expression, annotation.Key, len(annotation.Value))
+			}
+		}
+		result.Free()
+	}
+	// The expression reads the path as it is, as often as it likes.
+	if got := fields(t, validating.Config{Features: scopesOn}, a, scoped(path, "path.size() > 1000000 && path.endsWith('kk') && path == path", "")); got != nil {
+		t.Errorf("reading the path: %.200q", got)
+	}
+}
+
+// Long paths are charged before an expression reads them.
+func TestManyLongPaths(t *testing.T) {
+	keys := make([]string, 2000)
+	for i := range keys {
+		keys[i] = fmt.Sprint(strings.Repeat("k", 100_000), i)
+	}
+	shared := withSelectors(keys...)
+	const path = "spec.template.spec.nodeSelector[*]"
+	config := validating.Config{Features: scopesOn}
+	if got := fields(t, config, shared, scoped(path, "self == 'x'", "")); got != nil {
+		t.Errorf("without reading paths: %.200q", got)
+	}
+	got := fields(t, config, shared, scoped(path, "path != ''", ""))
+	const want = " failed: validation failed due to running out of cost budget, no further validation rules will be run: the values of 'path' are too long"
+	if len(got) != 1 || got[0] != want {
+		t.Errorf("got %.300q, want %q", got, want)
 	}
 }
 

@@ -45,7 +45,7 @@ var knownReason = oneOf(
 )
 
 // maxFieldPath bounds what a fieldPath adds to responses.
-const maxFieldPath = 1024 // bytes
+const maxFieldPath = rulepath.MaxFieldPath // bytes
 
 func checkFieldPath(path *field.Path, text *string) field.ErrorList {
 	switch {

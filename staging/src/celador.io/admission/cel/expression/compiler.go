@@ -166,7 +166,8 @@ func (c *Compiler) compile(source string, in Declarations, origin environment.Ty
 	}
 	finds := in.Lookups && finds(ast.NativeRep())
 	program := &Program{output: ast.OutputType(), number: lastNumber.Add(1), perRequest: perRequest(ast.NativeRep()) && !finds, finds: finds}
-	program.readsOldSelf = in.Self && readsOldSelf(ast.NativeRep())
+	program.readsOldSelf = in.Self && reads(ast.NativeRep(), OldSelf)
+	program.readsPath = in.Self && reads(ast.NativeRep(), Path)
 	program.readsRequestTime = MayReadRequestTime(source) && readsRequestTime(ast.NativeRep())
 	if in.Item {
 		program.CostLimit = maxIndexCost

@@ -42,8 +42,9 @@ type Lookup interface {
 	Get(namespace, name string, qualified bool) (ref.Val, error)
 	// List returns the objects whose labels match the selector, an empty one for all.
 	List(selector string) (traits.Lister, error)
-	// Len returns the number of objects that List examines, or 0 if List returns an error.
-	Len() int
+	// ListCost returns what List costs, also if it returns an error: one for each test of an object
+	// against a value of the selector, and what it costs to parse the selector.
+	ListCost(selector string) int
 	// Indexed returns the objects that the index of the lookup has under a key.
 	Indexed(key string) (traits.Lister, error)
 	// IndexedLen returns the number of objects that Indexed returns, or 0 if it returns an error.
@@ -93,8 +94,8 @@ func (l lookupValue) ConvertToType(to ref.Type) ref.Val {
 }
 
 const (
-	// callCost is the cost of each call in CEL cost units. Each object that a call returns or, for
-	// list(), examines costs one more.
+	// callCost is the cost of each call in CEL cost units. Each object that a call returns costs one
+	// more. list() costs Lookup.ListCost more instead.
 	callCost = 10
 	// maxIndexCost is the highest cost of an index for one object. It is lower than that of other
 	// expressions, because a new index is evaluated for all objects of a kind.
@@ -142,7 +143,7 @@ func (c LookupCosts) explain(err error, repeated int) error {
 	}
 	var advice []string
 	if list := c.list / repeated; list >= blamed {
-		advice = append(advice, fmt.Sprintf("list() has cost %d, a unit for each object in the scope of the lookup: call get() or indexed()", list))
+		advice = append(advice, fmt.Sprintf("list() has cost %d, a unit for each object in the scope of the lookup and value of the selector: call get() or indexed()", list))
 	}
 	if indexed := c.indexed / repeated; indexed >= blamed {
 		advice = append(advice, fmt.Sprintf("indexed() has cost %d, a unit for each object that it returns: let the index return keys that fewer objects have", indexed))
@@ -176,8 +177,8 @@ func LookupDeclarations() environment.VersionedOptions {
 				cel.MemberOverload(indexed, []*cel.Type{lookup, cel.StringType}, list, cel.BinaryBinding(indexedObjects))),
 		},
 		ProgramOptions: []cel.ProgramOption{cel.CostTrackerOptions(
-			interpreter.OverloadCostTracker(getName, costOf(func(ref.Val, ref.Val) int { return 1 })),
-			interpreter.OverloadCostTracker(getQualified, costOf(func(ref.Val, ref.Val) int { return 1 })),
+			interpreter.OverloadCostTracker(getName, costOf(looked)),
+			interpreter.OverloadCostTracker(getQualified, costOf(looked)),
 			interpreter.OverloadCostTracker(listAll, costOf(examined)),
 			interpreter.OverloadCostTracker(listSelected, costOf(examined)),
 			interpreter.OverloadCostTracker(indexed, costOf(returned)),
@@ -204,8 +205,8 @@ func get(l, namespace, name ref.Val, qualified bool) ref.Val {
 }
 
 func listObjects(l, selector ref.Val) ref.Val {
-	return find(l, selector, Lookup.List, func(l lookupValue, _ string) int {
-		cost := l.Len()
+	return find(l, selector, Lookup.List, func(l lookupValue, selector string) int {
+		cost := l.ListCost(selector)
 		l.costs.list += cost
 		return cost
 	})
@@ -236,33 +237,48 @@ func find(l, argument ref.Val, function func(Lookup, string) (traits.Lister, err
 	return found
 }
 
-// A tooManyError is the error of a call that was not made because its cost, the number of objects,
-// exceeds the limit of an expression. The call is charged nevertheless, which ends the evaluation.
+// A tooManyError is the error of a call that was not made because its cost exceeds the limit of an
+// expression. The call is charged nevertheless, which ends the evaluation.
 type tooManyError int
 
 // Error implements error.
 func (e tooManyError) Error() string { return fmt.Sprintf("the call costs %d", int(e)) }
 
-func costOf(objects func(lookup, result ref.Val) int) interpreter.FunctionTracker {
+// costOf returns the tracker of a function that costs callCost and the given cost.
+func costOf(more func(args []ref.Val, result ref.Val) int) interpreter.FunctionTracker {
 	return func(args []ref.Val, result ref.Val) *uint64 {
 		cost, tooMany := uint64(callCost), tooManyError(0)
 		if failed, ok := result.(*types.Err); ok && errors.As(failed, &tooMany) {
 			cost += uint64(tooMany)
-		} else if !types.IsUnknownOrError(result) {
-			cost += uint64(objects(args[0], result))
+		} else {
+			cost += uint64(more(args, result))
 		}
 		return &cost
 	}
 }
 
-func examined(l, _ ref.Val) int {
-	if lookup, ok := l.(lookupValue); ok {
-		return lookup.Len()
+func looked(_ []ref.Val, result ref.Val) int {
+	if types.IsUnknownOrError(result) {
+		return 0
+	}
+	return 1
+}
+
+func examined(args []ref.Val, _ ref.Val) int {
+	lookup, ok := args[0].(lookupValue)
+	if !ok {
+		return 0
+	}
+	if len(args) == 1 {
+		return lookup.ListCost("")
+	}
+	if selector, ok := args[1].(types.String); ok {
+		return lookup.ListCost(string(selector))
 	}
 	return 0
 }
 
-func returned(_, result ref.Val) int {
+func returned(_ []ref.Val, result ref.Val) int {
 	if list, ok := result.(traits.Lister); ok {
 		return int(list.Size().(types.Int))
 	}

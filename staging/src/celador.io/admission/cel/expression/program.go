@@ -30,6 +30,8 @@ type Program struct {
 	readsOldSelf bool
 	// readsRequestTime is set if the expression reads request.time.
 	readsRequestTime bool
+	// readsPath is set if the expression reads 'path'.
+	readsPath bool
 	// finds is set if the expression calls list() or indexed() of a lookup.
 	finds bool
 	// recurring is set once two series of one request have evaluated the program, and is never
@@ -53,6 +55,9 @@ func (p *Program) ReadsOldSelf() bool { return p.readsOldSelf }
 // ReadsRequestTime reports whether the expression reads request.time. It does not find reads of
 // dynamic values, such as dyn(request).time.
 func (p *Program) ReadsRequestTime() bool { return p.readsRequestTime }
+
+// ReadsPath reports whether the expression reads 'path'.
+func (p *Program) ReadsPath() bool { return p.readsPath }
 
 // OutputType returns the static type of the result.
 func (p *Program) OutputType() *cel.Type { return p.output }

@@ -162,10 +162,10 @@ func perRequest(checked *ast.AST) bool {
 	return true
 }
 
-// readsOldSelf reports whether an expression reads 'oldSelf'.
-func readsOldSelf(checked *ast.AST) bool {
+// reads reports whether an expression reads a variable.
+func reads(checked *ast.AST, name string) bool {
 	for _, reference := range checked.ReferenceMap() {
-		if reference.Name == OldSelf {
+		if reference.Name == name {
 			return true
 		}
 	}

@@ -114,13 +114,21 @@ func (p Path) Describe() string {
 	return Abbreviate(p.String())
 }
 
+// MaxFieldPath is the length in bytes above which paths of fields are invalid, or are cut off.
+const MaxFieldPath = 1024
+
 // longName is the length in bytes above which Abbreviate cuts off a text.
 const longName = 128
 
-// Abbreviate cuts off a long text for an error.
-func Abbreviate(text string) string {
-	if len(text) <= longName {
+// AbbreviateTo cuts off a text after limit bytes.
+func AbbreviateTo(limit int, text string) string {
+	if len(text) <= limit {
 		return text
 	}
-	return strings.ToValidUTF8(text[:longName], "") + "..."
+	return strings.ToValidUTF8(text[:limit], "") + "..."
+}
+
+// Abbreviate cuts off a long text for an error.
+func Abbreviate(text string) string {
+	return AbbreviateTo(longName, text)
 }

@@ -7,7 +7,6 @@
 package activation
 
 import (
-	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/interpreter"
 
 	"celador.io/admission/cel/expression"
@@ -89,7 +88,7 @@ func (a *activation) located(name string) (any, bool) {
 	case name == expression.OldSelf:
 		return a.Location.OldSelf, true
 	default:
-		return types.String(a.Location.Path()), true
+		return a.Location.Path(), true
 	}
 }
 

@@ -16,9 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/lazy"
 
 	"celador.io/admission/cel/expression"
+	"celador.io/admission/cel/rulepath"
 	"celador.io/admission/lookups"
 )
 
@@ -106,6 +108,17 @@ type lookup struct {
 	// counted is the state in which the scope of the lookup has count objects, or nil.
 	counted *lookups.State
 	count   int
+	// selected is the selector of the last call of List.
+	selected selection
+}
+
+// A selection is a parsed label selector.
+type selection struct {
+	text string
+	labels.Selector
+	err error
+	// values is how many values an object is compared with at most.
+	values int
 }
 
 // state returns the state that all expressions of the request read, and the namespace to which the
@@ -205,16 +218,18 @@ func (l *lookup) List(selector string) (traits.Lister, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := state.List(namespace)
 	if selector == "" {
-		return objectList(list), nil
+		return objectList(state.List(namespace)), nil
 	}
-	parsed, err := labels.Parse(selector)
-	if err != nil {
-		return nil, l.failed(fmt.Errorf("label selector %q: %w", selector, err))
+	parsed := l.parse(selector)
+	if parsed.err != nil {
+		return nil, parsed.err
 	}
 	var selected []runtime.Object
-	for _, object := range list {
+	for i, object := range state.List(namespace) {
+		if i%checkFrequency == 0 && l.Context.Err() != nil {
+			return nil, l.failed(context.Cause(l.Context))
+		}
 		if parsed.Matches(lookupLabels(object)) {
 			selected = append(selected, object)
 		}
@@ -222,16 +237,45 @@ func (l *lookup) List(selector string) (traits.Lister, error) {
 	return objectList(selected), nil
 }
 
-// Len implements expression.Lookup.
-func (l *lookup) Len() int {
+// checkFrequency is the number of objects after which List looks whether the request has ended.
+const checkFrequency = 1000
+
+// parse returns the parsed selector. An error does not repeat a long selector, which may come from
+// the request.
+func (l *lookup) parse(selector string) *selection {
+	if s := &l.selected; s.text != selector {
+		*s = selection{text: selector}
+		if s.Selector, s.err = labels.Parse(selector); s.err != nil {
+			s.err = l.failed(fmt.Errorf("label selector %q: %s", rulepath.Abbreviate(selector), rulepath.Abbreviate(s.err.Error())))
+			return s
+		}
+		requirements, _ := s.Requirements()
+		for i := range requirements {
+			s.values += max(1, len(requirements[i].ValuesUnsorted()))
+		}
+	}
+	return &l.selected
+}
+
+// ListCost implements expression.Lookup. To parse costs as much as CEL's own functions of strings.
+func (l *lookup) ListCost(selector string) int {
+	parsing := len(selector) / 10
 	state, namespace, err := l.state()
-	if err != nil {
-		return 0
+	if err != nil || parsing > celconfig.PerCallLimit {
+		return parsing
+	}
+	values := 1
+	if selector != "" {
+		parsed := l.parse(selector)
+		if parsed.err != nil {
+			return parsing
+		}
+		values = max(1, parsed.values)
 	}
 	if l.counted != state {
 		l.counted, l.count = state, state.Len(namespace)
 	}
-	return l.count
+	return parsing + l.count*values
 }
 
 // Indexed implements expression.Lookup.

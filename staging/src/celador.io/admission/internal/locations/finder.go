@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
@@ -24,15 +25,35 @@ type Location struct {
 	OldSelf ref.Val
 
 	path rulepath.Path
+	// text is nil until Path is called.
+	text ref.Val
 }
 
-// Path returns the path of the value, in the form of the paths of scopes, with the indices and keys
-// of its list items and map entries.
-func (l *Location) Path() string { return l.path.String() }
+// Path returns the path of the value, a string in the form of the paths of scopes, with the indices
+// and keys of its list items and map entries. Its length is that of the keys, which clients choose.
+func (l *Location) Path() types.String {
+	if l.text == nil {
+		l.text = types.String(l.path.String())
+	}
+	return l.text.(types.String)
+}
+
+// Field returns the path for a message or the field of a cause, where a long one is cut off.
+func (l *Location) Field() string {
+	return rulepath.AbbreviateTo(rulepath.MaxFieldPath, string(l.Path()))
+}
+
+// Describe names the value in a message.
+func (l *Location) Describe() string {
+	if field := l.Field(); field != "" {
+		return field
+	}
+	return "the object"
+}
 
 // Clone returns a location that stays valid when that of Finder.Find changes.
 func (l *Location) Clone() *Location {
-	return &Location{l.Self, l.OldSelf, slices.Clone(l.path)}
+	return &Location{l.Self, l.OldSelf, slices.Clone(l.path), l.text}
 }
 
 // A Finder finds the values to which one scope leads in objects of one kind. It is immutable and
@@ -68,7 +89,7 @@ func AtPath(path rulepath.Path, schema *spec.Schema) *Finder {
 	for _, segment := range path {
 		below := &node{}
 		if segment.Each {
-			at.each, at.keys = below, listKeys(schema)
+			at.each, at.keys = below, ListKeys(schema)
 		} else {
 			at.fields = []field{{segment.Name, below}}
 		}
@@ -97,8 +118,8 @@ func Below(schema *spec.Schema, segment rulepath.Segment) *spec.Schema {
 	return nil
 }
 
-// listKeys returns the keys of a list of type map, and nil for other schemas.
-func listKeys(schema *spec.Schema) []string {
+// ListKeys returns the keys of a list of type map, and nil for other schemas.
+func ListKeys(schema *spec.Schema) []string {
 	if schema == nil {
 		return nil
 	}
@@ -143,7 +164,7 @@ func (b *builder) build(s *spec.Schema) *node {
 	slices.SortFunc(n.fields, func(a, b field) int { return strings.Compare(a.name, b.name) })
 	each := rulepath.Segment{Each: true}
 	if below := Below(s, each); below != nil && len(s.Properties) == 0 {
-		n.each, n.keys = b.build(below), listKeys(s)
+		n.each, n.keys = b.build(below), ListKeys(s)
 	}
 	return n
 }

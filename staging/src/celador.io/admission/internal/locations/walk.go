@@ -48,7 +48,7 @@ func (w *walk) enter(n *node, value, old ref.Val) error {
 		return fmt.Errorf("%s: %w", w.at.path.Describe(), err)
 	}
 	if n.found {
-		w.at.Self, w.at.OldSelf = value, nil
+		w.at.Self, w.at.OldSelf, w.at.text = value, nil, nil
 		if !isNull(old) && !types.IsError(old) {
 			w.at.OldSelf = old
 		}
@@ -152,26 +152,65 @@ func (w *walk) enterItems(n *node, items traits.Lister, old ref.Val) error {
 	if err := w.charge(int(size)); err != nil {
 		return err
 	}
-	oldItems, err := w.oldItems(n, old)
+	before, err := w.oldItems(n, old)
 	if err != nil {
 		return err
 	}
 	for i := range size {
 		item := items.Get(i)
-		var before ref.Val
-		if len(oldItems) > 0 {
-			before = oldItems[keyOf(item, n.keys)]
+		var oldItem ref.Val
+		if len(before) > 0 {
+			oldItem = before.take(keyOf(item, n.keys))
 		}
-		if err := w.below(rulepath.Segment{Item: true, Index: int(i)}, n.each, item, before); err != nil {
+		if err := w.below(rulepath.Segment{Item: true, Index: int(i)}, n.each, item, oldItem); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// oldItems are the items of an old list by their keys.
+type oldItems map[string]sameKeys
+
+// sameKeys are old items with the same keys, of which there may be several: the API server does not
+// validate that the keys of all lists are unique.
+type sameKeys struct {
+	first ref.Val
+	more  []ref.Val
+	// taken is the number of calls of oldItems.take.
+	taken int
+}
+
+func (o oldItems) add(key string, item ref.Val) {
+	same, known := o[key]
+	if known {
+		same.more = append(same.more, item)
+	} else {
+		same.first = item
+	}
+	o[key] = same
+}
+
+// take returns the n-th old item with a key at the n-th call, so that an update that leaves a list as
+// it is compares no different items. It returns the first if there are fewer, and nil if there is
+// none.
+func (o oldItems) take(key string) ref.Val {
+	same, known := o[key]
+	if !known {
+		return nil
+	}
+	item := same.first
+	if n := same.taken - 1; n >= 0 && n < len(same.more) {
+		item = same.more[n]
+	}
+	same.taken++
+	o[key] = same
+	return item
+}
+
 // oldItems returns the items of an old list of type map by their keys. It returns nil for other
 // lists, of which no item can be told to be the same.
-func (w *walk) oldItems(n *node, old ref.Val) (map[string]ref.Val, error) {
+func (w *walk) oldItems(n *node, old ref.Val) (oldItems, error) {
 	list, ok := old.(traits.Lister)
 	if !ok || len(n.keys) == 0 {
 		return nil, nil
@@ -180,11 +219,11 @@ func (w *walk) oldItems(n *node, old ref.Val) (map[string]ref.Val, error) {
 	if err := w.charge(int(size)); err != nil {
 		return nil, err
 	}
-	found := make(map[string]ref.Val, size)
+	found := make(oldItems, size)
 	for i := range size {
 		item := list.Get(i)
 		if key := keyOf(item, n.keys); key != "" {
-			found[key] = item
+			found.add(key, item)
 		}
 	}
 	return found, nil
