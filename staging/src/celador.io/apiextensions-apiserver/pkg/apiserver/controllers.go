@@ -30,8 +30,8 @@ import (
 type controllers struct {
 	generic *genericapiserver.GenericAPIServer
 	crds    crdinformers.CustomResourceDefinitionInformer
-	// described is the informer for the controllers of OpenAPI documents: it is crds, but its
-	// lister adds sentences about default rules to the descriptions of fields.
+	// described is the informer for the controllers of OpenAPI documents. It is the same informer
+	// as crds, but its lister adds sentences about default rules to the descriptions of fields.
 	described described
 	discovery *discovery.Controller
 	run       []func(context.Context)

@@ -22,8 +22,9 @@ import (
 )
 
 // markMetadataOnly returns a handler that marks requests whose responses are PartialObjectMetadata.
-// With conversion rules, objects are then read without the fields that the response does not have,
-// and of the rules, only those are evaluated on which metadata depends.
+// If there are conversion rules, the storage reads objects for such a request without their other
+// fields, and evaluates only rules on which metadata depends, so other rules cannot make the
+// request fail.
 func markMetadataOnly(scope *handlers.RequestScope, serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		if wantsMetadata(req, scope) {

@@ -141,8 +141,9 @@ func (r *resources) remove(uid types.UID) {
 	r.withSlot(uid, func(s *slot) { r.empty(uid, s) })
 }
 
-// withSlot calls change with the slot of a CustomResourceDefinition, locked. It does nothing if
-// there is none.
+// withSlot locks the slot of a CustomResourceDefinition and calls change with it, so that change
+// can replace or remove the ServedResource. It does nothing if the CustomResourceDefinition has no
+// slot.
 func (r *resources) withSlot(uid types.UID, change func(*slot)) {
 	value, ok := r.slots.Load(uid)
 	if !ok {

@@ -41,9 +41,9 @@ type unreadable struct {
 	latest map[string]unreadableCounts
 }
 
-// unreadableCounts holds, for one generation of a CustomResourceDefinition, the numbers of stored
-// objects that do not convert. versions has a number for each version that some cannot be converted
-// to.
+// unreadableCounts holds the numbers of stored objects that do not convert, for one generation of a
+// CustomResourceDefinition. versions has a number for each version to which at least one object
+// does not convert.
 type unreadableCounts struct {
 	uid        types.UID
 	generation int64

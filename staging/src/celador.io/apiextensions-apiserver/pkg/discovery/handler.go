@@ -15,8 +15,8 @@ import (
 )
 
 // A Handler serves /apis/<group> and /apis/<group>/<version> for API groups of custom resources.
-// Its methods are safe for concurrent use. A request never waits for a change, and sees all
-// documents of a group before or after it.
+// Its methods are safe for concurrent use. A request does not wait while the documents of its group
+// are replaced: it sees either all of the old or all of the new ones.
 type Handler struct {
 	codecs   runtime.NegotiatedSerializer
 	delegate http.Handler
@@ -61,8 +61,8 @@ func (h *Handler) handlerFor(path string) http.Handler {
 	return h.delegate
 }
 
-// Replace replaces the documents of a group and returns the previous ones. Both are nil for a group
-// that is not served.
+// Replace replaces the documents of a group and returns the previous ones, or nil if the group was
+// not served. If documents is nil, the group is not served any more.
 func (h *Handler) Replace(name string, documents *Group) (previous *Group) {
 	var replaced any
 	if documents == nil {

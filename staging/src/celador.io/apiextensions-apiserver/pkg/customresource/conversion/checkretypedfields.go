@@ -45,7 +45,7 @@ func (r *compiledRule) determines(retyped *retypedField) bool {
 }
 
 // names returns the names of the segments of a path, to be compared with the names of the fields
-// that a rule constructs. The name of [*] is empty, which no such field is.
+// that a rule constructs. For [*], the name is empty, so it equals none of these.
 func names(path rulepath.Path) []string {
 	names := make([]string, len(path))
 	for i, step := range path {

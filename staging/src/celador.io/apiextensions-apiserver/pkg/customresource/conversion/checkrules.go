@@ -60,8 +60,8 @@ func (c *checkedRules) estimate(path *field.Path, what string, scope rulepath.Pa
 	return nil
 }
 
-// check returns the errors that a rule has whatever the other rules are. If it has none, check adds
-// it to c.rules. i is the index of the rule.
+// check compiles the rule with index i, and returns those of its errors that do not depend on other
+// rules. A rule without such errors is added to c.rules.
 func (c *checkedRules) check(i int, rule *v1.ConversionRule, origin environment.Type) field.ErrorList {
 	path := c.path.Index(i)
 	errs := slices.Concat(

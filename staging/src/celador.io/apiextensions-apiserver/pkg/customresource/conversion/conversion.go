@@ -22,8 +22,9 @@ import (
 const (
 	// maxObjectCost bounds the cost of converting one object with all converters of a chain.
 	maxObjectCost = rulelimit.MaxObjectCost
-	// maxMatches bounds the values of one object to which one scope leads. They are collected
-	// before a rule is evaluated for them, so costs do not bound the memory that they take.
+	// maxMatches bounds the number of values in one object to which one scope leads. They are
+	// collected before a rule is evaluated for them, so costs do not bound the memory that they
+	// take.
 	maxMatches = 100_000
 )
 
@@ -37,8 +38,9 @@ type conversion struct {
 	apiVersion string
 	// partial is set if the source is a part of an object, which may lack fields that rules read.
 	partial bool
-	// defaults is a conversion of the source with its defaults, with which rules that have failed
-	// are evaluated again. Nil if partial is not set, or if the defaults are not known.
+	// defaults is the conversion of the same object with its defaults set. A rule that has failed
+	// for a part of an object is evaluated again with it, because the part may lack a value that is
+	// a default. Nil for a whole object, or if the defaults are not known.
 	defaults *conversion
 	// budget is the cost that the remaining rules may have.
 	budget uint64

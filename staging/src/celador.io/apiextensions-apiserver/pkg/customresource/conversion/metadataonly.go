@@ -55,10 +55,11 @@ func metadataChangesOf(converter *v1.Converter) metadataChanges {
 	return e
 }
 
-// metadataChangesAlong returns what a chain may change in metadata, and the plans that convert
-// metadata along the chain. The plans end with the last converter that may change metadata: its
-// plan is from metadataPlans, and those before it are from plans. each holds the changes of single
-// converters.
+// metadataChangesAlong returns which metadata a chain may change, and the plans of the converters
+// with which ConvertMetadata converts an object along the chain. They end with the last converter
+// that may change metadata, whose plan is from metadataPlans and evaluates only rules that write
+// metadata. The plans of the converters before it are from plans, because it may read any field
+// that they set. each tells which metadata each single converter may change.
 func metadataChangesAlong(c chain, each map[pair]metadataChanges, plans, metadataPlans map[pair]lazyPlan) (metadataChanges, []lazyPlan) {
 	var e metadataChanges
 	var all, metadata []lazyPlan

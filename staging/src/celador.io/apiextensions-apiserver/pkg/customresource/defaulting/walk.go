@@ -66,9 +66,9 @@ type instance struct {
 	key   string
 	index int
 
-	// activation holds self for the rules, and changes the number of changes of the object before
-	// it was made, so that it is not used after another change. It is nil until a rule is
-	// evaluated.
+	// activation holds self for the rules. It is nil until a rule is evaluated. changes is the
+	// number of changes of the object before activation was made: after a further change,
+	// activation is outdated and made anew.
 	activation *schemaexpression.Activation
 	changes    int
 }

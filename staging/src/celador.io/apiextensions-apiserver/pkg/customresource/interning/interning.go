@@ -121,8 +121,8 @@ func equalFields(a, b map[string]any) bool {
 }
 
 // hashFields returns a hash of managed fields that does not depend on the order of a map. It
-// increments nodes for each map in owned, including owned itself, so that the caller can tell large
-// ones.
+// increments nodes for each map in owned, including owned itself, so that the caller can leave
+// managed fields that are too large to be shared as they are.
 func hashFields(owned map[string]any, nodes *int) uint64 {
 	*nodes++
 	hash := uint64(len(owned))

@@ -1,7 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ruleschema resolves the paths of conversion rules and default rules in structural schemas.
+// Package ruleschema resolves the paths of conversion rules and default rules in structural
+// schemas.
 package ruleschema
 
 import (

@@ -25,8 +25,8 @@ func (v *VersionEndpoints) DeletionAdmission(chain admission.Interface) admissio
 		if err := decide(deletion); err != nil {
 			return err
 		}
-		// If no plugin has read the object yet, none will: this keeps a later call from converting
-		// it.
+		// All plugins have decided. If none has read the old object, a later call of GetOldObject
+		// must not convert it any more.
 		deletion.convert.Do(func() {})
 		return deletion.err
 	}}

@@ -33,7 +33,7 @@ type VersionStorage struct {
 }
 
 // NewVersionStorage returns the storage of objects of a kind in the version to serve. key returns
-// the key of an object. The caller must close it.
+// the key of an object. The caller must call Close when the VersionStorage is not used any more.
 func NewVersionStorage(shared *SharedStorage, served schema.GroupVersionKind, key func(runtime.Object) (string, error)) *VersionStorage {
 	return &VersionStorage{Interface: shared.Storage, shared: shared, served: served, key: key}
 }

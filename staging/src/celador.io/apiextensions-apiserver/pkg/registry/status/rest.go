@@ -26,7 +26,8 @@ var (
 )
 
 // New returns the status subresource of the resource that main stores. update prepares and
-// validates updates of the status. reset names the fields that they leave unchanged.
+// validates updates of the status. reset names the fields that updates of the status leave as they
+// are stored, so that no client becomes their manager.
 func New(main *registry.Store, update rest.RESTUpdateStrategy, reset rest.ResetFieldsStrategy) *REST {
 	store := *main
 	store.UpdateStrategy, store.ResetFieldsStrategy = update, reset

@@ -37,8 +37,9 @@ func toInternal(in *v1.CustomResourceDefinition, out *apiextensions.CustomResour
 	return upstreamv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(part, &out.CustomResourceDefinition, scope)
 }
 
-// fromInternal converts a CustomResourceDefinition from the internal version through Kubernetes'
-// v1.
+// fromInternal converts a CustomResourceDefinition from the internal version to v1. It uses
+// Kubernetes' conversion to Kubernetes' v1 for all fields that Kubernetes has, and then sets the
+// expressions.
 func fromInternal(in *apiextensions.CustomResourceDefinition, out *v1.CustomResourceDefinition, scope conversion.Scope) error {
 	var part upstreamv1.CustomResourceDefinition
 	if err := upstreamv1.Convert_apiextensions_CustomResourceDefinition_To_v1_CustomResourceDefinition(&in.CustomResourceDefinition, &part, scope); err != nil {

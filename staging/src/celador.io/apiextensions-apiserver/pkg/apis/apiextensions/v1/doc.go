@@ -9,5 +9,6 @@
 //
 // Kubernetes' types lack XDefault of JSONSchemaProps, and Converters and Tables of
 // CustomResourceConversion. Functions whose names end in _To_upstream_ and the type leave these
-// fields out. Where no type with such a field is involved, both forms share memory.
+// fields out. The input and the result of a conversion share the memory of all values that cannot
+// contain such a field.
 package v1

@@ -9,8 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// localSchemeBuilder is for generated code, which registers the conversions to and from Kubernetes'
-// types with it. The scheme need not know the types.
+// localSchemeBuilder exists for generated code, which registers with it the conversions between the
+// types of this version and Kubernetes'. AddToScheme does not use it: this package calls those
+// conversions directly.
 var localSchemeBuilder runtime.SchemeBuilder
 
 // AddToScheme registers the kinds of celador.io/api/apiextensions/v1 with their defaults, and the

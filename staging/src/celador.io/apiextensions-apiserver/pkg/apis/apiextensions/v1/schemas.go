@@ -20,8 +20,8 @@ type schemas struct {
 }
 
 // walk visits the schema and those below it, and reports whether a visit changed one. It writes to
-// a map of schemas only if one of them has changed, so visits that only read may share the maps
-// with others.
+// a map of schemas only if a visit has changed a schema in it. So a walk that only reads does not
+// write to maps that another goroutine may read.
 func (w *schemas) walk(schema *v1.JSONSchemaProps) bool {
 	if schema == nil {
 		return false
