@@ -41,20 +41,23 @@ const (
 )
 
 // AdmissionPolicyLookups (alpha, off by default) lets policies read other objects than those of the
-// request, as package policyspec describes. It works like the gates above.
+// request, as package policyspec describes. While it is off, its fields are dropped from objects
+// that do not have one of them yet, and have no effect in objects that do.
 const AdmissionPolicyLookups = policyspec.Lookups
 
-// AdmissionPolicyRequestTime (alpha, off by default) lets expressions of policies read request.time,
-// as package policyspec describes. While it is off, the API rejects such expressions in policies
-// that have none yet, and they fail in policies that do.
+// AdmissionPolicyRequestTime (alpha, off by default) lets expressions of policies read
+// request.time, as package policyspec describes. While it is off, the API rejects such expressions
+// in policies that have none yet, and they fail in policies that do.
 const AdmissionPolicyRequestTime = policyspec.RequestTime
 
 // AdmissionPolicyCauses (alpha, off by default) lists every denial of validating policies in the
-// causes of the response, also for policies without fieldPath. The field works like those above.
+// causes of the response, also for policies without fieldPath. While it is off, fieldPath is
+// dropped from policies that do not have it yet, and has no effect in policies that do.
 const AdmissionPolicyCauses = policyspec.Causes
 
 // AdmissionPolicyExpressionScopes (alpha, off by default) lets validations be evaluated for each
-// value of a type or at a path, as package policyspec describes. It works like the gates above.
+// value of a type or at a path, as package policyspec describes. While it is off, its fields are
+// dropped from policies that do not have one of them yet, and have no effect in policies that do.
 const AdmissionPolicyExpressionScopes = policyspec.ExpressionScopes
 
 // notShipped are the stages of gates that Kubernetes does not have.

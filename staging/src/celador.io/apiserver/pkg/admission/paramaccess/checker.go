@@ -97,8 +97,8 @@ func (c Checker) checkKind(ctx context.Context, kind v1.ParamKind) error {
 	if slices.Contains(who.GetGroups(), user.SystemPrivilegedGroup) {
 		return nil
 	}
-	// If the resource is not known, it contains "*", so that the user needs access to more
-	// resources.
+	// If the resource that serves the kind cannot be found, c.resource returns "*" in its place, so
+	// the user needs access to all resources that may serve the kind.
 	resource, _ := c.resource(kind)
 	allowed, err := c.allowed(ctx, who, "get", resource, "*", "*")
 	if err != nil {

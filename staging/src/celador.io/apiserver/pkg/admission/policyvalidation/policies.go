@@ -74,9 +74,9 @@ type TypeWarnings[Policy metav1.Object] func(ctx context.Context, policy Policy)
 type BoundPolicyNames func(ctx context.Context, version string) (sets.Set[string], error)
 
 // Validator returns the Validator of the policies. The user must be allowed by params to read all
-// objects of a new paramKind, and of the lookups of a policy whose spec changes. types, which may be
-// nil, is called only while feature gate AdmissionPolicyTypeEnforcement is on. warnings may be nil,
-// too. The Validator warns about an updated policy that, according to bound, no binding binds.
+// objects of a new paramKind, and of the lookups of a policy whose spec changes. types, which may
+// be nil, is called only while feature gate AdmissionPolicyTypeEnforcement is on. warnings may be
+// nil, too. The Validator warns about an updated policy that, according to bound, no binding binds.
 func (k PolicyDescriptor[Policy, Spec]) Validator(params paramaccess.Checker, types TypeCheck[Policy], warnings TypeWarnings[Policy], bound BoundPolicyNames) Validator[Policy] {
 	return Validator[Policy]{
 		validate: k.validate, validateUpdate: k.validateUpdate,

@@ -16,9 +16,10 @@ import (
 	"celador.io/admission/policyspec"
 )
 
-// A Validator validates writes of one kind. Object is a pointer to its v1 type. Safe for concurrent
-// use if what it was made of is. The zero Validator has no warnings, and must not be used to
-// validate.
+// A Validator validates writes of one kind of policies or bindings, and returns warnings about
+// them. Object is a pointer to the v1 type of the kind. A Validator is safe for concurrent use if
+// the functions from which it was made are. The zero Validator returns no warnings, and panics if
+// it is asked for errors.
 type Validator[Object metav1.Object] struct {
 	validate       func(Object) field.ErrorList
 	validateUpdate func(obj, stored Object) field.ErrorList

@@ -12,9 +12,9 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// maxCost bounds the cost of a check, so that the write of a policy does not wait long for it, in
-// the units of typecheck.Checker.Within. A policy whose check costs more gets no warnings, but is
-// checked for its status.
+// maxCost bounds the cost of a check, in the units that typecheck.Checker.Within describes, so that
+// the write of a policy does not wait long for its warnings. A policy whose check costs more gets
+// no warnings; the status controller checks it.
 const maxCost = 64 << 10
 
 // A Warner warns a client that writes a policy about type errors in its expressions, about exclude

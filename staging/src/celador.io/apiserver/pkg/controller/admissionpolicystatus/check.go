@@ -121,8 +121,10 @@ func fieldsOf(findings []typecheck.Finding) string {
 	return typecheck.Truncate(strings.Join(slices.Compact(fields), ", "), maxMessage)
 }
 
-// isCurrent reports whether another check of the policy would give the same report. The caller has
-// compared the specs.
+// isCurrent reports whether another check of the policy would give the same report, because the
+// policy, the types that it names and the state of its lookups have not changed. Aggregated servers
+// do not announce changes, so a report with their types is never current. isCurrent does not
+// compare specs, which the caller has compared.
 func (c *Controller) isCurrent(r *report, p *policy) bool {
 	return r.uid == p.UID && r.generation == p.Generation && r.aggregatedChanges == c.aggregatedChanges.Load() &&
 		!r.aggregated && !r.unavailable() && slices.EqualFunc(r.lookups, c.unknownLookups(p), samePosition) &&

@@ -48,8 +48,8 @@ const (
 	// findings when the controller started. The check of an ordinary policy takes a fraction of it.
 	postponedInterval = 10 * time.Millisecond
 
-	// typesTimeout bounds how long a check waits for types, so that servers that do not answer keep no
-	// worker from other policies for longer. The check is repeated.
+	// typesTimeout bounds how long a check waits for types, so that servers that do not answer keep
+	// no worker from other policies for longer. The check is repeated.
 	typesTimeout = 10 * time.Second
 
 	// minRetry and maxRetry are the first and the longest delay before a policy is checked again

@@ -72,8 +72,8 @@ func (c *Controller) followLookups(ctx context.Context, k *Descriptor) {
 	}
 }
 
-// lookForUnknown returns the unknown lookups of each policy. It makes those that it has returned last
-// time, too, known to check.
+// lookForUnknown returns the unknown lookups of each policy. It makes those that it has returned
+// last time, too, known to check.
 func (c *Controller) lookForUnknown(k *Descriptor, last map[string]unknownLookups) map[string]unknownLookups {
 	now := map[string]unknownLookups{}
 	for _, store := range c.verdicts[k.name] {

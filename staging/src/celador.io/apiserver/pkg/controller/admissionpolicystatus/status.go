@@ -151,8 +151,9 @@ func (c *Controller) supersedes(ctx context.Context, p *policy, r *report, condi
 	if newest > p.Generation {
 		return false, nil, nil
 	}
-	// Either no controller has checked this generation, or only Kubernetes' status controller,
-	// which writes neither conditions nor custom resources.
+	// first is set if no controller like this one has checked this generation. Either none has
+	// checked it at all, or only Kubernetes' status controller, which writes neither conditions nor
+	// custom resources.
 	first := oldest < p.Generation
 	forward := first || better(conditions, recorded.Conditions) || warningsTakenOver(p) ||
 		r.unrecorded && !r.unavailable() && differs(recorded, r, conditions) ||
@@ -285,10 +286,11 @@ func warningsTakenOver(p *policy) bool {
 	return others
 }
 
-// confirmNewer returns errStaleCache unless now is newer than before, the state of the same custom
-// resource in the status, which has another CustomResourceDefinition or none. Generations of
-// different CustomResourceDefinitions do not compare, so confirmNewer asks the API server, unless
-// before's CustomResourceDefinition is known to be deleted.
+// confirmNewer returns nil if now, the cached state of a custom resource, is newer than before, its
+// state in the recorded status, and errStaleCache if the cache may be outdated. The two states have
+// different CustomResourceDefinitions, whose generations do not compare, or one has none. So
+// confirmNewer asks the API server whether now is the stored state, unless the
+// CustomResourceDefinition of before is known to be deleted.
 func (c *Controller) confirmNewer(ctx context.Context, now servedtypes.CustomResourceType, before v1.ObservedCustomResource) error {
 	if before.UID != "" && c.types.Deleted(before.UID) {
 		return nil

@@ -19,8 +19,8 @@ import (
 
 const (
 	// unboundInterval is the time between two looks for policies and bindings without effect. An
-	// event is recorded at the second look that finds one, because policies and bindings are often
-	// created and deleted one after the other.
+	// event about a policy or binding is recorded at the second look at which it has no effect,
+	// because a policy and its bindings are often created, and deleted, one after the other.
 	unboundInterval = 30 * time.Second
 	// maxUnbound limits the events of one look.
 	maxUnbound = 100
@@ -43,8 +43,8 @@ type unboundName struct {
 	name    string
 }
 
-// unboundNames holds the policies and bindings that had no effect at the last look. The value tells
-// whether an event about each was recorded.
+// unboundNames holds the policies and bindings that had no effect at the last look. The value of a
+// name is true once an event about that policy or binding has been recorded.
 type unboundNames map[unboundName]bool
 
 // reportUnbound records events about policies and bindings without effect until ctx ends.

@@ -26,13 +26,14 @@ import (
 )
 
 const (
-	// firstRetry is the time after which the discovery of a kind is repeated that failed, or that
-	// did not find it. It doubles up to retryInterval.
+	// firstRetry is the time after which discovery is repeated if it has failed, or if no resource
+	// serves the kind. The time doubles with each repetition, up to retryInterval.
 	firstRetry, retryInterval = 50 * time.Millisecond, time.Second
 	// verifyInterval is the time between discoveries of a kind that is served.
 	verifyInterval = 10 * time.Second
-	// stateTimeout is how long requests wait for the objects of a kind, and latestTimeout how long
-	// they wait for the latest objects, as long as a watch cache waits for a revision.
+	// stateTimeout is how long a request waits until the objects of a kind are known. latestTimeout
+	// is how long a request with consistency Latest waits for the latest objects; a watch cache
+	// waits as long for a revision.
 	stateTimeout, latestTimeout = time.Second, 3 * time.Second
 	// maxFailing is how long objects are used that cannot be read any more. That a server starts
 	// again, or that discovery is late, takes less, and policies should not decide by what has been
@@ -65,8 +66,8 @@ type kind struct {
 	err      error
 	// failing is nil if followed gets all changes, as far as is known.
 	failing *failure
-	// changed is closed, and replaced, when followed or err change, or the version of followed, or
-	// when the keys of an index are computed.
+	// changed is closed to wake waiting requests, and replaced, each time that what they wait for
+	// may be there: followed, its version or err has changed, or the keys of an index are computed.
 	changed chan struct{}
 	// recheck gets an element when another resource may serve the kind.
 	recheck chan struct{}
@@ -82,8 +83,9 @@ type openIndex struct {
 	lookups.Indexer
 	// users is the number of handles, of which unclosed are not closed.
 	users, unclosed int
-	// fill computes the keys of the objects of followed. It is nil if it was called, or if nothing
-	// was to compute.
+	// fill computes the keys of the index for the objects that are known already. It is nil if it
+	// was called, if no objects were followed when the index was opened, and after other objects
+	// have taken their place, for which moveIndexes computes the keys.
 	fill func()
 }
 
@@ -146,8 +148,8 @@ func (k *kind) removeIndex(text string) {
 	}
 }
 
-// current returns the present state if it has all indexes that are not closed, or the reason why
-// there is none.
+// current returns the present state, for Kinds. It returns an error with the reason if the objects
+// are not known, or if the state lacks an index that has an open handle.
 func (k *kind) current() (*lookups.State, error) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
@@ -160,8 +162,8 @@ func (k *kind) current() (*lookups.State, error) {
 	return k.stateWith(texts)
 }
 
-// read returns the present state if it has the given indexes. Otherwise it returns the reason, and a
-// channel that is closed when that may have changed.
+// read returns the present state if it has the given indexes. Otherwise it returns an error with
+// the reason, and a channel that is closed when the caller should try again.
 func (k *kind) read(indexes []string) (*lookups.State, <-chan struct{}, error) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
@@ -454,8 +456,9 @@ var (
 	_ cache.ResourceVersionUpdater = &store{}
 )
 
-// UpdateResourceVersion implements cache.ResourceVersionUpdater. Reflectors call it after they have
-// passed on an event, and with the versions of bookmarks.
+// UpdateResourceVersion implements cache.ResourceVersionUpdater. Reflectors call it when the store
+// has all changes up to a version: after an event, and at a bookmark. It wakes requests that wait
+// for the latest objects.
 func (s *store) UpdateResourceVersion(version string) {
 	// Versions that are no numbers are those of other servers, which Latest does not read.
 	if parsed, err := strconv.ParseUint(version, 10, 64); err == nil {

@@ -54,8 +54,10 @@ func (o *opened) Latest(ctx context.Context, revisions lookups.Revisions) (*look
 				return nil, err
 			}
 		}
-		// The objects of a version are complete, so those of the last change are the latest, unless
-		// the watch cache has listed the objects since: changes before its list are not in last.
+		// The store has all changes up to version, so it has the latest objects if version is not
+		// older than the last change. The exception is a watch cache that has listed the objects
+		// again after version: last may lack changes before that list. Continues returns an error
+		// then.
 		if version := followed.version.Load(); err == nil && version > 0 && version >= last {
 			if err = followed.storage.Continues(ctx, version); err == nil {
 				return followed.objects.State(), nil

@@ -1,8 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lookupsource keeps the objects that policies look up. Each open kind has one watch, in the
-// server's own storage if it holds the kind, and by requests otherwise.
+// Package lookupsource keeps the objects that policies look up. Each open kind, that is each kind
+// for which a policy has a handle, or had one until a minute ago, has one watch: in the server's
+// own storage if that holds the kind, and by requests otherwise.
 package lookupsource
 
 import (
@@ -23,17 +24,17 @@ import (
 	"celador.io/apiserver/pkg/admission/plugin/paramsource"
 )
 
-// linger is the time for which a closed kind or index is kept, because requests that began before
-// the policy was changed still read it.
+// linger is the time for which a kind or an index is still kept up to date after its last handle
+// was closed. Requests that began before the policy was changed still read it.
 const linger = time.Minute
 
 // maxFills is the number of indexes of a source whose keys are computed at the same time.
 const maxFills = 2
 
-// Find finds the objects of a kind, which a resource serves, in the storage of the server itself. It
-// returns a Found without ListerWatcher if they are to be read by requests, and an error if that is
-// not known at present. An error that satisfies paramsource.NotServed means that no resource serves
-// the kind any more. A Find is safe for concurrent use.
+// Find finds the objects of a kind, which a resource serves, in the storage of the server itself.
+// It returns a Found without ListerWatcher if they are to be read by requests, and an error if that
+// is not known at present. An error that satisfies paramsource.NotServed means that no resource
+// serves the kind any more. A Find is safe for concurrent use.
 type Find func(ctx context.Context, kind schema.GroupVersionKind, resource paramsource.Resource) (Found, error)
 
 // Found lists and watches the objects of a kind without requests.
@@ -139,8 +140,9 @@ func (s *Source) Synced() error {
 	return errors.Join(errs...)
 }
 
-// Kinds calls observe for each open kind with its present objects, or with the reason why they are
-// not known. NotServed of package paramsource recognizes kinds that no resource serves.
+// Kinds calls observe for each kind that has a handle, or had one until recently, with its present
+// objects, or with the reason why they are not known. paramsource.NotServed tells whether the
+// reason is that no resource serves the kind.
 func (s *Source) Kinds(observe func(schema.GroupVersionKind, *lookups.State, error)) {
 	s.lock.Lock()
 	defer s.lock.Unlock()

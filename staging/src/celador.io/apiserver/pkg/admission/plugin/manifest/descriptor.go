@@ -20,7 +20,7 @@ type Descriptor[T APIObject] struct {
 	// Name is the kind's name in errors.
 	Name string
 	// Items returns the objects of a decoded document. It returns false if the document is neither
-	// of this kind nor a list of it.
+	// an object of the kind that the Descriptor describes nor a list of such objects.
 	Items func(runtime.Object) (items []T, ok bool)
 	// Validate returns the validation errors of an object with defaults.
 	Validate func(T) field.ErrorList

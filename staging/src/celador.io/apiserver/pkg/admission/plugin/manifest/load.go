@@ -83,8 +83,8 @@ func newCollection[T APIObject](descriptor Descriptor[T], check func(T) error) *
 	return &collection[T]{Descriptor: descriptor, check: check, files: map[string]string{}}
 }
 
-// add adds the objects of a decoded document if they are of the kind. It returns false if they are
-// of another kind, and an error if one is invalid.
+// add adds the objects of a decoded document to the collection. It returns false if they are not of
+// the kind of the collection, and an error if one of them is invalid.
 func (c *collection[T]) add(decoded runtime.Object, file string) (added bool, err error) {
 	items, added := c.Items(decoded)
 	for _, item := range items {

@@ -105,8 +105,9 @@ func (p *Plugin) Admit(ctx context.Context, a admission.Attributes, objects admi
 	return result.Err()
 }
 
-// report counts the mutations in metrics and adds the audit annotations. failuresDecide is false if
-// the request ends with another error; failures are not counted as ignored then.
+// report counts the mutations and the ignored failures in metrics, and adds the audit annotations.
+// failuresDecide is false if the engine returned an error, with which the request fails in any
+// case: no failure counts as ignored then.
 func (p *Plugin) report(ctx context.Context, a admission.Attributes, result *mutating.Result, failuresDecide bool) {
 	policyplugin.ObserveConditions(ctx, a.GetOperation(), result.Conditions)
 	for i := range result.Mutations {

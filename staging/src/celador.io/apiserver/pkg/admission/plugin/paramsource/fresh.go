@@ -27,8 +27,8 @@ func (k *kind) AwaitFresh(ctx context.Context) error {
 	return k.fresh.Await(ctx)
 }
 
-// Stale reports whether the params of an open kind may be older than the limit of the source. It
-// takes no lock.
+// Stale reports whether the params of any kind that has a handle may be older than the limit of the
+// source. It takes no lock.
 func (s *Source) Stale() bool {
 	opened := s.limited.Load()
 	if opened == nil {
@@ -42,8 +42,9 @@ func (s *Source) Stale() bool {
 	return false
 }
 
-// Ages calls observe for each open kind with the age of its params: the time since they were last
-// known to be equal to the stored ones. Without a limit, it does nothing.
+// Ages calls observe for each kind that has a handle with the age of its params: the time since
+// they were last known to be equal to the stored ones. If the age of params is not limited, Ages
+// does nothing.
 func (s *Source) Ages(observe func(schema.GroupVersionKind, time.Duration)) {
 	if opened := s.limited.Load(); opened != nil {
 		for _, k := range *opened {

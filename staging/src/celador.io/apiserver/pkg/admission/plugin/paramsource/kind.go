@@ -51,8 +51,8 @@ type kind struct {
 	// discovered is closed once current is set for the first time.
 	discovered chan struct{}
 	current    atomic.Pointer[state]
-	// failed holds the last error of discovery, for requests that wait for the first result in
-	// vain.
+	// failed holds the last error of discovery until discovery has succeeded for the first time.
+	// Requests that have waited for that in vain return the error.
 	failed atomic.Pointer[state]
 	// recheck gets an element to trigger a discovery, when the kind may no longer be served.
 	recheck chan struct{}
@@ -113,8 +113,9 @@ func (s *state) forbidden() error {
 	}
 }
 
-// refused reports whether the informer waits, because the server has forbidden it to list the
-// params. An informer that has replaced such a one is not refused while its own first list runs.
+// refused reports whether the informer must be replaced: the server has forbidden it to list the
+// params, and it now waits ever longer before it tries again. A new informer, whose first list
+// still runs, is not refused, even if the server forbade the one before.
 func (s *state) refused() bool { return s.forbidden() != nil && s.watched.refused.Load() }
 
 // Lister implements params.Handle.

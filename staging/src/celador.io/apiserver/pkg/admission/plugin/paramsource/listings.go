@@ -26,8 +26,8 @@ type listings struct {
 	// removes the map of the namespace. A result that was listed before the event may still be
 	// stored in the removed map, where no later request finds it.
 	namespaces sync.Map
-	// listed counts the params in the results that were stored since all results were last removed,
-	// and resultSize for each result.
+	// listed is the size of all results that were stored since all were last removed, to be
+	// compared with maxListed. The size of a result is the number of its params and resultSize.
 	listed atomic.Int64
 }
 

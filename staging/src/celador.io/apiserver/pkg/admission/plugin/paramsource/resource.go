@@ -19,8 +19,8 @@ type Resource struct {
 	Namespaced bool
 }
 
-// Resolve returns the resource that serves a kind, with the given verbs. If no resource does, the
-// error satisfies NotServed; any other error is a failure of discovery.
+// Resolve returns the resource that serves a kind and supports the given verbs. If there is none,
+// the error satisfies NotServed. Any other error is a failure of discovery.
 func Resolve(ctx context.Context, discovery Discovery, gvk schema.GroupVersionKind, verbs ...string) (Resource, error) {
 	gv := gvk.GroupVersion()
 	list, err := discovery.ServerResourcesForGroupVersionWithContext(ctx, gv.String())

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package paramsource watches the params of policies. Each open kind, built-in or custom, has one
-// informer. The informer starts when the kind is first opened, is replaced when the server serves
-// the kind differently, and stops when the last user closes the kind.
+// informer. A kind is open while a policy has a handle for it. The informer starts when the kind is
+// first opened, is replaced when the server serves the kind differently, and stops when the last
+// handle is closed.
 package paramsource
 
 import (
@@ -43,8 +44,8 @@ type Source struct {
 
 	mu    sync.Mutex
 	kinds map[schema.GroupVersionKind]*kind
-	// limited holds the open kinds if the age of params is limited, so that Stale and Ages need no
-	// lock. It is replaced under mu.
+	// limited holds the kinds that have handles, for requests to read without a lock. It is nil if
+	// the age of params is not limited. It is replaced under mu when kinds changes.
 	limited atomic.Pointer[[]*kind]
 }
 
@@ -93,8 +94,8 @@ func (s *Source) Open(gvk schema.GroupVersionKind) params.Handle {
 	return &opened{kind: k, release: sync.OnceFunc(func() { s.release(k) })}
 }
 
-// Synced returns nil if the params of all open kinds that the server serves are known. Otherwise it
-// returns an error for each kind that is not.
+// Synced returns nil if the params of each kind that has a handle are known, or the server does not
+// serve the kind. Otherwise it joins an error for each other kind.
 func (s *Source) Synced() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,8 +108,8 @@ func (s *Source) Synced() error {
 	return errors.Join(errs...)
 }
 
-// limit stores the open kinds in limited, for requests to read without a lock, if the age of params
-// is limited. The caller holds the lock.
+// limit copies the kinds that have handles to limited, which requests read without a lock, if the
+// age of params is limited. The caller holds the lock.
 func (s *Source) limit() {
 	if s.maxAge > 0 {
 		kinds := slices.Collect(maps.Values(s.kinds))

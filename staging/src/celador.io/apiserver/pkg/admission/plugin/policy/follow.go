@@ -104,7 +104,7 @@ func (f *Followed) Synced() bool { return f.synced.Load() }
 func (f *Followed) BindingsVersion() string { return f.bindings.LastSyncResourceVersion() }
 
 // addHandler passes the events of an informer to compilations. The returned checker is done when
-// they have all policies that existed when the informer started.
+// compilations has got all policies that existed when the informer started.
 func addHandler[Policy policyObject](informer cache.SharedIndexInformer, compilations *compilations[Policy]) (cache.DoneChecker, error) {
 	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, inInitialList bool) {

@@ -19,9 +19,9 @@ var evaluationsTotal = metrics.NewDesc(metrics.BuildFQName(namespace, subsystem,
 // of policy. So requests need not look up metrics by their labels.
 var evaluations = collector.Counters(evaluationsTotal)
 
-// An EvaluationCounter calls observe with the number of evaluations of each policy, once for each
-// outcome. It may do so several times for policies with the same name, such as one of a file and
-// one of the API. Implementations are safe for concurrent use.
+// An EvaluationCounter calls observe for each policy and outcome with the number of evaluations
+// that had the outcome. It may report policies with the same name one by one, such as a policy of a
+// file and one of the API. Implementations are safe for concurrent use.
 type EvaluationCounter func(observe policy.EvaluationObserver)
 
 // source returns a reader of the counters of one kind of policy.

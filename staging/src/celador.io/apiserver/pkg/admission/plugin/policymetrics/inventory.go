@@ -9,8 +9,8 @@ import (
 	"celador.io/apiserver/pkg/collector"
 )
 
-// A Counter returns the current numbers of policies and bindings by state. Implementations are safe
-// for concurrent use.
+// A Counter returns the current numbers of policies and of bindings, by the states that the method
+// Counts of policy.Store describes, such as "active". Implementations are safe for concurrent use.
 type Counter func() (policies, bindings map[string]int)
 
 var (

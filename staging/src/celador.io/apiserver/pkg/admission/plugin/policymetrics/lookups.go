@@ -49,9 +49,9 @@ func ForgetLookupChanges(kind schema.GroupVersionKind) {
 // lookedUp holds the kinds that policies look up, and the numbers of their objects.
 var lookedUp = collector.Gauges(lookupKinds, lookupObjects, unindexedObjects)
 
-// MeasureLookups sets the function that calls its argument with each kind that policies look up, and
-// with its objects or the reason why they are not known, when metrics are gathered. It replaces the
-// function of an earlier call, and must be safe for concurrent use.
+// MeasureLookups sets the function that calls its argument with each kind that policies look up,
+// and with its objects or the reason why they are not known, when metrics are gathered. It replaces
+// the function of an earlier call, and must be safe for concurrent use.
 func MeasureLookups(each func(observe func(schema.GroupVersionKind, *lookups.State, error))) {
 	lookedUp.SetReader("", func(observe func(*metrics.Desc, int, ...string)) {
 		kinds := map[string]int{"known": 0, "waiting": 0, "unserved": 0}

@@ -8,9 +8,10 @@ import (
 	"time"
 )
 
-// missing records when requests first asked for a kind or group version that is not published. Only
-// requests shortly after that time wait for it. The zero value is empty. It is safe for concurrent
-// use.
+// missing records when requests first asked for a kind or group version that the server does not
+// publish. A kind may be published a moment after it is served, so requests wait for it, but only
+// until a fixed time after the first request for it. The zero value is empty. It is safe for
+// concurrent use.
 type missing struct{ requested sync.Map }
 
 // firstRequested returns the time of the first call with the key.

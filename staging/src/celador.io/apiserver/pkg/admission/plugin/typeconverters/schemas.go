@@ -24,9 +24,9 @@ const (
 	// maxPublishWait is the time that a request waits for a kind to be published. A custom resource
 	// may be served for a second before its schema is published.
 	maxPublishWait = 2500 * time.Millisecond
-	// maxReadWait is how long a request waits at most if a document must be read. After a document
-	// has changed, requests wait for the new state for this time; later ones use the previous state
-	// if it has the kind.
+	// maxReadWait is how long a request waits at most if a document must be read. If the document
+	// has changed and its previous state has the kind, requests wait only until maxReadWait after
+	// the change was noticed, and then use the previous state.
 	maxReadWait = 5 * time.Second
 )
 
@@ -38,8 +38,8 @@ const (
 	schemas
 )
 
-// PublishedSchemas implements mutating.TypeConverters, or policy.Schemas if NewSchemas made it. It is
-// safe for concurrent use.
+// PublishedSchemas implements mutating.TypeConverters, or policy.Schemas if NewSchemas made it. It
+// is safe for concurrent use.
 type PublishedSchemas struct {
 	client  openapi.ClientWithContext
 	builtIn func(schema.GroupVersion) bool

@@ -31,8 +31,9 @@ func (s *snapshot) types(version schema.GroupVersion) *typeSet {
 	return nil
 }
 
-// update returns the documents at the given paths. It keeps documents that have not changed, unless
-// reading them has failed.
+// update returns the documents that the server publishes at the given paths. It takes those that
+// have not changed from s, unless reading them has failed. want tells what the types of the other
+// documents consist of: converters or schemas.
 func (s *snapshot) update(ctx context.Context, want content, paths map[string]openapi.GroupVersionWithContext) map[schema.GroupVersion]*document {
 	documents := make(map[schema.GroupVersion]*document, len(paths))
 	for path, published := range paths {

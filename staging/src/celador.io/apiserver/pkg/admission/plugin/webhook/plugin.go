@@ -81,8 +81,8 @@ var (
 // error rejects the request.
 type Dispatch func(_ context.Context, _ *Plugin, _ admission.Attributes, _ admission.ObjectInterfaces, webhooks []upstream.WebhookAccessor) error
 
-// NewPlugin returns a plugin that is inert until initialized. It fails if the admission
-// configuration cannot be read.
+// NewPlugin returns a plugin, which must be initialized before it handles requests. It returns an
+// error if the admission configuration cannot be read.
 func (k *Descriptor) NewPlugin(configFile io.Reader, dispatch Dispatch) (*Plugin, error) {
 	p := &Plugin{descriptor: k, dispatch: dispatch, conditions: true}
 	handler := admission.NewHandler(admission.Connect, admission.Create, admission.Delete, admission.Update)

@@ -30,8 +30,9 @@ type builtIn struct {
 	served, schemas sync.Map
 	// requests are those for what is not known yet.
 	requests singleflight.Group
-	// resolving is held while a schema is resolved. The document of a group version takes much
-	// memory for a moment.
+	// resolving is held while a schema is resolved, so that schemas are resolved one after the
+	// other: each takes much memory for a moment, because the document of its group version is
+	// read.
 	resolving sync.Mutex
 }
 

@@ -114,8 +114,8 @@ func (s *Resolver) Same(seen CustomResourceType) bool {
 	return d.resource(seen.Version) == seen
 }
 
-// CRD returns the CustomResourceDefinition of a name, or nil, without a lock. It is shared, must not
-// be changed, and lacks what CompactCRD removes if that is the transformation of the informer.
+// CRD returns the CustomResourceDefinition of a name, or nil, without a lock. It is shared, must
+// not be changed, and lacks what CompactCRD removes if that is the transformation of the informer.
 func (s *Resolver) CRD(name string) *apiextensionsv1.CustomResourceDefinition {
 	crd, _ := s.crds.followed.Load(name)
 	found, _ := crd.(*apiextensionsv1.CustomResourceDefinition)

@@ -33,8 +33,8 @@ type PolicyPlugin interface {
 	// the server started. Safe for concurrent use once the server runs.
 	PoliciesSynced() error
 	// ParamsSynced returns nil if the plugin knows the params and the looked up objects of all
-	// policies that were in effect when the server started, apart from kinds that the server does not serve. Safe for concurrent
-	// use once the server runs.
+	// policies that were in effect when the server started, apart from kinds that the server does
+	// not serve. Safe for concurrent use once the server runs.
 	ParamsSynced() error
 	// VerdictStore returns the kind of the plugin's policies and the store in which its engine
 	// receives verdicts. It is called after ValidateInitialization. The store is nil if the feature
@@ -73,11 +73,12 @@ type Config struct {
 	// schemas the plugins read. No kinds are added to such a group version while the server runs.
 	// Nil means that there are none.
 	BuiltIn func(schema.GroupVersion) bool
-	// Schemas resolves the schemas of the kinds for which BuiltIn returns true, with the names of their
-	// models (package modelschema). Nil means that the schemas of OpenAPI are used for them, too.
+	// Schemas resolves the schemas of the kinds for which BuiltIn returns true, with the names of
+	// their models (package modelschema). Nil means that the schemas of OpenAPI are used for them,
+	// too.
 	Schemas resolver.SchemaResolver
-	// StoredObjects finds the objects that policies look up in the storage of the server itself. The
-	// plugins read the others with requests. Nil finds none.
+	// StoredObjects finds the objects that policies look up in the storage of the server itself.
+	// The plugins read the others with requests. Nil finds none.
 	StoredObjects lookupsource.Find
 	// Lookups holds the source of looked up objects that all plugins of the server share, so that
 	// each kind is watched once. New sets it. With nil, a plugin has a source of its own.

@@ -26,8 +26,8 @@ type Plugin struct{ *webhook.Plugin }
 
 var _ admission.ValidationInterface = &Plugin{}
 
-// New returns a plugin that is inert until initialized. It fails if the admission configuration
-// cannot be read.
+// New returns a plugin, which must be initialized before it handles requests. It returns an error
+// if the admission configuration cannot be read.
 func New(configFile io.Reader) (*Plugin, error) {
 	p, err := webhook.Validating.NewPlugin(configFile, dispatch)
 	if err != nil {
