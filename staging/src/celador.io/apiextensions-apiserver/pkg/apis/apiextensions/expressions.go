@@ -14,17 +14,16 @@ type ExpressionFields struct {
 	// ConversionRules reports whether spec.conversion.strategy is ConversionRules.
 	ConversionRules bool
 
-	// Converters is spec.conversion.converters. Before validation, it may be set although
-	// ConversionRules is not.
+	// Converters is spec.conversion.converters. Validation refuses it if ConversionRules is not
+	// set.
 	Converters []v1.Converter
 
-	// Tables is spec.conversion.tables. Before validation, it may be set although ConversionRules
-	// is not.
+	// Tables is spec.conversion.tables. Validation refuses it if ConversionRules is not set.
 	Tables []v1.ConversionTable
 }
 
-// SchemaDefaults holds the values of x-kubernetes-default in the schema of one version, by the
-// schema that has them. No value is empty.
+// SchemaDefaults holds the default rules of one version: the values of x-kubernetes-default, by the
+// path of the schema that has the field. No value is empty.
 type SchemaDefaults map[SchemaPath][]v1.DefaultRule
 
 // IsEmpty reports whether the CustomResourceDefinition has only fields of Kubernetes. A nil

@@ -46,8 +46,8 @@ type interned struct{ runtime.Decoder }
 // Decode implements runtime.Decoder.
 func (i interned) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	object, gvk, err := i.Decoder.Decode(data, defaults, into)
-	// To decode a watch event, the storage layer passes nil as into. For a request, it passes the
-	// object or list.
+	// Only objects of watch events stay in the watch cache. To decode such an object, the storage
+	// layer passes nil as into. For a request, it passes the object or list that is to be filled.
 	if u, ok := object.(*unstructured.Unstructured); ok && err == nil && into == nil {
 		interning.Intern(u.Object)
 	}

@@ -52,8 +52,9 @@ func CheckConstants(expression *schemaexpression.Expression, to *structuralschem
 	return nil
 }
 
-// hasAlternative reports whether an expression has several literals for the part at a path, such as
-// in the branches of a conditional.
+// hasAlternative reports whether the text of an expression shows several values for the part of its
+// result at a path, such as in the branches of a conditional. The expression may then return
+// another value for the part than one of its constants.
 func hasAlternative(parts []schemaexpression.ResultPart, path []string) bool {
 	found := 0
 	for _, part := range parts {

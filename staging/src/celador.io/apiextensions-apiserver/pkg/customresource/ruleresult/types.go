@@ -49,9 +49,11 @@ func NewObjectTypes(root *structuralschema.Structural) *ObjectTypes {
 	return t
 }
 
-// add adds the types of the objects in a schema, with the given name and names below it. declared
-// is the type that expressions have for values of the schema, or nil. first holds, by structure,
-// the types that were added first: later ones with the same structure get the same CEL type.
+// add adds the types with which rules construct the objects in a schema: one with the given name
+// for an object of the schema itself, and one with the name of the path below it for each object
+// inside. declared is the type that expressions have for values of the schema, or nil. first holds,
+// by structure, the types that were added first: later ones with the same structure get the same
+// CEL type.
 func (t *ObjectTypes) add(name string, schema *structuralschema.Structural, declared *apiservercel.DeclType, first map[structure]*types.Type) {
 	for {
 		if schema.Items != nil {

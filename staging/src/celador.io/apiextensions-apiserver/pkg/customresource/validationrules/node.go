@@ -17,9 +17,10 @@ import (
 	"celador.io/admission/cel/schemaexpression"
 )
 
-// A node holds the rules of a node of the schema, and leads to the nodes below that have rules.
-// Take makes the tree of nodes. Its first use adds what depends on the types of the values, such as
-// the compiled rules; see link. The nodes do not change afterwards.
+// A node holds the validation rules of one schema inside the schema of a version, and leads to the
+// nodes of the schemas below it that have rules. Take makes the tree of nodes. Its first use adds
+// what depends on the types of the values, such as the compiled rules; see link. The nodes do not
+// change afterwards.
 type node struct {
 	schema *structuralschema.Structural
 	rules  apiextensionsv1.ValidationRules

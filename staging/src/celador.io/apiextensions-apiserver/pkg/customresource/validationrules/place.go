@@ -50,8 +50,8 @@ func (p place) unchanged(root *common.CorrelatedObject) bool {
 	for _, element := range p {
 		switch {
 		case element.kind == allOfElement:
-			// For rules and other validations in allOf, Kubernetes compares the value around the
-			// node.
+			// Kubernetes does not compare the value of a node in allOf, but the value around it:
+			// with a nil current, parent is compared.
 			current = nil
 		case current == nil:
 		case parent == nil && (element.name == "apiVersion" || element.name == "kind"):
