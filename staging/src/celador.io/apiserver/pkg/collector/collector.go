@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package collector collects metrics whose values are read when metrics are gathered. So code that
-// changes what they count need not update metrics.
+// Package collector collects metrics whose values are read when metrics are gathered, such as the
+// number of policies. So the code that adds or removes what is counted need not update metrics.
 package collector
 
 import (

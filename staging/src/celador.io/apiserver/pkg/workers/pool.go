@@ -74,8 +74,9 @@ func (p *Pool[K]) work(ctx context.Context) {
 	}
 }
 
-// process handles one key. It reports whether the worker must end, because the slow key for which a
-// worker was added is done. p.workers does not count the worker then.
+// process handles one key. It returns true if the calling worker must end: a worker was added
+// because the key was slow, and the key is done now, so one worker is too many. p.workers no longer
+// counts the calling worker then.
 func (p *Pool[K]) process(ctx context.Context, key K) (surplus bool) {
 	defer p.Queue.Done(key)
 	if ctx.Err() != nil {

@@ -53,9 +53,9 @@ func (c Checker) ValidateKind(ctx context.Context, kind *v1.ParamKind) field.Err
 	return nil
 }
 
-// ValidateLookups returns an error for each of a policy's lookups unless the user may list and watch
-// all objects of the kind in all namespaces, because the policy may be evaluated for a request in
-// any namespace.
+// ValidateLookups returns an error for each of a policy's lookups unless the user may list and
+// watch all objects of the kind in all namespaces, because the policy may be evaluated for a
+// request in any namespace.
 func (c Checker) ValidateLookups(ctx context.Context, lookups []v1.Lookup) field.ErrorList {
 	var errs field.ErrorList
 	for i := range lookups {

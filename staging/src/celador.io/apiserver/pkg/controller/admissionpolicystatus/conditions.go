@@ -39,8 +39,9 @@ func (r *report) conditions(p *policy) []metav1.Condition {
 	return conditions
 }
 
-// available returns condition Available. Type errors make an Enforced policy unavailable, and
-// lookups whose objects are not known any policy.
+// available returns condition Available. It is False for an Enforced policy with type errors, and
+// for each policy that cannot be compiled, names kinds or resources that are not served, or has a
+// lookup whose objects are not known.
 func (r *report) available(p *policy) metav1.Condition {
 	problems := append([]error{r.compileErrors}, r.notFound(p)...)
 	if p.enforced() {

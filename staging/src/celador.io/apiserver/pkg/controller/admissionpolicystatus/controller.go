@@ -254,8 +254,9 @@ func (c *Controller) process(ctx context.Context, k key) {
 	}
 }
 
-// sync checks a policy, and writes its status if that is due. The caller retries after an error
-// other than errTooEarly.
+// sync checks a policy and writes its status. While types are unavailable, it writes the status
+// only once the check has been repeated retriesBeforeUnknown times. The caller retries after an
+// error other than errTooEarly.
 func (c *Controller) sync(ctx context.Context, k key) (err error) {
 	// Without this, a policy on which a check panics would crash the server at each start.
 	defer func() {

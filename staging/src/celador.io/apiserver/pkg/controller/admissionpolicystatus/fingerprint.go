@@ -7,8 +7,8 @@ import "crypto/sha256"
 
 // A fingerprint is a hash of the spec of a policy. Equal generations do not mean equal specs: a
 // server of Kubernetes that shares etcd drops Celador's fields with any write, and leaves the
-// generation as it is. A report keeps a hash instead of the spec, because it would keep the memory
-// of an object that the informer has replaced.
+// generation as it is. A report keeps this hash and not the spec itself, because the spec would
+// keep an object in memory that the informer has replaced.
 type fingerprint [sha256.Size]byte
 
 // fingerprint returns the fingerprint of the policy's spec.

@@ -389,8 +389,8 @@ type verdicts struct {
 	calls []string
 	// typeErrors, if not nil, counts the type errors in the last verdict on each policy.
 	typeErrors map[string]int
-	// unknown holds the reasons for which the objects of lookups of generation 2 of validating policy
-	// p are not known.
+	// unknown holds the reasons for which the objects of lookups of generation 2 of validating
+	// policy p are not known.
 	unknown map[int]string
 	// unbound and orphaned are the names of validating policies and bindings without effect.
 	unbound, orphaned []string

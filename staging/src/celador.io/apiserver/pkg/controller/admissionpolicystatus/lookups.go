@@ -17,9 +17,10 @@ import (
 	"celador.io/admission/typecheck"
 )
 
-// lookupInterval is the time between two looks for lookups whose objects are not known. The status
-// reports those that two looks in a row find: requests wait for objects as long, and the objects of
-// most kinds are known some milliseconds after a policy comes into effect.
+// lookupInterval is the time between two checks which lookups have objects that are not known. The
+// status reports a lookup that two checks in a row find. By then, requests that need its objects
+// fail, since they wait for a second. The objects of most kinds are known some milliseconds after a
+// policy comes into effect.
 const lookupInterval = time.Second
 
 // A lookupStore is a verdict store that knows the lookups of the policies in effect.
@@ -72,8 +73,8 @@ func (c *Controller) followLookups(ctx context.Context, k *Descriptor) {
 	}
 }
 
-// lookForUnknown returns the unknown lookups of each policy. It makes those that it has returned
-// last time, too, known to check.
+// lookForUnknown returns, by policy, the lookups whose objects are not known now. Those that are in
+// last, too, the result of the call before, become the unknown lookups that check reports.
 func (c *Controller) lookForUnknown(k *Descriptor, last map[string]unknownLookups) map[string]unknownLookups {
 	now := map[string]unknownLookups{}
 	for _, store := range c.verdicts[k.name] {
@@ -98,8 +99,9 @@ func (c *Controller) lookForUnknown(k *Descriptor, last map[string]unknownLookup
 	return now
 }
 
-// setUnknown sets the unknown lookups of a policy, and enqueues it if they are others than before.
-// The reasons of a lookup may change all the time, so the first one remains.
+// setUnknown sets the unknown lookups that the checks of a policy report, and enqueues the policy
+// if other lookups than before are unknown. The reason why a lookup is unknown may change all the
+// time, so the status keeps the first one.
 func (c *Controller) setUnknown(k key, u unknownLookups) {
 	var before unknownLookups
 	if known, ok := c.unknown.Load(k); ok {

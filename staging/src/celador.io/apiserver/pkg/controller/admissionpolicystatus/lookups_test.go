@@ -39,8 +39,8 @@ func TestUnknownLookups(t *testing.T) {
 		notServed   = "False Misconfigured: spec.lookups[1]: no custom resource definition or API server serves kind Widget of example.com/v1"
 	)
 	for name, tc := range map[string]struct {
-		// before are the reasons when the controller starts, status is the recorded status, and undefined
-		// is set if there is no definition of widgets.
+		// before are the reasons when the controller starts, status is the recorded status, and
+		// undefined is set if there is no definition of widgets.
 		before    map[int]string
 		status    string
 		undefined bool

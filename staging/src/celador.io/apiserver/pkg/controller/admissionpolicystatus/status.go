@@ -33,8 +33,8 @@ var errStaleCache = errors.New("custom resource definitions have changed")
 
 var crdResource = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
 
-// writeStatus writes the report to the status if the report supersedes the recorded status, and
-// WriteStatus runs.
+// writeStatus writes the report to the status while WriteStatus runs, if the report supersedes the
+// recorded status.
 func (c *Controller) writeStatus(ctx context.Context, p *policy, r *report) error {
 	if !c.writing.Load() {
 		return nil
@@ -265,9 +265,9 @@ func contradicts(recorded *v1.ValidatingAdmissionPolicyStatus, r *report, condit
 
 var warningsPath = fieldpath.MakePathOrDie("status", "typeChecking", "expressionWarnings")
 
-// warningsTakenOver reports whether another field manager owns the warnings and the controller
-// does not. A status controller of Kubernetes in the same cluster replaces the warnings once for
-// each generation of a policy.
+// warningsTakenOver reports whether another field manager owns the warnings and the controller does
+// not: the controller must then write its warnings again. A status controller of Kubernetes in the
+// same cluster replaces the warnings once for each generation of a policy.
 func warningsTakenOver(p *policy) bool {
 	others := false
 	for _, entry := range p.ManagedFields {

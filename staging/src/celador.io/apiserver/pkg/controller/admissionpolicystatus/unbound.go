@@ -107,8 +107,9 @@ func (c *Controller) recordUnbound(ctx context.Context, k *Descriptor, u unbound
 	return c.recordOnce(ctx, p, k.name, reasonNotBound, fmt.Sprintf("The policy has no effect: no %sBinding has spec.policyName %q", k.name, p.Name))
 }
 
-// recordOnce records an event about a policy or binding. Servers that all call it record it once
-// while the event exists, because they give it the same name.
+// recordOnce records an event about a policy or binding. If several servers call it for the same
+// object, they create a single event, because they give it the same name. After the event has
+// expired, the next call records another one.
 func (c *Controller) recordOnce(ctx context.Context, object metav1.Object, kind, reason, note string) error {
 	_, err := c.events.Events(metav1.NamespaceDefault).Create(ctx, &eventsv1.Event{
 		ObjectMeta:          metav1.ObjectMeta{Name: string(object.GetUID()) + ".unbound"},

@@ -35,12 +35,12 @@ const (
 	// is how long a request with consistency Latest waits for the latest objects; a watch cache
 	// waits as long for a revision.
 	stateTimeout, latestTimeout = time.Second, 3 * time.Second
-	// maxFailing is how long objects are used that cannot be read any more. That a server starts
-	// again, or that discovery is late, takes less, and policies should not decide by what has been
-	// deleted or replaced long ago.
+	// maxFailing is how long policies still read the known objects of a kind while its changes
+	// cannot be read. A restart of the server and a late discovery take less time. After that,
+	// policies must not decide by objects that may have been deleted or replaced long ago.
 	maxFailing = 10 * time.Second
-	// watchLives is the time after which a watch counts as successful. Those that end at an object
-	// which cannot be read end earlier.
+	// watchLives is the time after which a watch counts as successful. A watch that fails because
+	// it meets an object that cannot be read ends earlier.
 	watchLives = time.Second
 )
 
@@ -275,8 +275,8 @@ type following struct {
 	stop     func()
 }
 
-// reconcile follows the resource that serves the kind now, unless it is followed already. It returns
-// false if that is not known or none does.
+// reconcile follows the resource that serves the kind now, unless it is followed already. It
+// returns false if no resource serves the kind, or if that cannot be found out.
 func (k *kind) reconcile(ctx context.Context, f *following) bool {
 	var found Found
 	served, err := paramsource.Resolve(ctx, k.source.discovery, k.gvk, "list", "watch")
@@ -299,8 +299,8 @@ func (k *kind) reconcile(ctx context.Context, f *following) bool {
 }
 
 // follow starts to watch the objects of a resource, until ctx ends or the caller calls stop, which
-// waits for the end. If the same resource was followed before, its objects are known until they are
-// listed again.
+// waits until the watch has ended. If the same resource was followed before, requests read the
+// objects that are known from then until the objects are listed again.
 func (k *kind) follow(ctx context.Context, served paramsource.Resource, found Found) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	log := klog.FromContext(ctx).WithValues("resource", served.GroupVersionResource)
@@ -354,8 +354,9 @@ func (k *kind) requests(served paramsource.Resource) cache.ListerWatcher {
 	}, k.source.client)
 }
 
-// observed returns what lists and watches for a store, and notes when that fails. The store notes the
-// lists that succeed.
+// observed returns watched with a record of its failures: if a list or watch for followed fails, or
+// a watch ends, the objects count as failing; see maxFailing. They no longer do after a watch has
+// lasted for watchLives. The store itself notes lists that succeed.
 func (k *kind) observed(watched cache.ListerWatcher, followed *store) cache.ListerWatcher {
 	from := cache.ToListerWatcherWithContext(watched)
 	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{

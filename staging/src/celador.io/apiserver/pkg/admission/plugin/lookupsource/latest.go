@@ -76,7 +76,8 @@ func (o *opened) Latest(ctx context.Context, revisions lookups.Revisions) (*look
 	}
 }
 
-// isOutdated reports whether the storage is closed soon, because another store takes the place of s.
+// isOutdated reports whether the storage of s is closed soon, because another store takes the place
+// of s.
 func (s *store) isOutdated() bool {
 	select {
 	case <-s.outdated:
@@ -86,8 +87,9 @@ func (s *store) isOutdated() bool {
 	}
 }
 
-// lastChange waits until the storage has all changes up to the revision of a request, and returns
-// the resource version of the last. It reads the revision if the request has none yet.
+// lastChange waits until the storage has all changes up to the etcd revision of a request, and
+// returns the resource version of the last of these changes. If the request has no revision yet,
+// lastChange reads the present one.
 func (s *store) lastChange(ctx context.Context, revisions lookups.Revisions) (uint64, error) {
 	revision, err := revisions.Of(s.storage.Cluster(), func() (uint64, error) { return s.storage.Revision(ctx) })
 	if err != nil {

@@ -38,7 +38,8 @@ var (
 	limits     = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Limit"}
 )
 
-// discovery serves config maps, reviews and statuses, which cannot be watched, and limits if the field is set.
+// discovery serves config maps, reviews and statuses, which cannot be watched, and limits if the
+// field is set.
 type discovery struct {
 	limits, namespaced atomic.Bool
 	calls              atomic.Int32
@@ -278,8 +279,8 @@ func TestUnknownStorage(t *testing.T) {
 	})
 }
 
-// A resource that is read by requests and replaced by one of another scope is followed soon after its
-// watch has failed, although discovery is late.
+// A resource that is read by requests and replaced by one of another scope is followed soon after
+// its watch has failed, although discovery is late.
 func TestReplacedResource(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fixture) {
 		close(f.served)
@@ -400,7 +401,8 @@ func TestBrokenStorage(t *testing.T) {
 	})
 }
 
-// Objects that cannot be read for ten seconds are an error, with the reason, until they are read again.
+// Objects that cannot be read for ten seconds are an error, with the reason, until they are read
+// again.
 func TestObjectsThatCannotBeRead(t *testing.T) {
 	broken := errors.New("an object does not convert")
 	for name, test := range map[string]struct{ fail, mend func(*testing.T, *fixture) }{
@@ -437,7 +439,8 @@ func TestObjectsThatCannotBeRead(t *testing.T) {
 				}
 				test.fail(t, f)
 				begin := time.Now()
-				// poll returns the error of State as soon as it is one, or as soon as there is none.
+				// poll returns the error of State as soon as it is one, or as soon as there is
+				// none.
 				poll := func(fails bool, limit time.Duration) error {
 					for end := time.Now().Add(limit); ; time.Sleep(100 * time.Millisecond) {
 						if _, err := h.State(t.Context()); (err != nil) == fails || time.Now().After(end) {

@@ -84,8 +84,8 @@ type watched struct {
 	refused atomic.Bool
 }
 
-// failed is called with the error of a list or watch that has failed. It reports whether the one
-// before was forbidden.
+// failed records the error of a list or watch that has failed. It reports whether the list or watch
+// before that one was forbidden.
 func (w *watched) failed(err error) (wasForbidden bool) {
 	if apierrors.IsForbidden(err) {
 		w.refused.Store(true)

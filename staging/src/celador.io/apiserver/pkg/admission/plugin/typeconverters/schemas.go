@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package typeconverters provides the schemas of all kinds that a server serves, to merge apply
-// configurations with, or to find the values of a type in objects. It reads the server's OpenAPI documents when a request first needs them, and
-// again when they change.
+// configurations with, or to find the values of a type in objects. It reads the server's OpenAPI
+// documents when a request first needs them, and again when they change.
 package typeconverters
 
 import (

@@ -50,7 +50,8 @@ func (b *builtIn) resources(ctx context.Context, version schema.GroupVersion) (r
 	}
 	return share(ctx, &b.requests, "resources of "+version.String(), func() (resources, error) {
 		found, err := discover(context.WithoutCancel(ctx), b.discovery, version)
-		// While a cluster is upgraded, a server that is still old may answer that it serves nothing.
+		// While a cluster is upgraded, a server that is still old may answer that it serves
+		// nothing, so such an answer is not kept.
 		if err == nil && len(found) > 0 {
 			b.served.Store(version, found)
 		}

@@ -97,8 +97,8 @@ type Initializer struct {
 	plugins []PolicyPlugin
 }
 
-// New returns an initializer that passes the configuration to every PolicyPlugin.
-// They share one source of looked up objects.
+// New returns an initializer that passes the configuration to every PolicyPlugin. The plugins share
+// one source of looked up objects.
 func New(config Config) *Initializer {
 	config.Lookups = &lookupsource.Shared{}
 	return &Initializer{config: config}
