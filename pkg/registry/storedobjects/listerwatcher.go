@@ -40,7 +40,8 @@ type stored struct {
 	keyFunc              func(runtime.Object) (string, error)
 	newFunc, newListFunc func() runtime.Object
 	// lastChange is the resource version of the last change of an object that the watch cache
-	// received. It is set before the watch cache has the change.
+	// received. LastChange returns it, to tell whether a reflector has seen all changes. It is set
+	// before the watch cache stores the change, so it is never older than what a list returns.
 	lastChange *atomic.Uint64
 }
 

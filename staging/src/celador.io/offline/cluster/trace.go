@@ -93,9 +93,9 @@ func (t *Tracing) Visit(ctx context.Context, request *Request, visit func(Evalua
 	return t.cluster.admit(ctx, request, r)
 }
 
-// A tracer collects the expressions of one kind of objects when they are compiled, and passes on
-// their evaluations. Objects are compiled one after the other, and before requests, so compiled
-// needs no lock.
+// A tracer collects the expressions of one kind of objects when they are compiled, and passes their
+// evaluations on to the request's visit function. It needs no lock: objects are compiled one after
+// the other, and all before the first request.
 type tracer[P program] struct {
 	kind string
 	// compiled has the expressions of all kinds by their programs.

@@ -204,8 +204,9 @@ func (f fixture) newCluster(ctx context.Context, objects []object) (*cluster.Clu
 	return created, nil
 }
 
-// dropped returns an error for each field of the policies and bindings whose feature gate is not
-// enabled, since other errors can follow from it.
+// dropped returns an error for each field of the policies and bindings that the server drops
+// because its feature gate is not enabled. The missing field may be the cause of the other errors
+// of the objects, so both are reported.
 func (f fixture) dropped(objects []object) error {
 	var errs []error
 	for _, o := range objects {

@@ -85,8 +85,8 @@ type Controller struct {
 	queue atomic.Pointer[workqueue.TypedRateLimitingInterface[struct{}]]
 }
 
-// New returns a controller that is idle until Run. Call New before the informers and the source of
-// the CA bundle start, which the caller does. It fails if an informer has already stopped.
+// New returns a controller that is idle until Run. The caller starts the informers and the source
+// of the CA bundle after New. New fails if an informer has already stopped.
 func New(c Config) (*Controller, error) {
 	controller := &Controller{
 		client: c.Client, release: release{c.Webhooks.Namespace, c.Webhooks.Service}, options: c.Webhooks, bundle: c.CABundle,
