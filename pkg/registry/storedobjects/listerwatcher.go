@@ -132,8 +132,8 @@ func convertEvents(from watch.Interface, convert func(watch.Event) watch.Event) 
 	return converted
 }
 
-// ready waits until the watch cache is ready. Until then, lists are decoded from etcd, and would not
-// share memory with it.
+// ready waits until the watch cache is ready, because lists are decoded from etcd until then, and
+// would not share memory with the watch cache. It returns an error after maxWait.
 func (l listerWatcher) ready(ctx context.Context) error {
 	err := wait.PollUntilContextTimeout(ctx, readinessInterval, maxWait, true, func(context.Context) (bool, error) {
 		return l.storage.ReadinessCheck() == nil, nil

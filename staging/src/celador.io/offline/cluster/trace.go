@@ -49,8 +49,9 @@ type Evaluation struct {
 	Cost uint64
 }
 
-// Trace compiles the expressions of the cluster for responses with evaluations. Default expressions
-// and conversion rules of CustomResourceDefinitions are not traced.
+// Trace compiles the expressions of the cluster again, so that their evaluations can be observed,
+// and returns a Tracing that answers requests with these evaluations. Default expressions and
+// conversion rules of CustomResourceDefinitions are not traced.
 func (c *Cluster) Trace(ctx context.Context) (*Tracing, error) {
 	compiled := map[any]*Expression{}
 	traced := &Cluster{Base: c.Base, objects: c.objects, access: c.access, customResources: map[schema.GroupResource]*customResource{}}

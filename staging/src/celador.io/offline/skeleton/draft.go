@@ -275,7 +275,7 @@ func (d *draft) cases(ctx context.Context, p *policy, prefix string, withPolicie
 type attempt struct {
 	search *search
 	// allowed is an object that the policy allows or, if none was found, the object that came
-	// closest to it. trial is what the policy does with this object.
+	// closest to being allowed. trial is what the policy does with this object.
 	allowed *unstructured.Unstructured
 	trial   trial
 	// edits holds, by the index of a validation, edits of an object that may change the result of

@@ -50,7 +50,7 @@ func samples(objects []*unstructured.Unstructured) ([]*unstructured.Unstructured
 }
 
 // A start is where the search for the objects of cases begins: a sample of a resource that a rule
-// of the policy matches. Its name is one that the rule matches.
+// of the policy matches. If the rule has resourceNames, the sample has the first of these names.
 type start struct {
 	rule   admissionv1.NamedRuleWithOperations
 	path   string // of the resource, such as pods/exec

@@ -137,8 +137,9 @@ func (r *Runner) runAll(batches []*batch) {
 type fixture struct {
 	base    *cluster.Base
 	objects []object
-	// definitions returns CustomResourceDefinitions for the kinds that nothing else defines, if the
-	// Runner allows unknown kinds.
+	// definitions returns CustomResourceDefinitions for the kinds that nothing else defines, so
+	// that the cluster can store their objects. It returns none unless the Runner allows unknown
+	// kinds.
 	definitions              func() ([]object, error)
 	cluster, withoutPolicies func() (*cluster.Cluster, error)
 	tracing                  func() (*tracing, error)

@@ -155,15 +155,15 @@ type Expectation struct {
 	// Validation is the index in spec.validations of the validation that is violated or fails. With
 	// the decision Allowed, it is a validation whose binding only warns or audits.
 	Validation *int `json:"validation,omitempty"`
-	// Message is the message of this violation or failure, without the server's text before it
-	// (name of the object, policy and binding). If the decision is Rejected, it is the message of
-	// the server.
+	// Message is the message of the violation or failure, without the server's text before it (name
+	// of the object, policy and binding). If the decision is Rejected, it is the message of the
+	// server.
 	Message string `json:"message,omitempty"`
 	// MessagePattern is a regular expression that matches a part of the message, in the syntax of
 	// RE2.
 	MessagePattern string `json:"messagePattern,omitempty"`
-	// Reason is the reason of this violation, such as Invalid or Forbidden.
-	// If the decision is Rejected, it is the reason of the server.
+	// Reason is the reason of the violation, such as Invalid or Forbidden. If the decision is
+	// Rejected, it is the reason of the server.
 	Reason metav1.StatusReason `json:"reason,omitempty"`
 	// Causes are all causes in the details of a rejection, in order. An empty list expects none.
 	Causes []Cause `json:"causes,omitempty"`

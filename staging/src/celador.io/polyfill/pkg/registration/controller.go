@@ -193,8 +193,9 @@ func (c *Controller) sync(ctx context.Context) error {
 			annotate(o, routesAnnotation, members[routing.Validating].String())
 		})
 	if err != nil && missing != nil {
-		// Of two new releases, the cluster belongs to the one that creates the validating configuration.
-		// If each created one, both would wait for the other.
+		// If two releases are new in the cluster, the cluster belongs to the one that creates the
+		// validating configuration. The other must not create the mutating one, or each would wait
+		// for the other.
 		return err
 	}
 	// An update of one configuration must not wait for the other.

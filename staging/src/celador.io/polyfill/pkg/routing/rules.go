@@ -23,11 +23,11 @@ var everything = []v1.NamedRuleWithOperations{{RuleWithOperations: v1.RuleWithOp
 	Rule:       v1.Rule{APIGroups: []string{wildcard}, APIVersions: []string{wildcard}, Resources: []string{"*/*"}},
 }}}
 
-// normalize returns those of a policy's rules that can match requests to policies of the kind, in
-// their order. Each has its lists sorted, without duplicates and without items that a wildcard
-// covers, so that equal rules are identical. It leaves out what a webhook configuration cannot
-// have: a policy that was stored without validation must not keep the rules of all others out of
-// the configuration.
+// normalize returns those of a policy's rules that can match a request to which policies of the
+// kind apply, in their order. Each has its lists sorted, without duplicates and without items that
+// a wildcard covers, so that equal rules are identical. It leaves out what a webhook configuration
+// cannot have: a policy that was stored without validation must not keep the rules of all others
+// out of the configuration.
 func normalize(rules []v1.NamedRuleWithOperations, kind Kind) []v1.NamedRuleWithOperations {
 	if len(rules) == 0 {
 		rules = everything
