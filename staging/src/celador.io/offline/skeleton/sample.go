@@ -207,8 +207,9 @@ func textOf(pattern string, length int) string {
 	return strings.Repeat("x", length)
 }
 
-// matching returns a text that matches a pattern without its anchors. It contains each part that a
-// pattern repeats as often as given, if the pattern allows that.
+// matching returns a text that matches a pattern, whose anchors it ignores. A part that the pattern
+// repeats occurs repeats times, or as close to that as the pattern allows. If the text would be
+// longer than maxText, it occurs only as often as it must.
 func matching(pattern *syntax.Regexp, repeats int) string {
 	least, most := 1, 1
 	switch pattern.Op {

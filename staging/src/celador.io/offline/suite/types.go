@@ -91,8 +91,8 @@ type Case struct {
 	// Skip is why the case does not run. A case that is skipped needs no request and no
 	// expectation.
 	Skip string `json:"skip,omitempty"`
-	// Notes are remarks by decision. If the policies decide so, results show the remark, whether
-	// the case passes or not.
+	// Notes are remarks, by decision. Results show the remark for the decision of the policies,
+	// whether the case passes or not.
 	Notes map[Conclusion]string `json:"notes,omitempty"`
 }
 

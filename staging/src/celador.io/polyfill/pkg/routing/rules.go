@@ -107,9 +107,10 @@ func versions(rules []v1.NamedRuleWithOperations) ([]string, bool) {
 	return rules[0].APIVersions, true
 }
 
-// namesEvents reports whether the rule matches events in one of the two groups that serve them, and
-// maybe not in the other. Other resources are served by one group only, so that the versions in the
-// rule suffice to tell in which type API servers send an object.
+// namesEvents reports whether the rule may match events in only one of the two groups that serve
+// them. The version in which API servers send an event then depends on the group in the rule. Other
+// resources are served by one group only, so that the versions in the rule suffice to tell in which
+// type API servers send an object.
 func namesEvents(r v1.NamedRuleWithOperations) bool {
 	return (slices.Contains(r.APIGroups, "") || slices.Contains(r.APIGroups, eventsv1.GroupName)) &&
 		slices.ContainsFunc(r.Resources, func(pattern string) bool {
