@@ -95,9 +95,10 @@ func convertPolicies(stdin io.Reader, w io.Writer, to string, paths []string) er
 	return nil
 }
 
-// convertFile returns the text of a file with its policies and bindings in the group that to names.
-// lacking holds an error for each field of Celador that Kubernetes, the new server of the policies,
-// does not have. isPolicy reports whether the file has a policy or binding.
+// convertFile returns the text of a file with its policies and bindings in the API group that to
+// names. If Kubernetes is to serve them (toNative), lacking holds an error for each field that only
+// Celador has and for each expression that Kubernetes cannot compile. isPolicy reports whether the
+// file has a policy or binding.
 func convertFile(stdin io.Reader, to, file string) (text []byte, lacking []error, isPolicy bool, err error) {
 	name := filepath.Clean(file)
 	if file == stdinPath {

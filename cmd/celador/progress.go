@@ -19,8 +19,8 @@ const clearLine = "\r\x1b[K"
 // progress shows how much is done in one line of a terminal. A nil progress shows nothing.
 type progress struct {
 	w io.Writer
-	// interval is the least time between two updates of the line, and last the time of the last
-	// one.
+	// interval is the least time between two updates of the line. last is the time of the last
+	// update.
 	interval time.Duration
 	last     time.Time
 }

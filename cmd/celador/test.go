@@ -129,8 +129,9 @@ func (o *testOptions) test(ctx context.Context, w, stderr io.Writer, paths []str
 	return o.runSuites(ctx, w, stderr, tests, problems)
 }
 
-// runSuites runs suites, and writes their results and the problems, which are those of loading the
-// suites, to w, and the progress to stderr. The caller has called check: an invalid --run panics.
+// runSuites runs suites. It writes their results, and the problems that the caller had with loading
+// suites, to w, and the progress to stderr. Call o.check before: runSuites panics if --run is not a
+// valid regular expression.
 func (o *testOptions) runSuites(ctx context.Context, w, stderr io.Writer, tests []*suite.Test, problems []report.Problem) error {
 	pattern := regexp.MustCompile(o.run)
 	var profile *coverage.Profile

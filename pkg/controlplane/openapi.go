@@ -15,7 +15,8 @@ import (
 // newOpenAPIScheme returns a scheme of the served versions of Celador's kinds. The OpenAPI builder
 // takes the group, version and kind of each model from it; without them, server-side apply would
 // not find the types. Internal versions are left out, because they have no models. The builder's
-// other schemes may have Kubernetes' kinds of the same names.
+// other schemes may have Kubernetes' kinds of the same names, because the builder tells the models
+// apart by their Go types.
 func newOpenAPIScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	install.Versions(scheme)

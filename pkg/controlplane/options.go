@@ -91,8 +91,9 @@ func (o CompletedOptions) Validate() []error {
 	return errs
 }
 
-// useOwnPlugins replaces the plugins in opts by Celador's until the caller calls restore.
-// initialize initializes each plugin when it is created.
+// useOwnPlugins replaces the plugins in opts by Celador's, so that upstream's code creates these.
+// restore puts the caller's plugins back, because opts belongs to the caller. initialize
+// initializes each plugin when it is created.
 func useOwnPlugins(opts options.CompletedOptions, initialize admission.PluginInitializer) (restore func()) {
 	if opts.Admission == nil || opts.Admission.GenericAdmission == nil {
 		return func() {} // a server without admission

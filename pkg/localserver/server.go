@@ -158,8 +158,8 @@ func (s *Server) supervise(etcd *etcdServer, apiEnded <-chan error, stopAPI cont
 	case err := <-etcd.failed:
 		s.err = fmt.Errorf("etcd cannot go on: %w", err)
 		stopAPI()
-		// Neither part is certain to stop: without etcd, requests of kube-apiserver hang, and an
-		// etcd whose goroutine has ended may hang, too.
+		// Do not wait for either part for ever: without etcd, requests of kube-apiserver hang, and
+		// an etcd whose goroutine has ended may hang when it is closed.
 		select {
 		case <-apiEnded:
 		case <-time.After(abandonTimeout):

@@ -36,8 +36,9 @@ func (c namespaceClient) Get(ctx context.Context, name string, _ metav1.GetOptio
 	return c.getter.GetNamespace(ctx, name)
 }
 
-// noDiscovery is a discovery that finds no resource. Access to params is then checked for all
-// resources in the group version of the paramKind.
+// noDiscovery is a discovery client that finds no resource. The check whether a user may read the
+// params of a policy then does not know the resource of the paramKind, and requires access to all
+// resources of its group version.
 type noDiscovery struct {
 	discovery.DiscoveryInterface
 }

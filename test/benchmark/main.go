@@ -65,8 +65,9 @@ func (s *session) progress(format string, arguments ...any) {
 	fmt.Fprintf(os.Stderr, "%4.0fs  %s\n", time.Since(s.begun).Seconds(), fmt.Sprintf(format, arguments...))
 }
 
-// A scenario produces rows of the table. Its ids, such as S1, are those of docs/performance.md. It
-// has two if they share measurements. quick is set if it takes part in quick runs.
+// A scenario produces rows of the table. ids are its names in docs/performance.md, such as S1. Two
+// scenarios of that page that share measurements are one scenario here, with both ids. quick is set
+// if the scenario takes part in quick runs.
 type scenario struct {
 	ids   []string
 	quick bool

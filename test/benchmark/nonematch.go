@@ -47,9 +47,9 @@ func noneMatch(s *session) error {
 	return nil
 }
 
-// growth measures a request to Celador's plugin with two numbers of policies, and returns its time
-// with to policies divided by its time with from policies. The two are measured in turn, because
-// within a minute, times of some nanoseconds drift by more than their difference.
+// growth measures a request to Celador's plugin with two numbers of policies, from and to, and
+// returns the time with to policies divided by the time with from policies. It measures the two in
+// turn, because within a minute, times of some nanoseconds drift by more than their difference.
 func (s *session) growth(from, to int) (float64, error) {
 	var calls []func() error
 	for _, policies := range []int{from, to} {

@@ -35,8 +35,8 @@ func policiesFor(policies int, resource string) setup {
 	return in
 }
 
-// plugins holds the names of the two sides of every comparison. Their indexes stand for the sides
-// in other lists.
+// plugins holds the names of the two sides of every comparison. Lists with an element for each
+// side, such as costs, are in the same order.
 var plugins = [2]string{"upstream", "celador"}
 
 // measure returns the cost of a request with each of the given sides, which are indexes of plugins.

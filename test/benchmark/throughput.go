@@ -123,9 +123,9 @@ func (h *host) addTier(ctx context.Context, policies int) error {
 	return err
 }
 
-// storeTiers stores the policies with the numbers from from to to-1, and waits until they are
-// enforced. A policy matches in each tier that is greater than its number, so as many policies
-// match in a tier as its number says.
+// storeTiers stores the policies from number from up to number to-1, and waits until they are
+// enforced. A policy matches in each tier whose number is greater than the policy's, so the number
+// of a tier is how many policies match in it.
 func (h *host) storeTiers(ctx context.Context, from, to int) error {
 	cluster := policiesFor(to, "deployments").Cluster
 	for i, binding := range cluster.Bindings {

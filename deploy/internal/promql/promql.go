@@ -20,8 +20,8 @@ type Selector struct {
 	Labels []string
 }
 
-// Selects reports whether the selector selects a series with these labels, and the series has all
-// labels that the expression needs.
+// Selects reports whether the selector selects a series with these labels. A series that lacks a
+// label that the expression needs is not selected.
 func (s Selector) Selects(labels map[string]string) bool {
 	for _, label := range s.Labels {
 		if _, ok := labels[label]; !ok {

@@ -40,7 +40,8 @@ type stored struct {
 	keyFunc              func(runtime.Object) (string, error)
 	newFunc, newListFunc func() runtime.Object
 	// lastChange is the resource version of the last change of an object that the watch cache
-	// received. It is set before the watch cache has the change.
+	// received. LastChange returns it, to tell whether a reflector has seen all changes. It is set
+	// before the watch cache stores the change, so it is never older than what a list returns.
 	lastChange *atomic.Uint64
 }
 
@@ -131,8 +132,8 @@ func convertEvents(from watch.Interface, convert func(watch.Event) watch.Event) 
 	return converted
 }
 
-// ready waits until the watch cache is ready. Until then, lists are decoded from etcd, and would not
-// share memory with it.
+// ready waits until the watch cache is ready, because lists are decoded from etcd until then, and
+// would not share memory with the watch cache. It returns an error after maxWait.
 func (l listerWatcher) ready(ctx context.Context) error {
 	err := wait.PollUntilContextTimeout(ctx, readinessInterval, maxWait, true, func(context.Context) (bool, error) {
 		return l.storage.ReadinessCheck() == nil, nil

@@ -10,8 +10,9 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// A rule is a validation as found in clusters. If its expression contains a %d, teams have
-// different limits or names there. values is the number of these.
+// A rule is a validation as found in clusters in which several teams have policies of the same sort
+// with different limits or names. A %d in its expression stands for the limit or name of a team,
+// and values is how many different ones there are.
 type rule struct {
 	message, expression string
 	values              int
@@ -48,9 +49,9 @@ func (r rule) text(i int) string {
 	return fmt.Sprintf(r.expression, i%r.values)
 }
 
-// RealisticPolicy returns the i-th policy of a cluster with many teams: it has three of the rules.
-// Other policies have some of the same expressions, as in clusters, and so a plugin can save
-// memory.
+// RealisticPolicy returns the i-th policy of a cluster in which many teams have policies: it has
+// three of the rules. As in clusters, some of its expressions also occur in other policies, so that
+// a plugin can save memory.
 func RealisticPolicy(i int) *v1.ValidatingAdmissionPolicy {
 	spec := v1.ValidatingAdmissionPolicySpec{
 		Variables: []v1.Variable{{Name: "containers", Expression: "object.spec.template.spec.containers"}},

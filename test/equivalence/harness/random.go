@@ -31,12 +31,12 @@ func NewGenerator(seed, number uint64) Generator {
 	return Generator{rand.New(rand.NewPCG(seed, number))}
 }
 
-// Chance returns true with the given probability in percent. With a Tape at its end, it returns
-// false, except for 100.
+// Chance returns true with the given probability in percent. If a fuzzer's Tape makes the choices
+// and has no numbers left, Chance returns false, except for 100, so that generation ends.
 func (g Generator) Chance(percent int) bool { return g.IntN(100) >= 100-percent }
 
-// Pick returns one of the choices. With a Tape at its end, it returns the first, which should
-// therefore be the simplest.
+// Pick returns one of the choices at random. If a fuzzer's Tape makes the choices and has no
+// numbers left, Pick returns the first choice, which should therefore be the simplest.
 func Pick[T any](d Dice, choices ...T) T { return choices[d.IntN(len(choices))] }
 
 // Some returns a slice of at most n elements, whose number is random. generate returns the i-th.

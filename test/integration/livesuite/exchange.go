@@ -38,8 +38,8 @@ import (
 // An Answer is what a client and the audit log see of the response to a request. Tests compare the
 // answers of a server with those of a cluster without a server.
 type Answer struct {
-	// Status is the error, with those fields that depend on the request. It is nil if the request
-	// is allowed.
+	// Status is the whole API error with which the request is rejected, or nil if the request is
+	// allowed.
 	Status           *metav1.Status
 	Warnings         []string
 	AuditAnnotations map[string]string

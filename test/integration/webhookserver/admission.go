@@ -15,8 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// An Answer is what a webhook answers: it returns the response to a request. The UID of the
-// response is set by the caller.
+// An Answer is a function that returns a webhook's response to a request. The server that calls it
+// sets the UID of the response.
 type Answer func(*admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse
 
 // Allow allows every request.

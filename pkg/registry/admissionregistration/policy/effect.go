@@ -115,8 +115,8 @@ type lookupTable[T APIObject] struct {
 	column lookupColumn[T]
 }
 
-// ConvertToTable implements rest.TableConvertor. The cells of the column show that the value is
-// unknown if the other resource cannot be read.
+// ConvertToTable implements rest.TableConvertor. It adds the lookupColumn. If the other resource,
+// on which the cells of this column depend, cannot be read, they show that the value is unknown.
 func (t lookupTable[T]) ConvertToTable(ctx context.Context, obj, options runtime.Object) (*metav1.Table, error) {
 	table, err := t.TableConvertor.ConvertToTable(ctx, obj, options)
 	if err != nil {
@@ -129,9 +129,8 @@ func (t lookupTable[T]) ConvertToTable(ctx context.Context, obj, options runtime
 	if len(table.Rows) == 0 {
 		return table, nil
 	}
-	// If several clients watch the resource, they share the row of an event. Of these clients, the
-	// one whose request makes the row may end its request; this must not end the lookup for the
-	// others.
+	// If several clients watch the resource, they share the row that is made for one of them. The
+	// lookup must not end when this client ends its request, because the others need the row, too.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxLookup)
 	defer cancel()
 	found, err := t.column.find(ctx)

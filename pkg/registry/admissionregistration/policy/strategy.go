@@ -101,10 +101,10 @@ func (s Strategy[T, Spec, External]) prepare(obj, stored T) {
 }
 
 // Validate returns the validation errors of a new object, and an error for each expression whose
-// feature gate is off. Names that end in ".static.k8s.io" belong
-// to manifest files while feature gate ManifestBasedAdmissionControlConfig is on. If the object is
-// valid, Validate also checks whether the user may read the params, the types of expressions, and
-// the policy of a binding; see policyvalidation.Validator.Check.
+// feature gate is off. Names that end in ".static.k8s.io" are errors while feature gate
+// ManifestBasedAdmissionControlConfig is on, because they belong to manifest files. If the object
+// is valid, Validate also checks whether the user may read the params, the types of expressions,
+// and the policy of a binding; see policyvalidation.Validator.Check.
 func (s Strategy[T, Spec, External]) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
 	created := s.kind.external(obj.(T))
 	errs := append(s.validator.Validate(created), policyspec.DisabledExpressions(s.kind.spec(obj.(T)), enabledFeatures())...)
@@ -130,8 +130,10 @@ func (s Strategy[T, Spec, External]) ValidateUpdate(ctx context.Context, obj, ol
 	return s.validator.Check(ctx, updated, stored)
 }
 
-// WarningsOnCreate warns about a name that ManifestBasedAdmissionControlConfig would reserve, about
-// type errors of a policy, and about a binding whose policy does not exist.
+// WarningsOnCreate warns about a name that ends in ".static.k8s.io" if feature gate
+// ManifestBasedAdmissionControlConfig is off: with the gate on, Validate rejects such names, which
+// belong to manifest files. It also warns about type errors of a policy, and about a binding whose
+// policy does not exist.
 func (s Strategy[T, Spec, External]) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
 	var warnings []string
 	if !staticNamesReserved() {
@@ -140,10 +142,10 @@ func (s Strategy[T, Spec, External]) WarningsOnCreate(ctx context.Context, obj r
 	return append(warnings, s.validator.Warnings(ctx, s.kind.external(obj.(T)))...)
 }
 
-// WarningsOnUpdate warns about a name that ManifestBasedAdmissionControlConfig reserves, whether
-// the gate is on or off. Unless the object is being deleted, it also returns the other warnings of
-// WarningsOnCreate, and warns about a policy without a binding. WarningsOnCreate does not, because
-// a policy is usually created before its binding.
+// WarningsOnUpdate warns about a name that ends in ".static.k8s.io", whether or not feature gate
+// ManifestBasedAdmissionControlConfig is on. Unless the object is being deleted, it also returns
+// the other warnings of WarningsOnCreate, and warns about a policy without a binding.
+// WarningsOnCreate does not, because a policy is usually created before its binding.
 func (s Strategy[T, Spec, External]) WarningsOnUpdate(ctx context.Context, obj, _ runtime.Object) []string {
 	updated := s.kind.external(obj.(T))
 	return append(validation.WarningsForStaticSuffix(updated.GetName()), s.validator.UpdateWarnings(ctx, updated)...)

@@ -45,8 +45,9 @@ func NewValidator(s *schema.Structural, isResourceRoot bool, _ uint64) *Validato
 	return &Validator{rules}
 }
 
-// validator returns the Validator of a schema, which is not nil even if only schemas in allOf have
-// rules.
+// validator returns the Validator of a schema as Kubernetes' function of this name does: also for a
+// schema without rules of its own, since schemas in its allOf may have some. Therefore it adds an
+// empty rule, for which NewValidator does not return nil.
 func validator(s, _ *schema.Structural, isResourceRoot bool, _ *apiservercel.DeclType, limit uint64) *Validator {
 	s = s.DeepCopy()
 	s.XValidations = append(s.XValidations, apiextensionsv1.ValidationRule{})

@@ -26,9 +26,9 @@ type Config struct {
 	// Added are such objects that no server has, for example those of files. An added object takes
 	// the place of a stored one with the same type, namespace and name.
 	Stored, Added []*unstructured.Unstructured
-	// LookedUp are objects that policies look up, as a server stores them. A later one takes the
-	// place of an earlier one with the same type, namespace and name, and one of Added that of
-	// both. Those that cannot be decoded are in the report.
+	// LookedUp are objects that policies look up, as a server stores them. If objects have the same
+	// type, namespace and name, policies find the one in Added or else the last one in LookedUp.
+	// Objects that cannot be decoded are in the report.
 	LookedUp []Object
 	// Unlisted has the errors of the kinds whose objects are not among LookedUp, because nobody
 	// could list them. Policies that look them up are not evaluated.

@@ -50,8 +50,8 @@ func unknown(source string) (found string) {
 	if issues.Err() != nil {
 		return ""
 	}
-	// selected holds the IDs of the nodes 'request' from which the expression selects a field that
-	// an audit knows, that is any other than userInfo.
+	// selected holds the IDs of the nodes 'request' from which the expression selects a field other
+	// than userInfo. An audit knows these fields. Any other use of 'request' may read userInfo.
 	selected := map[int64]bool{}
 	visit := func(e ast.Expr) {
 		switch {

@@ -24,8 +24,8 @@ type Report struct {
 	Objects int
 	// Policies has an entry for each policy and each of its bindings, sorted by name and binding.
 	Policies []PolicyResult
-	// Unevaluated are objects that could not be evaluated, in the order of the source, at most
-	// MaxViolations of them. UnevaluatedCount counts all.
+	// Unevaluated are objects that could not be evaluated, in the order in which Audit got them, at
+	// most MaxViolations of them. UnevaluatedCount counts all.
 	Unevaluated      []Unevaluated
 	UnevaluatedCount int
 	// Unread are the errors of the resources whose objects could not be read.
@@ -68,7 +68,7 @@ type PolicyResult struct {
 	NotAuditable string
 	// Counts are the numbers of objects that the policy matches.
 	Counts
-	// Violations are sorted in the order of the objects' source. Of more than MaxViolations, only
+	// Violations are in the order in which Audit got the objects. Of more than MaxViolations, only
 	// the first are listed; ViolationsCount counts all.
 	Violations      []Violation
 	ViolationsCount int
@@ -128,8 +128,8 @@ func (a *Auditor) newCollector() *collector {
 	return c
 }
 
-// add adds the decisions about an object. sequence is its position in the source, and written the
-// time when it was last written.
+// add adds the decisions of all policies about an object. sequence is the number of objects that
+// Audit got before it, and written the time when it was last written.
 func (c *collector) add(sequence int, object Reference, written time.Time, decisions []validating.Decision) {
 	c.lock.Lock()
 	defer c.lock.Unlock()

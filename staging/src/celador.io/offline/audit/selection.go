@@ -72,8 +72,8 @@ func (s *selection) use(p *v1.ValidatingAdmissionPolicy, bindings []*v1.Validati
 	}
 }
 
-// cluster returns a cluster with the objects of the Config, except for policies and bindings that
-// are not used.
+// cluster returns a cluster with the objects of the Config, except for the policies and bindings
+// that the audit does not evaluate (see use).
 func (s *selection) cluster(ctx context.Context, config Config) (*cluster.Cluster, error) {
 	stored, _ := s.keep(config.Stored)
 	added, indexes := s.keep(config.Added)

@@ -13,9 +13,9 @@ import (
 	"celador.io/admission/validating"
 )
 
-// admissionChain is the admission chain of all clusters. A request has the policies of its cluster
-// in the results of its context; admissionChain applies these, and adds there what they did.
-// Requests without results are admitted.
+// admissionChain is the admission chain of all clusters. It finds the policies of the cluster that
+// serves the request in the results of the request's context, applies them, and records in the
+// results what they did. It admits requests whose context has no results.
 type admissionChain struct{}
 
 var (

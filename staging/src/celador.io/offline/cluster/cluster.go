@@ -92,8 +92,9 @@ func (b *Base) Restore(ctx context.Context, stored, added []*unstructured.Unstru
 	return c, nil
 }
 
-// Store stores an object as a server has it, like Restore, in place of one with the same type,
-// namespace and name. It must not be called after the first request.
+// Store adds an object as a server has stored it, without validation, as Restore adds its stored
+// objects. It replaces an object with the same type, namespace and name. It must not be called
+// after the first request.
 func (c *Cluster) Store(ctx context.Context, object *unstructured.Unstructured) error {
 	return c.restore(ctx, object)
 }

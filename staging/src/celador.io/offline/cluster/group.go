@@ -34,8 +34,9 @@ type group struct {
 	*genericapiserver.APIGroupInfo
 	handlers *restful.Container
 	codec    runtime.Codec
-	// storage is the codec with which a server stores objects, in protobuf. Objects pass through it
-	// because protobuf does not tell an empty list from a missing one, which policies can see.
+	// storage is the codec with which a server stores objects: protobuf, if the group has it.
+	// Objects are encoded and decoded with it before a layer holds them, because protobuf does not
+	// tell an empty list from a missing one, and policies can see the difference.
 	storage runtime.Codec
 	// names holds the names of resources by the kinds of their objects.
 	names map[schema.GroupVersionKind]string

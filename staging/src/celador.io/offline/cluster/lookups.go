@@ -39,8 +39,8 @@ func (s *lookupSource) Open(kind schema.GroupVersionKind, index lookups.Indexer)
 	return k
 }
 
-// lookupKind implements lookups.Handle. All lookups of a kind share it, so that states have the
-// indexes of all.
+// lookupKind implements lookups.Handle. All lookups of a kind share one lookupKind, so that each
+// state of the objects that it returns has the indexes that any of these lookups needs.
 type lookupKind struct {
 	cluster *Cluster
 	// resource returns the resource that serves the kind.

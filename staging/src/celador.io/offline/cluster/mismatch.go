@@ -12,8 +12,9 @@ import (
 	"celador.io/admission/matching"
 )
 
-// findMismatches records why policies of a kind do not apply to the request, for each binding by
-// itself. The engines make the same decisions, but report only the policies that apply.
+// findMismatches records, for each binding of the policies of a kind, why its policy does not apply
+// to the request through this binding. The engines decide the same, but report only the policies
+// that apply.
 func (r *results) findMismatches(ctx context.Context, kind string, a admission.Attributes, objects admission.ObjectInterfaces) {
 	request := matching.NewRequest(ctx, a, objects, namespaces{})
 	all := r.policies.described

@@ -36,8 +36,9 @@ func IsPolicy(kind schema.GroupKind) bool {
 	return kind.Group == v1.GroupName && (kind.Kind == MutatingKind || kind.Kind == ValidatingKind)
 }
 
-// A policySet holds the compiled policies of a cluster. It is immutable. A cluster that is not
-// complete yet has one without engines, which applies plugins only.
+// A policySet holds the compiled policies of a cluster. It is immutable. A policySet without
+// engines applies the admission plugins only: asStored creates objects with such a set, so that no
+// policy changes or denies them.
 type policySet struct {
 	// plugins change objects before policies.
 	plugins    []admission.MutationInterface
@@ -76,8 +77,8 @@ type described struct {
 	// paramKind is that of the policy, and params the paramRef of the binding. Each may be nil.
 	paramKind *v1.ParamKind
 	params    *params.Ref
-	// singleton is set if the policy applies without a binding, and fallback if the binding applies
-	// only where no other one does.
+	// singleton is set if the policy applies without a binding. fallback is set if the binding
+	// applies only to requests to which no regular binding of the policy applies.
 	singleton, fallback bool
 }
 

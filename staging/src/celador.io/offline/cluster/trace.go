@@ -49,8 +49,9 @@ type Evaluation struct {
 	Cost uint64
 }
 
-// Trace compiles the expressions of the cluster for responses with evaluations. Default expressions
-// and conversion rules of CustomResourceDefinitions are not traced.
+// Trace compiles the expressions of the cluster again, so that their evaluations can be observed,
+// and returns a Tracing that answers requests with these evaluations. Default expressions and
+// conversion rules of CustomResourceDefinitions are not traced.
 func (c *Cluster) Trace(ctx context.Context) (*Tracing, error) {
 	compiled := map[any]*Expression{}
 	traced := &Cluster{Base: c.Base, objects: c.objects, access: c.access, customResources: map[schema.GroupResource]*customResource{}}
@@ -93,9 +94,9 @@ func (t *Tracing) Visit(ctx context.Context, request *Request, visit func(Evalua
 	return t.cluster.admit(ctx, request, r)
 }
 
-// A tracer collects the expressions of one kind of objects when they are compiled, and passes on
-// their evaluations. Objects are compiled one after the other, and before requests, so compiled
-// needs no lock.
+// A tracer collects the expressions of one kind of objects when they are compiled, and passes their
+// evaluations on to the request's visit function. It needs no lock: objects are compiled one after
+// the other, and all before the first request.
 type tracer[P program] struct {
 	kind string
 	// compiled has the expressions of all kinds by their programs.

@@ -24,9 +24,9 @@ type BranchIndex struct {
 	// first holds the index of the first branch of each node that has branches, by the node's ID.
 	first       map[int64]int
 	comparisons map[int64]*comparison
-	// decisions holds the nodes whose result always shows, because no logical operator around them
-	// can hide it: the expression itself, bodies of macros, conditions of ternaries and arguments
-	// of functions.
+	// decisions holds the nodes whose result always matters, because no logical operator around
+	// them can make it irrelevant: the expression itself, bodies of macros, conditions of ternaries
+	// and arguments of functions.
 	decisions map[int64]ast.Expr
 	// loops maps the IDs of the bodies of all() and exists() to the IDs of the calls.
 	loops map[int64]int64
@@ -99,9 +99,9 @@ func merge(branches, others []Branch) {
 	}
 }
 
-// cover sets Covered of the results that decide the value of e. In a && b, for example, a decides
-// only if it has the result of the whole: if a && b is false because of b, the value of a has no
-// influence.
+// cover sets Covered of the results that decide the value of e. In a && b, for example, the value
+// of a decides only if it equals the value of a && b: if a && b is false because of b, the value of
+// a has no influence.
 func (p *BranchIndex) cover(branches []Branch, latest values, e ast.Expr) {
 	value, isBool := latest[e.ID()].(types.Bool)
 	if !isBool {
@@ -185,8 +185,9 @@ func (p *BranchIndex) add(e ast.Expr, results ...BranchResult) {
 	}
 }
 
-// decisive returns a suffix for Branch.Missing. A condition whose result a logical operator can
-// hide must not only have the result, but also decide the result of the operator.
+// decisive returns " and decisive" for a condition whose result a logical operator may ignore, and
+// otherwise "". It completes the text that says what a test lacks to reach a branch: such a
+// condition must not only have the result, but also decide the result of the operator.
 func (p *BranchIndex) decisive(e ast.Expr) string {
 	if _, decides := p.decisions[e.ID()]; decides {
 		return ""
@@ -207,8 +208,9 @@ func (p *BranchIndex) decide(e ast.Expr) {
 	p.walk(e, true)
 }
 
-// walk adds the branches of a node and of its parts. logical is set if the node is a condition, or
-// an operand of a logical operator in one. Otherwise a node of type bool is added to decisions.
+// walk adds the branches of a node and of its parts. logical is set if the caller knows that the
+// node is a condition: a decision, or an operand of a logical operator in one. Otherwise walk adds
+// the node to decisions if its type is bool.
 func (p *BranchIndex) walk(e ast.Expr, logical bool) {
 	if macro, ok := p.macro(e); ok {
 		if !logical && p.isBool(e) {

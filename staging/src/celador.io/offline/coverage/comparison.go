@@ -17,8 +17,8 @@ import (
 type comparison struct {
 	left, right operand
 	// next is the neighbor of Equal across the limit: Less or Greater, whichever gives the
-	// expression another value than Equal. For a <= 5, it is Greater. Integers cover it only if
-	// they differ by 1.
+	// expression another value than Equal. For a <= 5, it is Greater. The branch of next counts as
+	// covered by integers only if they differ by 1, so that tests try the values at the limit.
 	next BranchResult
 	// branches holds the index of the branch of each result.
 	branches map[BranchResult]int

@@ -30,8 +30,9 @@ type builder struct {
 	origins  map[string]manifest.Origin
 	names    map[string]int // the number of cases by the name that they have in the other tool
 	errs     []error
-	// outdated is the API version of a policy or binding of the suite, if servers do not serve this
-	// version by default. Otherwise it is empty.
+	// outdated is the API version of a policy or binding of the suite that servers do not serve by
+	// default, such as v1beta1, or empty. The notes of the cases mention it, because such a policy
+	// does nothing on a server.
 	outdated string
 }
 
@@ -140,9 +141,9 @@ func (b *builder) decoded(document *manifest.Document) *object {
 	return &object{content, document}
 }
 
-// source returns an object as a value for the field at a path of the native suite. It records the
-// document of the object, so that errors about the value have the position there. It returns nil if
-// there is no object.
+// source returns the value of the field at a path of the native suite: the object itself, inline.
+// It records the document of the object as the origin of the value, so that errors about the value
+// have the position there. It returns nil if there is no object.
 func (b *builder) source(path string, o *object) *suite.Manifest {
 	if o == nil {
 		return nil

@@ -48,8 +48,9 @@ func changeField(object map[string]any, change string) (path string, err error) 
 	return path, nil
 }
 
-// changed returns current with the value set at the steps below it. path is the path of current,
-// for errors. Objects are changed in place, and lists that get longer are copied.
+// changed sets the value at the path that steps form below current, and returns the changed
+// current. path is the path of current, for errors. Objects are changed in place, and lists that
+// get longer are copied.
 func changed(current any, path string, steps []string, value any) (any, error) {
 	if len(steps) == 0 {
 		return value, nil

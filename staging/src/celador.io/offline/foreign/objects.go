@@ -55,8 +55,8 @@ func (r *objectReference) in(objects []*object) []*object {
 	return slices.DeleteFunc(slices.Clone(objects), func(o *object) bool { return !r.matches(o) })
 }
 
-// only returns the one object that a reference names, and adds an error at path if there is another
-// number.
+// only returns the object that a reference names. If the reference matches no object or several,
+// only returns nil and adds an error at path.
 func (b *builder) only(path string, reference *objectReference, objects []*object) *object {
 	found := reference.in(objects)
 	if len(found) == 1 {

@@ -178,9 +178,9 @@ func stored(r *metav1.APIResource) bool {
 
 // A Filter selects objects.
 type Filter struct {
-	// Resource reports whether to read the objects of a resource. If the resources of a group
-	// version are not known, it is called with the group alone. If it returns true then, the group
-	// version is an error.
+	// Resource reports whether to read the objects of a resource. If discovery of a group version
+	// fails, so that its resources are not known, Resource is called with the group alone. If it
+	// returns true, the failure is reported as a ResourceError, and otherwise it is ignored.
 	Resource func(schema.GroupResource) bool
 	// Namespace is the only namespace to read. Objects without a namespace are then left out. Empty
 	// means all.

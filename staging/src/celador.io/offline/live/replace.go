@@ -27,9 +27,9 @@ type Replacement struct {
 	Namespace string
 }
 
-// Replace writes objects by server-side apply. Then it deletes the old objects that are not among
-// them. done is called after each object was applied or deleted, with a word for which of the two
-// it was.
+// Replace writes objects by server-side apply. Then it deletes the old objects that the replacement
+// describes and that are not among the new ones. It calls done after each object, with what it did:
+// "serverside-applied" or "deleted".
 func (c *Client) Replace(ctx context.Context, replacement Replacement, objects []*unstructured.Unstructured, done func(object *unstructured.Unstructured, what string)) error {
 	resources := map[schema.GroupVersionKind]*metav1.APIResource{}
 	for _, kind := range replacement.Kinds {

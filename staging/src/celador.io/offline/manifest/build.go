@@ -22,9 +22,9 @@ type Origin struct {
 type place struct {
 	position Position
 	field    string
-	// same is set if the value and the one that it derives from are both objects or both lists. An
-	// error about a field that the value lacks then names that field in the other document, below
-	// the path in field. Otherwise it names the path in field itself.
+	// same is set if the value and the value that it derives from are both objects or both lists.
+	// An error about a field that the value lacks then has the path of this field in the other
+	// document, below field. Otherwise it has the path field itself.
 	same bool
 }
 
@@ -89,8 +89,9 @@ func (s source) items() []source {
 	return found
 }
 
-// below returns the source of node, a value inside the value of s. key is the node that has its
-// position: the key of a member, or the item itself. field is its path.
+// below returns the source for node, which is a value inside the value of s. key is the node whose
+// position errors about node have: the key of a field, or the list item itself. field is the path
+// of node.
 func (s source) below(key, node *nodes.Node, field string) source {
 	at, found := s.document.places[key]
 	if !found {

@@ -107,8 +107,9 @@ var errNoSeparator = errors.New("a second document begins without a line ---")
 
 var lineInMessage = regexp.MustCompile(`line (\d+): `)
 
-// syntaxError moves the line in the message of a YAML parser, which counts from the start of the
-// text, to the position. lines is the number of lines before the text.
+// syntaxError returns an Error with the message of a YAML parser and the position in the file. The
+// parser counts lines from the start of the text, so syntaxError removes the line from the message,
+// and adds lines, the number of lines before the text, to it for the position.
 func syntaxError(file string, text []byte, lines int, err error) *Error {
 	message := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "), "yaml: ")
 	line := 0

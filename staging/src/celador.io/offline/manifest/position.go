@@ -129,8 +129,9 @@ func resolved(node *nodes.Node) *nodes.Node {
 	return node
 }
 
-// step returns the child of node with which path begins, the node whose position errors report (the
-// key of a field, or the item itself), and the rest of the path. child is nil if there is none.
+// step follows the first step of a path. It returns the child of node to which the step leads, the
+// node whose position errors report (the key of a field, or the list item itself), and the rest of
+// the path. child is nil if there is none.
 func step(node *nodes.Node, path string) (key, child *nodes.Node, rest string) {
 	switch node.Kind {
 	case nodes.MappingNode:

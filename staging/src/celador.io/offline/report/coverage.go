@@ -19,7 +19,8 @@ type Coverage struct {
 }
 
 // A CoveredExpression is an expression of an object in the JSON of a Report. Outcomes has all
-// branches of the expression. The covered ones have no Missing.
+// branches of the expression. Missing, which says what would reach a branch, is empty for covered
+// branches.
 type CoveredExpression struct {
 	coverage.Expression
 	coverage.Summary

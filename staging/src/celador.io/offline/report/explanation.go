@@ -11,8 +11,9 @@ import (
 	"celador.io/offline/suite"
 )
 
-// explain returns lines that show why an expression has its value: the position and the text of the
-// expression, a line that marks the part that decides, and a line for the value of each part of it.
+// explain returns lines that show why an expression has its value: a line with the position and the
+// text of the expression, a line that marks the part that makes it false or an error, and a line
+// for each value in this part.
 func explain(e suite.Expression) []string {
 	text := strings.Join(strings.Fields(e.Text), " ")
 	place := e.Position.String() + ": "

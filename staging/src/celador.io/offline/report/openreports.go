@@ -26,8 +26,8 @@ import (
 type ReportsAPI struct {
 	version              schema.GroupVersion
 	kind, namespacedKind string
-	// source is set if reports of the API have a field source. Each result in a report has one in
-	// any case.
+	// source is set if reports of the API have a field source. The results in a report have such a
+	// field in both APIs.
 	source bool
 }
 

@@ -232,8 +232,8 @@ func (d *draft) cases(ctx context.Context, p *policy, prefix string, withPolicie
 	}
 	starts := startsOf(rules, d.samples, d.objects)
 	attempts := make([]*attempt, len(starts))
-	// at returns the attempt that begins with starts[i]. Attempts are made when they are needed,
-	// because each sends many requests, and most policies need only the first.
+	// at returns the attempt to find objects that begins with starts[i]. Attempts are made when
+	// they are needed, because each sends many requests, and most policies need only the first.
 	at := func(i int) *attempt {
 		if attempts[i] == nil {
 			attempts[i] = d.attempt(ctx, p, starts[i], withPolicies)
@@ -275,11 +275,11 @@ func (d *draft) cases(ctx context.Context, p *policy, prefix string, withPolicie
 type attempt struct {
 	search *search
 	// allowed is an object that the policy allows or, if none was found, the object that came
-	// closest to it. trial is what the policy does with this object.
+	// closest to being allowed. trial is what the policy does with this object.
 	allowed *unstructured.Unstructured
 	trial   trial
-	// edits holds, by the index of a validation, changes of the object that may change the
-	// validation's result.
+	// edits holds, by the index of a validation, edits of an object that may change the result of
+	// this validation. The search tries them to find an object that violates it.
 	edits [][]edit
 }
 
@@ -337,10 +337,9 @@ func (d *draft) validation(ctx context.Context, p *policy, a *attempt, prefix st
 	return nil
 }
 
-// fit returns a copy of the object in the namespace that the namespaceSelectors name, because the
-// policy does not match objects in other ones. The object has the labels that selectors require. If
-// the copy is no closer to being allowed, as for a cluster-scoped resource, which cannot have a
-// namespace, fit returns the object itself.
+// fit returns a copy of the object in the namespace that the namespaceSelectors select, because the
+// policy does not match objects in other namespaces. If the copy is no closer to being allowed, fit
+// returns the object itself. A cluster-scoped resource, for example, cannot have a namespace.
 func (p *policy) fit(ctx context.Context, s *search, object *unstructured.Unstructured) *unstructured.Unstructured {
 	if p.namespace() == metav1.NamespaceDefault {
 		return object

@@ -50,7 +50,7 @@ func samples(objects []*unstructured.Unstructured) ([]*unstructured.Unstructured
 }
 
 // A start is where the search for the objects of cases begins: a sample of a resource that a rule
-// of the policy matches. Its name is one that the rule matches.
+// of the policy matches. If the rule has resourceNames, the sample has the first of these names.
 type start struct {
 	rule   admissionv1.NamedRuleWithOperations
 	path   string // of the resource, such as pods/exec
@@ -207,8 +207,9 @@ func textOf(pattern string, length int) string {
 	return strings.Repeat("x", length)
 }
 
-// matching returns a text that matches a pattern without its anchors. It contains each part that a
-// pattern repeats as often as given, if the pattern allows that.
+// matching returns a text that matches a pattern, whose anchors it ignores. A part that the pattern
+// repeats occurs repeats times, or as close to that as the pattern allows. If the text would be
+// longer than maxText, it occurs only as often as it must.
 func matching(pattern *syntax.Regexp, repeats int) string {
 	least, most := 1, 1
 	switch pattern.Op {

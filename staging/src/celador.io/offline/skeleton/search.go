@@ -89,8 +89,9 @@ func (s *search) judge(ctx context.Context, object *unstructured.Unstructured) t
 // rounds is the maximum number of edits that closest combines.
 const rounds = 8
 
-// closest returns the object that it finds with the smallest distance, and its trial. In each
-// round, it makes the edit that reduces the distance most, until none does.
+// closest looks for an object that the policy allows. It returns the object with the smallest
+// distance (see trial) that it finds, and the trial of this object. In each round, it makes the
+// edit that reduces the distance most, until no edit reduces it.
 func (s *search) closest(ctx context.Context, object *unstructured.Unstructured, edits []edit) (*unstructured.Unstructured, trial) {
 	current := s.judge(ctx, object)
 	for range rounds {
@@ -125,12 +126,13 @@ func (s *search) boundary(ctx context.Context, object *unstructured.Unstructured
 	return object
 }
 
-// maxPairs is the largest number of edits of which violating also tries pairs. The number of pairs,
-// each of which costs a request, is the square.
+// maxPairs is the largest number of edits of which violating also tries pairs. Each pair costs a
+// request, and the number of pairs is the square of the number of edits.
 const maxPairs = 24
 
-// violating returns an object that violates the validation with the given index and, of those that
-// it finds, as few others as possible. It returns nil if no edit of the object leads to one.
+// violating returns an object that violates the validation with the given index. Of several that it
+// finds, it returns the one that violates the fewest other validations. It returns nil if it finds
+// none.
 func (s *search) violating(ctx context.Context, index int, object *unstructured.Unstructured, edits []edit) *unstructured.Unstructured {
 	var found *unstructured.Unstructured
 	fewest := 0

@@ -137,8 +137,9 @@ func (r *Runner) runAll(batches []*batch) {
 type fixture struct {
 	base    *cluster.Base
 	objects []object
-	// definitions returns CustomResourceDefinitions for the kinds that nothing else defines, if the
-	// Runner allows unknown kinds.
+	// definitions returns CustomResourceDefinitions for the kinds that nothing else defines, so
+	// that the cluster can store their objects. It returns none unless the Runner allows unknown
+	// kinds.
 	definitions              func() ([]object, error)
 	cluster, withoutPolicies func() (*cluster.Cluster, error)
 	tracing                  func() (*tracing, error)
@@ -204,8 +205,9 @@ func (f fixture) newCluster(ctx context.Context, objects []object) (*cluster.Clu
 	return created, nil
 }
 
-// dropped returns an error for each field of the policies and bindings whose feature gate is not
-// enabled, since other errors can follow from it.
+// dropped returns an error for each field of the policies and bindings that the server drops
+// because its feature gate is not enabled. The missing field may be the cause of the other errors
+// of the objects, so both are reported.
 func (f fixture) dropped(objects []object) error {
 	var errs []error
 	for _, o := range objects {

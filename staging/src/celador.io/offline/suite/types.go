@@ -91,8 +91,8 @@ type Case struct {
 	// Skip is why the case does not run. A case that is skipped needs no request and no
 	// expectation.
 	Skip string `json:"skip,omitempty"`
-	// Notes are remarks by decision. If the policies decide so, results show the remark, whether
-	// the case passes or not.
+	// Notes are remarks, by decision. Results show the remark for the decision of the policies,
+	// whether the case passes or not.
 	Notes map[Conclusion]string `json:"notes,omitempty"`
 }
 
@@ -155,15 +155,15 @@ type Expectation struct {
 	// Validation is the index in spec.validations of the validation that is violated or fails. With
 	// the decision Allowed, it is a validation whose binding only warns or audits.
 	Validation *int `json:"validation,omitempty"`
-	// Message is the message of this violation or failure, without the server's text before it
-	// (name of the object, policy and binding). If the decision is Rejected, it is the message of
-	// the server.
+	// Message is the message of the violation or failure, without the server's text before it (name
+	// of the object, policy and binding). If the decision is Rejected, it is the message of the
+	// server.
 	Message string `json:"message,omitempty"`
 	// MessagePattern is a regular expression that matches a part of the message, in the syntax of
 	// RE2.
 	MessagePattern string `json:"messagePattern,omitempty"`
-	// Reason is the reason of this violation, such as Invalid or Forbidden.
-	// If the decision is Rejected, it is the reason of the server.
+	// Reason is the reason of the violation, such as Invalid or Forbidden. If the decision is
+	// Rejected, it is the reason of the server.
 	Reason metav1.StatusReason `json:"reason,omitempty"`
 	// Causes are all causes in the details of a rejection, in order. An empty list expects none.
 	Causes []Cause `json:"causes,omitempty"`

@@ -30,8 +30,8 @@ func unservedKind(created *cluster.Cluster, objects []object, response *cluster.
 	return nil
 }
 
-// readKinds returns an object of the paramKind of a policy and one of each kind that it looks up,
-// by the paths of these fields.
+// readKinds returns the paramKind of a policy and the kinds that it looks up, by the paths of the
+// fields that name them. Each kind is in the form of an object that has only apiVersion and kind.
 func (o object) readKinds() map[string]*unstructured.Unstructured {
 	kinds := map[string]*unstructured.Unstructured{}
 	add := func(path string, field any) {

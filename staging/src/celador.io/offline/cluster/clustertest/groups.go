@@ -33,8 +33,8 @@ import (
 	"celador.io/offline/cluster"
 )
 
-// A resource is one that the backend serves, in version v1 of its group. object and list are empty
-// values of the Go types of its objects and lists.
+// A resource describes a resource that the backend serves, in version v1 of its group. object and
+// list are empty values of the Go types of its objects and lists.
 type resource struct {
 	name         string
 	namespaced   bool

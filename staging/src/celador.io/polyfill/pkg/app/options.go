@@ -40,8 +40,8 @@ type Options struct {
 	// ClientCAFile is the path of a file with certificate authorities. Callers must have a
 	// certificate of one of them. Without it, everybody may call.
 	ClientCAFile string
-	// MaxRequestsInFlight is how many reviews are answered at a time, and MaxBytesInFlight how many
-	// bytes they have together. Zero is no limit.
+	// MaxRequestsInFlight is the maximum number of reviews that are answered at a time, and
+	// MaxBytesInFlight the maximum sum of their sizes. Zero is no limit.
 	MaxRequestsInFlight, MaxBytesInFlight int64
 	// WebhookTimeout is the time that API servers wait for an answer, in whole seconds.
 	WebhookTimeout time.Duration

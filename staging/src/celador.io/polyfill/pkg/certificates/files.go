@@ -24,8 +24,8 @@ type Files struct {
 	current    atomic.Pointer[tls.Certificate]
 }
 
-// NewFiles reads the files of the directory, and returns an error if one is missing or invalid. The
-// certificate is for the Service.
+// NewFiles reads the files of the directory, and returns an error if a file is missing or invalid.
+// namespace and service name the Service for which Check requires the certificate to be valid.
 func NewFiles(dir, namespace, service string) (*Files, error) {
 	serving, err := dynamiccertificates.NewDynamicServingContentFromFiles("serving-cert",
 		filepath.Join(dir, corev1.TLSCertKey), filepath.Join(dir, corev1.TLSPrivateKeyKey))

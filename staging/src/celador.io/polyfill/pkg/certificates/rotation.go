@@ -24,8 +24,8 @@ type followed struct {
 }
 
 // published returns the content, with since as the time from which both the Secret and the webhook
-// configurations have had it. It returns nil if f is nil, or if the configurations do not have its
-// CA bundle.
+// configurations have had it, because both must have had it for the propagation time. It returns
+// nil if f is nil, or if the configurations do not have the CA bundle of the content.
 func (f *followed) published(logger klog.Logger, registered Registered) *followed {
 	if f == nil {
 		return nil
@@ -41,9 +41,9 @@ func (f *followed) published(logger klog.Logger, registered Registered) *followe
 	return &followed{f.content, since}
 }
 
-// wait returns how long the leader waits before it checks again whether the content has been
-// published for the propagation time. The result is zero or less if it has. published returns what
-// is published, or nil.
+// wait returns how long the leader waits before it checks again whether the Secret and the webhook
+// configurations have had the content for the propagation time. The result is zero or less if they
+// have. See followed.published for the result of published.
 func (c *content) wait(published func() *followed, o *Options, now time.Time) time.Duration {
 	left := o.Propagation
 	if f := published(); f != nil && f.equal(c) {
@@ -59,10 +59,10 @@ type step struct {
 	wait    time.Duration // after which the leader must look again, if there is nothing to write
 }
 
-// next returns the step that is due. It calls published, which returns what is published or nil, only
-// for a step that waits for it. A renewal of the authority is three steps: add the new authority to
-// the bundle; when all API servers know it, sign a serving certificate with it; when all replicas
-// serve that, remove the old authority.
+// next returns the step that is due. It calls published (see followed.published) only for a step
+// that must wait until the previous one is known everywhere. A renewal of the authority is three
+// steps: add the new authority to the bundle; when all API servers know it, sign a serving
+// certificate with it; when all replicas serve this certificate, remove the old authority.
 func (o *Options) next(c *content, published func() *followed, now time.Time) (step, error) {
 	authority, serving := c.authorities[0], c.serving.Leaf
 	lacksName := slices.ContainsFunc(o.dnsNames(), func(name string) bool { return !slices.Contains(serving.DNSNames, name) })

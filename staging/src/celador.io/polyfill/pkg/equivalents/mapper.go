@@ -117,10 +117,10 @@ func (m *Mapper) read() error {
 }
 
 // identity returns the resource under which a resource is registered. Resources of different groups
-// with the same identity are equivalent. Kubernetes stores the events of two groups in one place, so
-// those of events.k8s.io have the identity of core events. It does so with nothing else since it
-// stopped to serve the group extensions: see
-// pkg/kubeapiserver/default_storage_factory_builder.go there.
+// with the same identity are equivalent. Kubernetes stores the events of two groups in one place,
+// so those of events.k8s.io have the identity of core events. There are no other such resources
+// since Kubernetes has stopped to serve the group extensions: see its
+// pkg/kubeapiserver/default_storage_factory_builder.go.
 func identity(r schema.GroupResource) schema.GroupResource {
 	if r == eventsv1.Resource("events") {
 		return corev1.Resource("events")

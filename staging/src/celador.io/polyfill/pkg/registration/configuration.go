@@ -44,10 +44,10 @@ func (r release) String() string { return r.namespace + "/" + r.service }
 // of one name are in different namespaces.
 func (r release) clusterRole() string { return r.service + ":" + r.namespace }
 
-// owns returns an error if a configuration belongs to another release, or to nobody. Its references
-// to ClusterRoles decide, one of which must be the release's. If they were removed by hand, the
-// annotation does. It also decides about the service's name, which the ClusterRole had in earlier
-// builds.
+// owns returns an error if a configuration belongs to another release, or to nobody. It belongs to
+// the release whose ClusterRole is among its owner references. If such a reference has only the
+// service's name, which the ClusterRole had in earlier builds, or if the references were removed by
+// hand, the owner annotation must name the release.
 func (r release) owns(o metav1.Object) error {
 	annotation := o.GetAnnotations()[ownerAnnotation]
 	want, owner := r.String(), annotation

@@ -85,8 +85,8 @@ type Controller struct {
 	queue atomic.Pointer[workqueue.TypedRateLimitingInterface[struct{}]]
 }
 
-// New returns a controller that is idle until Run. Call New before the informers and the source of
-// the CA bundle start, which the caller does. It fails if an informer has already stopped.
+// New returns a controller that is idle until Run. The caller starts the informers and the source
+// of the CA bundle after New. New fails if an informer has already stopped.
 func New(c Config) (*Controller, error) {
 	controller := &Controller{
 		client: c.Client, release: release{c.Webhooks.Namespace, c.Webhooks.Service}, options: c.Webhooks, bundle: c.CABundle,
@@ -193,8 +193,9 @@ func (c *Controller) sync(ctx context.Context) error {
 			annotate(o, routesAnnotation, members[routing.Validating].String())
 		})
 	if err != nil && missing != nil {
-		// Of two new releases, the cluster belongs to the one that creates the validating configuration.
-		// If each created one, both would wait for the other.
+		// If two releases are new in the cluster, the cluster belongs to the one that creates the
+		// validating configuration. The other must not create the mutating one, or each would wait
+		// for the other.
 		return err
 	}
 	// An update of one configuration must not wait for the other.

@@ -22,8 +22,8 @@ import (
 const (
 	// maxPushed bounds the length of the expression of a webhook.
 	maxPushed = 4 << 10
-	// maxAllPushed bounds the length of all expressions of a configuration, which etcd stores if it
-	// has less than 1.5 MiB.
+	// maxAllPushed bounds the length of all these expressions in one webhook configuration, because
+	// etcd stores no object of more than 1.5 MiB.
 	maxAllPushed = 256 << 10
 	// maxGroupComparisons bounds how many strings an expression compares with each group of a user,
 	// and maxGroupLiteral the length of these strings, so that a user may be in 10,000 groups.

@@ -23,11 +23,11 @@ var everything = []v1.NamedRuleWithOperations{{RuleWithOperations: v1.RuleWithOp
 	Rule:       v1.Rule{APIGroups: []string{wildcard}, APIVersions: []string{wildcard}, Resources: []string{"*/*"}},
 }}}
 
-// normalize returns those of a policy's rules that can match requests to policies of the kind, in
-// their order. Each has its lists sorted, without duplicates and without items that a wildcard
-// covers, so that equal rules are identical. It leaves out what a webhook configuration cannot
-// have: a policy that was stored without validation must not keep the rules of all others out of
-// the configuration.
+// normalize returns those of a policy's rules that can match a request to which policies of the
+// kind apply, in their order. Each has its lists sorted, without duplicates and without items that
+// a wildcard covers, so that equal rules are identical. It leaves out what a webhook configuration
+// cannot have: a policy that was stored without validation must not keep the rules of all others
+// out of the configuration.
 func normalize(rules []v1.NamedRuleWithOperations, kind Kind) []v1.NamedRuleWithOperations {
 	if len(rules) == 0 {
 		rules = everything
@@ -107,9 +107,10 @@ func versions(rules []v1.NamedRuleWithOperations) ([]string, bool) {
 	return rules[0].APIVersions, true
 }
 
-// namesEvents reports whether the rule matches events in one of the two groups that serve them, and
-// maybe not in the other. Other resources are served by one group only, so that the versions in the
-// rule suffice to tell in which type API servers send an object.
+// namesEvents reports whether the rule may match events in only one of the two groups that serve
+// them. The version in which API servers send an event then depends on the group in the rule. Other
+// resources are served by one group only, so that the versions in the rule suffice to tell in which
+// type API servers send an object.
 func namesEvents(r v1.NamedRuleWithOperations) bool {
 	return (slices.Contains(r.APIGroups, "") || slices.Contains(r.APIGroups, eventsv1.GroupName)) &&
 		slices.ContainsFunc(r.Resources, func(pattern string) bool {

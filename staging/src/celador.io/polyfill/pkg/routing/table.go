@@ -59,9 +59,9 @@ func NewTable() *Table {
 	return t
 }
 
-// Set adds the paths of the latest webhook configuration. Paths that it lacks are forgotten after
-// Retention. It ignores a path that does not stand for its members, because somebody has edited the
-// configuration: API servers that call the path mean those that it stands for.
+// Set adds the paths of the latest webhook configuration. Paths that the configuration lacks are
+// forgotten after Retention. A path contains a hash of its policies. If the configuration lists
+// other policies for it, because somebody has edited the configuration, Set ignores the entry.
 func (t *Table) Set(latest Members) {
 	t.lock.Lock()
 	defer t.lock.Unlock()

@@ -87,11 +87,11 @@ func mutatingMembers(objects Inventory) []*member {
 	return members
 }
 
-// webhooks returns the webhooks of the members' routes, and adds the paths of the routes to
-// registered. The routes are sorted by the name of their first policy: plugins apply policies in
-// the order of their names, so this keeps the order across webhooks as far as possible. The result
-// also serves validating policies, because their webhooks have the same fields, except for
-// reinvocationPolicy.
+// webhooks returns the webhooks of the routes of the given policies, the members, and adds the path
+// of each route with its policies to registered. The routes are sorted by the name of their first
+// policy: plugins apply policies in the order of their names, so this keeps the order across
+// webhooks as far as possible. The result also serves for validating policies, because their
+// webhooks have the same fields, except for reinvocationPolicy.
 func webhooks(members []*member, o Options, registered Members) []admissionregistrationv1.MutatingWebhook {
 	slices.SortFunc(members, func(a, b *member) int { return strings.Compare(a.name, b.name) })
 	var order []Route
@@ -154,9 +154,9 @@ func routeWebhooks(r Route, path string, members []*member, pushed string, o Opt
 		}
 		return []admissionregistrationv1.MutatingWebhook{webhook(r.Name, union(rules))}
 	}
-	// All members have the same rules, and the first of them that matches determines the version of
-	// the object. Rules of webhooks have no resourceNames. So there is a webhook for each set of
-	// names that the same rules list, and one for all other names.
+	// All policies of the route have the same rules, and the first rule that matches determines the
+	// version of the object. Rules of webhooks have no resourceNames. So there is a webhook for
+	// each set of names that the same rules list, and one for all other names.
 	var result []admissionregistrationv1.MutatingWebhook
 	for i, names := range partition(first.rules) {
 		rules := slices.DeleteFunc(slices.Clone(first.rules), func(r v1.NamedRuleWithOperations) bool {

@@ -24,11 +24,11 @@ type Decider func(ctx context.Context, request *review.Request) *admissionv1.Adm
 type Prepare func(ctx context.Context, path string) (context.Context, error)
 
 // NewHandler returns a handler that answers reviews by a decider. webhook is the label of metrics.
-// If prepare returns an error, if limits have no room, for an invalid review, and if time is over,
-// the answer has an error's status code. API servers repeat the call in the first two cases, perhaps
-// to another replica, until the timeout of the webhook, and then apply its failurePolicy. A request
-// counts once it is prepared, so that those that wait do not keep others out. Safe for concurrent
-// use.
+// The answer has an error's status code if prepare returns an error, if the limits are exhausted,
+// if the review is invalid, or if the time is over. In the first two cases, API servers repeat the
+// call, perhaps to another replica, until the timeout of the webhook, and then apply its
+// failurePolicy. A request counts for the limits only after prepare has returned, so that requests
+// that wait in prepare do not keep others out. Safe for concurrent use.
 func NewHandler(webhook string, limits *InFlightLimits, prepare Prepare, decide Decider) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()

@@ -38,10 +38,10 @@ type InFlightLimits struct {
 	requests, bytes int64 // that are answered now
 }
 
-// take returns a function that gives back what the request takes, or why and how the request is
-// rejected. What is rejected never counts, so that it keeps nobody out. A request without a length
-// is rejected if there is a bound for it: a caller that sends nothing would take the room of the
-// largest review. API servers send the length.
+// take counts a request, and returns a function with which the caller ends the count. If the
+// request would exceed a bound, take does not count it, and returns the reason for metrics and the
+// error to answer with. If Bytes is set, it also rejects requests without a length, as a caller
+// that sends nothing would count as the largest review. API servers send the length.
 func (l *InFlightLimits) take(r *http.Request) (free func(), reason string, err *apierrors.StatusError) {
 	size := min(r.ContentLength, review.MaxBytes)
 	l.lock.Lock()
