@@ -86,8 +86,8 @@ func (l *loop) eval(f *frame) ref.Val {
 	}
 	result := l.finish(f)
 	if f.slots[l.mutable] == nil {
-		// This loop made no mutable accumulator, so the result may be that of an enclosing
-		// comprehension, which still appends to it. It must stay mutable.
+		// The accumulator of this loop did not start as an empty list or map. If the result is
+		// mutable, it is the accumulator of an enclosing comprehension, which still appends to it.
 		return result
 	}
 	switch result := result.(type) {
