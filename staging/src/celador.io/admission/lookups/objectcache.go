@@ -143,8 +143,9 @@ func (o *ObjectCache) change(e entry, present bool) {
 	o.publish()
 }
 
-// filled returns the indexes that have postings. The caller holds writes, so that no other index
-// gets postings.
+// filled returns the indexes for which the keys of all objects are computed, and which therefore
+// need the keys of a changed object. The caller holds writes, so that no other index becomes one of
+// them meanwhile.
 func (o *ObjectCache) filled() []*index {
 	return slices.DeleteFunc(o.open(), func(i *index) bool { return i.postings == nil })
 }

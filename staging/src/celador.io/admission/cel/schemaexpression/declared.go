@@ -31,8 +31,8 @@ const (
 // A Declaration is a variable that expressions may read in addition to self.
 type Declaration struct {
 	Name string
-	// Type is the type of the variable. Object types should have names that expressions cannot
-	// contain.
+	// Type is the type of the variable. Its object types should have names that are not valid in
+	// CEL, so that no expression can construct such objects.
 	Type *apiservercel.DeclType
 	// IsNamespace is set for a variable that only groups other values: expressions can select its
 	// fields, as in name.a, and cannot pass it on as a whole.
