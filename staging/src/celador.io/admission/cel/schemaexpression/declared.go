@@ -43,8 +43,8 @@ type Declaration struct {
 // not safe for concurrent use while variables are declared, and must not change afterwards.
 type Shared struct {
 	fields map[string]*types.FieldType
-	// analyses holds what the expressions of the variables read, by the names of the variables with
-	// sharedPrefix.
+	// analyses tells which parts of the object the expressions of the variables read, by the names
+	// of the variables with sharedPrefix, such as variables.a.
 	analyses map[string]*reads.Analysis
 	// definitions holds the expressions of the variables by the same names.
 	definitions map[string]costbound.Variable
