@@ -87,7 +87,8 @@ func (l *loop) eval(f *frame) ref.Val {
 	result := l.finish(f)
 	if f.slots[l.mutable] == nil {
 		// The accumulator of this loop did not start as an empty list or map. If the result is
-		// mutable, it is the accumulator of an enclosing comprehension, which still appends to it.
+		// mutable, it is the accumulator of an enclosing comprehension, which still appends to it:
+		// leave it mutable.
 		return result
 	}
 	switch result := result.(type) {

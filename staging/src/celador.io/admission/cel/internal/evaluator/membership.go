@@ -28,8 +28,8 @@ func scalars(list ref.Val) (map[ref.Val]struct{}, bool) {
 			for _, other := range []ref.Type{types.IntType, types.UintType, types.DoubleType} {
 				form := member.ConvertToType(other)
 				_, isDouble := member.(types.Double)
-				// As in cel-go, an int or a uint is in the set in the other numeric types even if
-				// the conversion rounds it, but a double is only if the converted value equals it.
+				// As in cel-go, the set has an int or a uint in the other numeric types even if the
+				// conversion rounds it, but a double only if the converted value equals it.
 				if !types.IsError(form) && (!isDouble || form.Equal(member) == types.True) {
 					members[form] = struct{}{}
 				}
