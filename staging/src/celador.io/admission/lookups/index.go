@@ -17,8 +17,9 @@ type index struct {
 	users int
 	// removed is set when the index has no user any more.
 	removed atomic.Bool
-	// postings is nil until the keys of all objects are computed. missed then holds the names of the
-	// objects that have changed since the computation began.
+	// postings is nil until the keys of all objects are computed. Meanwhile, missed collects the
+	// names of objects that have changed since the computation began: their keys are computed again
+	// at its end.
 	postings *postings
 	missed   map[objectName]struct{}
 }
@@ -51,8 +52,9 @@ type keys struct {
 // postings hold the keys of objects in an index.
 type postings struct {
 	byKey *btree.BTree[posting]
-	// byName holds the keys of the objects that have some. The keys are not computed again when an
-	// object is removed: an expression that depends on the order of a map may then return others.
+	// byName holds the keys under which each object is in byKey, so that it can be removed there.
+	// Computing the keys again could return others, if the expression of the index depends on the
+	// order of a map.
 	byName map[objectName][]string
 	// failed holds the objects whose keys cannot be computed.
 	failed map[objectName]struct{}

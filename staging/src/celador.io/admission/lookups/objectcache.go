@@ -143,8 +143,9 @@ func (o *ObjectCache) change(e entry, present bool) {
 	o.publish()
 }
 
-// filled returns the indexes that have postings. The caller holds writes, so that no other index
-// gets postings.
+// filled returns the indexes for which the keys of all objects are computed, and which therefore
+// need the keys of a changed object. The caller holds writes, so that no other index becomes one of
+// them meanwhile.
 func (o *ObjectCache) filled() []*index {
 	return slices.DeleteFunc(o.open(), func(i *index) bool { return i.postings == nil })
 }
@@ -154,8 +155,9 @@ func (o *ObjectCache) filled() []*index {
 func (o *ObjectCache) AddIndex(added Indexer) { o.StartIndex(added)() }
 
 // StartIndex adds an index, and returns a function that computes the keys of the present objects,
-// which may take long. States have the index when that function returns, or when it has returned to
-// another caller. Each call of StartIndex needs one of RemoveIndex.
+// which may take long. States have the index as soon as that function returns. If another caller
+// has added the index before, the function does nothing, and States have the index as soon as the
+// function of that caller returns. Each call of StartIndex needs one of RemoveIndex.
 func (o *ObjectCache) StartIndex(added Indexer) (fill func()) {
 	o.lock.Lock()
 	defer o.lock.Unlock()

@@ -41,9 +41,9 @@ type LatestHandle interface {
 	Latest(ctx context.Context, revisions Revisions) (*State, error)
 }
 
-// Revisions holds the revisions of which Latest returns objects, by the name of the etcd cluster.
-// All lookups of a request share one, so that each revision is read once. Not safe for concurrent
-// use.
+// Revisions holds, by the name of the etcd cluster, the revision that the objects which Latest
+// returns must have reached. All lookups of a request use the same Revisions, so that the revision
+// of each cluster is read once. Not safe for concurrent use.
 type Revisions map[string]revision
 
 // A revision is what the first read of a revision has returned.

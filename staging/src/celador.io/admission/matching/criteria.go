@@ -16,8 +16,9 @@ import (
 type Criteria struct {
 	*rules
 	namespaces, objects selector
-	// required is a label that the namespace of a matching request has, or nil if the namespace
-	// selector requires no label with a single value.
+	// required is a label that the namespace of a request must have to match, by which
+	// NamespaceIndex finds the criteria. It is nil if the namespace selector requires no label with
+	// a single value.
 	required *label
 }
 

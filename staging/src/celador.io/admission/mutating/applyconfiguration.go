@@ -80,8 +80,9 @@ func (t patchable) mergeFast(configuration *constructed.Object) (runtime.Object,
 	return merged.Object, nil
 }
 
-// shapeOf returns the description by which structuredmerge merges configurations into an object, or
-// nil if structuredmerge does not support the object.
+// shapeOf returns the structuredmerge.Shape for merging configurations into an object, or nil if
+// structuredmerge does not support the object. It computes the Shape once for consecutive mutations
+// of an object.
 func (t patchable) shapeOf(object runtime.Object) *structuredmerge.Shape {
 	if t.valid != object || t.validFor != t.converter {
 		t.valid, t.validFor, t.shape = object, t.converter, t.shapes.Of(object, t.converter)

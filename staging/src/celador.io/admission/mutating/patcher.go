@@ -24,8 +24,8 @@ type patcher interface {
 }
 
 // newPatcher returns the patcher of a patch type, or nil if the type is unknown. Mutations with
-// spec.mutations[].expression have an empty patch type. The patcher of a nil program must not be
-// used.
+// spec.mutations[].expression have an empty patch type. program is nil for an expression that does
+// not compile; the patcher must then not be used.
 func newPatcher(patchType v1.PatchType, program *expression.Program) patcher {
 	switch patchType {
 	case "":

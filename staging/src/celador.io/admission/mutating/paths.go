@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// fieldPaths returns the sorted JSON pointers of the innermost fields of a JSON object, which is at
-// a path. An empty object counts as such a field.
+// fieldPaths returns the sorted JSON pointers of the innermost fields of the JSON object at path. A
+// field whose value is an empty object counts as an innermost field.
 func fieldPaths(path string, fields map[string]any) []string {
 	var paths []string
 	for _, name := range slices.Sorted(maps.Keys(fields)) {

@@ -133,8 +133,9 @@ func (r Result) Err() error {
 	return first
 }
 
-// annotationPrefix is the prefix of the keys of audit annotations. A key ends with the round and
-// with the position in Result.Mutations, such as "round_0_index_2".
+// annotationPrefix is the prefix of the keys of audit annotations. A key ends with the run of
+// mutating admission (Mutation.Run), called round, and with the position in Result.Mutations, such
+// as "round_0_index_2".
 const annotationPrefix = "mutation.policy.admission.celador.io/"
 
 // AuditAnnotations returns the annotations of the request's audit event: one for each mutation that

@@ -24,8 +24,8 @@ func (r *applier) input(target *matching.Target) *activation.Input {
 	return in
 }
 
-// subject returns what the expressions of an invocation read. values are those for the kind of its
-// target.
+// subject returns the objects, the namespace, the param and the lookups that the expressions of an
+// invocation read. values holds the objects in the kind of its target.
 func (r *applier) subject(i *invocation, values *objectValues) activation.Subject {
 	input := r.input(i.target)
 	// Kubernetes converts both objects before it evaluates expressions, even if the expressions

@@ -29,8 +29,9 @@ func (r *applier) settle() error {
 	}
 	before, mutations := *r.versioned, len(r.result.Mutations)
 	if object := before.VersionedObject.Object(); object == r.request.GetObject() {
-		// A custom resource in the version of the policy is the request's object itself, and the
-		// rounds write to that to convert it for policies of other versions.
+		// A custom resource in the version of the policy is the request's object itself. The rounds
+		// overwrite that object when they convert it for policies of other versions, so restoring
+		// it needs a copy.
 		before.UpdateObject(object.DeepCopyObject())
 	}
 	// The object is restored below if the mutations do not settle. Patchers must therefore copy it,
@@ -55,8 +56,8 @@ func (r *applier) settle() error {
 		u.addOutcome(policy.Failed)
 		r.fail(u.Policy, u.binding.Name(), message, metav1.StatusReasonInvalid)
 	}
-	// If failurePolicy ignores the failures, the request continues with the object before the
-	// rounds.
+	// If failurePolicy ignores the failures, the request continues with the object as it was before
+	// the rounds.
 	*r.versioned, r.result.Mutations = before, r.result.Mutations[:mutations]
 	return nil
 }

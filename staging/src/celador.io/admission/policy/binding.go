@@ -40,7 +40,8 @@ type terms struct {
 	spec BindingSpec
 	// criteria holds the compiled matchResources. It is nil if the binding has none, and so does
 	// not narrow the match constraints of its policy. spec keeps the matchResources themselves in
-	// memory, because the compiler finds shared terms by their address.
+	// memory, because bindingCompiler shares the terms of bindings whose matchResources have the
+	// same address.
 	criteria *matching.Criteria
 	// params is nil if the binding has no paramRef.
 	params *params.Ref

@@ -35,8 +35,8 @@ func (b *bindings) only() *Binding {
 	return slices.Concat(b.regular.All(), b.fallbacks.All())[0][0]
 }
 
-// with returns a copy of the bindings to which one is added. It replaces a binding with the same
-// name.
+// with returns a copy of the bindings to which added is added, in place of a binding with the same
+// name if there is one.
 func (b *bindings) with(added *Binding) *bindings {
 	changed := &bindings{}
 	if b != nil {

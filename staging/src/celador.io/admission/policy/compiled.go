@@ -24,8 +24,9 @@ type CompiledSpec[Body any] struct {
 
 	// errors holds the errors of the expressions that do not compile, with their field paths.
 	errors []error
-	// programs are the programs of all expressions except messages. A request that violates nothing
-	// evaluates no others, so Snapshot.prefetch brings these into the processor's caches.
+	// programs are the programs of all expressions except messages and the indexes of lookups. A
+	// request that violates nothing evaluates no others, so Snapshot.prefetch brings these into the
+	// processor's caches.
 	programs []*expression.Program
 }
 

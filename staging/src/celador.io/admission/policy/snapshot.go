@@ -21,8 +21,8 @@ type Snapshot[Body any] struct {
 	index    *matching.Index
 }
 
-// FailsClosed reports whether a policy with failurePolicy Fail may match the request, which then
-// has to wait while policies may be outdated. FailsClosed does not look at selectors and match
+// FailsClosed reports whether a policy with failurePolicy Fail may match the request. The request
+// must then wait while policies may be outdated. FailsClosed does not look at selectors and match
 // conditions.
 func (s *Snapshot[Body]) FailsClosed(r *matching.Request) bool {
 	for _, c := range s.index.Candidates(r) {

@@ -24,8 +24,8 @@ import (
 )
 
 // Descriptor converts the policies and bindings of one kind to the form that is common to all
-// kinds. Its functions are safe for concurrent use. Objects must not be changed after they were
-// passed to one.
+// kinds. Its functions are safe for concurrent use, and may keep references to the objects, which
+// must not be changed afterwards.
 type Descriptor[PolicyObject, BindingObject APIObject, Body any] struct {
 	// Policy returns the policy of an object. It does not compile the policy.
 	Policy func(PolicyObject) *Policy[Body]
@@ -33,8 +33,9 @@ type Descriptor[PolicyObject, BindingObject APIObject, Body any] struct {
 	Binding func(BindingObject) BindingSpec
 }
 
-// Store holds policies and bindings. A change is in the next Snapshot when the method that makes it
-// returns, unless Hold was called. Safe for concurrent use. Snapshot never waits for a change.
+// Store holds policies and bindings, and publishes Snapshots of them. When a method that changes
+// the store returns, the method Snapshot returns one with the change, unless Hold delays the
+// publication. Safe for concurrent use. Snapshot never waits for a change.
 type Store[PolicyObject, BindingObject APIObject, Body any] struct {
 	descriptor Descriptor[PolicyObject, BindingObject, Body]
 	params     params.Source

@@ -30,9 +30,9 @@ func NewObjects(equivalents runtime.EquivalentResourceMapper) admission.ObjectIn
 	}
 }
 
-// Objects returns the admission.ObjectInterfaces for a webhook that does not know which resources
-// are equivalent; otherwise, they are those of NewObjects. Rules then match by the two resources
-// that a review names: that of the client's request and that of the converted objects.
+// Objects is NewObjects for a webhook that does not know which resources are equivalent. Rules then
+// match only by the two resources that a review names: that of the client's request and that of the
+// converted objects.
 func Objects() admission.ObjectInterfaces { return objects }
 
 // noConversion converts objects only to the kind and version that they have. It implements

@@ -25,8 +25,9 @@ type Result struct {
 	// Findings lists the type errors, by expression in the order of evaluation, then by type. Those
 	// of fieldPaths come last.
 	Findings []Finding
-	// BehindWildcard lists the type errors of an Enforced policy for the types behind "*", without
-	// guarded ones. They are no findings, because the status describes types that exist.
+	// BehindWildcard lists the type errors of an Enforced policy for the types that its rules match
+	// by "*", of which only the metadata is known, without guarded errors. They are no Findings,
+	// because the status describes types that exist.
 	BehindWildcard []Finding
 }
 
@@ -54,8 +55,8 @@ type Finding struct {
 	Unknown bool
 }
 
-// On returns the text of the finding's Type: "apps/v1, Kind=Deployment", "any type", or words for
-// the types behind "*".
+// On returns the finding's Type for messages: "apps/v1, Kind=Deployment", "any type" or, for the
+// types that rules match by "*", a text that says so.
 func (f *Finding) On() string {
 	switch f.Type {
 	case schema.GroupVersionKind{}:

@@ -105,12 +105,13 @@ func (c *Checker) findNamed(apiVersion, name string) (found resolvedType, err er
 	return found, err
 }
 
-// wildcardKind stands for the types behind "*".
+// wildcardKind stands for the types that a rule matches by "*".
 var wildcardKind = schema.GroupVersionKind{Group: "*", Version: "*", Kind: "*"}
 
 // metadataOnly returns a type with the fields that the objects of all types have (KEP-3488, "Type
-// safety"). The schema of metadata is taken from Namespace, which every cluster has. If it is not
-// found, metadata may have any fields. If it cannot be looked up, the result says so.
+// safety"), for rules with a "*". The schema of metadata is that of Namespace, which every cluster
+// has. Without it, metadata may have any fields. If looking it up fails, for another reason than
+// that there is none, metadataOnly adds Namespace to the unchecked types of result.
 func (c *Checker) metadataOnly(result *Result) resolvedType {
 	metadata := spec.Schema{}
 	namespace, err := c.resolve(corev1.SchemeGroupVersion.WithKind("Namespace"))

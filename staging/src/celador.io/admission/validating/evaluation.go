@@ -46,8 +46,8 @@ type requestState struct {
 	// namespace is set when the first policy is evaluated.
 	namespace    activation.Namespace
 	hasNamespace bool
-	// param is the param with which evaluation.found was computed. It is the zero value if there
-	// was none.
+	// param is the param with which evaluation.found was computed, so that other bindings with this
+	// param use the same result. It is the zero value if there was no param.
 	param activation.ParamValue
 }
 

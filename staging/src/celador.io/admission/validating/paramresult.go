@@ -90,7 +90,7 @@ func (f *paramResult) fail(failurePolicy v1.FailurePolicyType, err error) {
 }
 
 // evaluate evaluates the expressions of the policy on s, and replaces the content of found by the
-// result. memory holds its series of expressions, one after the other. There are three cost
+// result. It uses memory for its series of expressions, one after the other. There are three cost
 // budgets: for match conditions, for validations with their messages, and for audit annotations.
 func (p compiledPolicy) evaluate(ctx context.Context, memory *activation.Memory, s activation.Subject, found *paramResult) {
 	*found = found.cleared()

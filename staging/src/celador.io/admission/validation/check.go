@@ -26,8 +26,8 @@ func optional[T any](path *field.Path, value *T, checkValue check[T]) field.Erro
 	return checkValue(path, value)
 }
 
-// unlessStored returns a check that accepts the stored values, because a later version of the
-// server may have accepted a value that this version does not know.
+// unlessStored returns a check that is checkValue, but accepts values that equal one of the stored
+// values: a later version of the server may have accepted a value that this version does not know.
 func unlessStored[T comparable](checkValue check[T], stored ...*T) check[T] {
 	return func(path *field.Path, value *T) field.ErrorList {
 		for _, known := range stored {

@@ -42,8 +42,8 @@ type Request struct {
 	// mutable is set if webhooks change the object. versions then has one element, whose objects
 	// are converted from the kind of one webhook to that of the next.
 	mutable bool
-	// matched is the request for rules and selectors. It is nil until it is needed, and after a
-	// change of the object.
+	// matched is the request with which rules and selectors are compared. It is nil until it is
+	// needed, and after a change of the object.
 	matched  *matching.Request
 	versions []version
 	// authorizer and memory are set when a match condition is first evaluated. memory holds the

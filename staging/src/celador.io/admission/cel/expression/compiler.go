@@ -30,8 +30,9 @@ type Compiler struct {
 	base func() (*environment.EnvSet, error)
 	envs map[Declarations]func() (*environment.EnvSet, error)
 	bare func() *Compiler
-	// cache, functions and lookupFunctions are shared with compositions. The scope of a composition
-	// is part of its cache keys.
+	// Compositions use the cache, functions and lookupFunctions of their compiler. Their cache keys
+	// contain scope, the digest of the variables and lookups that the policy declares, so that
+	// expressions that read different variables do not share a program.
 	cache     *programs.Cache[Program]
 	functions programs.BaseFunctions
 	// lookupFunctions returns the functions with those of lookups.

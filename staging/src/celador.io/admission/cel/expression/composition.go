@@ -17,8 +17,9 @@ type Composition struct {
 	fields *apiservercel.DeclType
 	// lookups is the type of 'lookups'.
 	lookups *apiservercel.DeclType
-	// declared is the number of calls of Declare. types assigns types to the variables that
-	// compile.
+	// declared is the number of calls of Declare so far, and so the position of the next variable.
+	// types tells which variables keep the types of their expressions, and which become dynamic
+	// because their types are too large.
 	declared int
 	types    VariableTypes
 }

@@ -34,10 +34,11 @@ func (p *patchTypes) Resolve(name string) (common.ResolvedType, bool) {
 // objectType constructs objects whose fields may contain views of Go objects (package values), such
 // as [request.userInfo].
 //
-// An object converts list literals, map literals and optionals in its fields with Value(), which
-// returns Go structs, maps and slices for the views in them, to become part of the object. It also
-// returns Go values for some values of CEL libraries, such as IP addresses, which must be rejected.
-// As the two cannot be told apart afterwards, Val converts the views to unstructured values before.
+// The conversion of an object to a Go value calls Value() of the list literals, map literals and
+// optionals in its fields. For the views in them, Value() returns Go structs, maps and slices,
+// which belong into the object. For some values of CEL libraries, such as IP addresses, it returns
+// Go values, too, which must be rejected. The two cannot be told apart afterwards, so Val converts
+// the views to unstructured values when the object is constructed.
 type objectType struct{ *dynamic.ObjectType }
 
 // Val implements common.ResolvedType.

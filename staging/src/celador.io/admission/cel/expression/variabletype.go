@@ -16,10 +16,10 @@ const (
 	// than half of typesize.MaxType, so that an expression can still construct a map whose keys and
 	// values have types of this size.
 	maxVariableType = typesize.MaxType/2 - 1
-	// maxVariableWork bounds typesize.Size.Work, a measure of the memory for copying a type, for
-	// the type of one variable. maxPolicyWork bounds its sum over the variables of a policy with
-	// types larger than smallType. A variable beyond is declared as dyn. Exceeding maxVariableWork
-	// takes 145 nested lists.
+	// maxVariableWork bounds the memory for copying the type of one variable, which
+	// typesize.Size.Work measures. maxPolicyWork bounds the sum over the variables of a policy
+	// whose types are larger than smallType. A variable that would exceed a bound is declared as
+	// dyn. A type of 145 nested lists exceeds maxVariableWork.
 	maxVariableWork = 1 << 19
 	maxPolicyWork   = 1 << 20
 )

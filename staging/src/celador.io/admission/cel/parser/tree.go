@@ -83,8 +83,9 @@ func (t *tree) name() token {
 	return t.next()
 }
 
-// maxHeight bounds depth and height. It is lower than the limit of cel-go's parser, 250, which
-// counts in another way.
+// maxHeight bounds how deep expressions are nested while they are parsed (depth), and how high
+// their trees are (height). A Parser declines expressions beyond. The bound is lower than that of
+// cel-go's parser, 250, which counts in another way.
 const maxHeight = 200
 
 // descend enters an expression. It declines the expression if there are too many around it.

@@ -38,9 +38,9 @@ type Analysis struct {
 	// Result holds the paths of the parts that the expression passes on: the result is one of them,
 	// an optional of one, or a list or map with the same items.
 	Result [][]string
-	// own holds the reads that computing the result takes, even if nothing reads the result. It
-	// leaves out the parts in Result: an expression that reads a shared variable records those that
-	// it reads.
+	// own holds the parts that are read to compute the result. It leaves out the parts that the
+	// expression only passes on (Result): if the expression defines a shared variable, those that
+	// read the variable record which of these parts they read.
 	own []Read
 	// uses holds the shared expressions that the expression reads, directly or through others.
 	uses []*Analysis
@@ -145,9 +145,9 @@ func (r *reader) call(c ast.CallExpr) [][]string {
 		r.consume(operands[1])
 		return extend(parts, Entry)
 	case "split", "trim", "substring", "upperAscii", "lowerAscii", "charAt":
-		// The results are taken from the text, so whoever reads them reads the values that the text
-		// comes from. These functions read the text themselves, so it counts as read as a whole,
-		// even if only the size of a result is used.
+		// A result is a piece of the text, so an expression that reads it reads the parts from
+		// which the text comes. The functions themselves read all of the text, so these parts count
+		// as read as a whole even if the expression uses only the size of a result.
 		parts := r.parts(operands[0])
 		r.record(parts, true)
 		r.consume(operands[1:]...)

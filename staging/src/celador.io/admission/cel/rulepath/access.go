@@ -178,7 +178,8 @@ type matcher struct {
 }
 
 // match adds to m.matches the locations to which the segments from index i on lead from value. at
-// is the path of value. It has room for the other segments, so that appending one does not copy it.
+// is the path of value, with a capacity for these segments, so that appending one does not copy the
+// path.
 func (m *matcher) match(i int, value any, at Path) error {
 	if value == nil {
 		return nil

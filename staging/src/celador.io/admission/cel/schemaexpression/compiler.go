@@ -70,8 +70,9 @@ const (
 
 // A Scope describes what the expressions of one place in a schema may read and construct.
 type Scope struct {
-	// Self is the type of self. Object types in it should have names, see
-	// apiservercel.DeclType.MaybeAssignTypeName.
+	// Self is the type of self. The type checker finds and compares object types by name, so each
+	// object type in Self should have a name of its own, such as
+	// apiservercel.DeclType.MaybeAssignTypeName assigns.
 	Self *apiservercel.DeclType
 	// OldSelf selects the declaration of oldSelf.
 	OldSelf OldSelfType

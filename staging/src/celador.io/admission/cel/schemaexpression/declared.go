@@ -31,8 +31,8 @@ const (
 // A Declaration is a variable that expressions may read in addition to self.
 type Declaration struct {
 	Name string
-	// Type is the type of the variable. Object types should have names that expressions cannot
-	// contain.
+	// Type is the type of the variable. Its object types should have names that are not valid in
+	// CEL, so that no expression can construct such objects.
 	Type *apiservercel.DeclType
 	// IsNamespace is set for a variable that only groups other values: expressions can select its
 	// fields, as in name.a, and cannot pass it on as a whole.
@@ -43,8 +43,8 @@ type Declaration struct {
 // not safe for concurrent use while variables are declared, and must not change afterwards.
 type Shared struct {
 	fields map[string]*types.FieldType
-	// analyses holds what the expressions of the variables read, by the names of the variables with
-	// sharedPrefix.
+	// analyses tells which parts of the object the expressions of the variables read, by the names
+	// of the variables with sharedPrefix, such as variables.a.
 	analyses map[string]*reads.Analysis
 	// definitions holds the expressions of the variables by the same names.
 	definitions map[string]costbound.Variable

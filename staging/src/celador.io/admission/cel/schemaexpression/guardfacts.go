@@ -115,9 +115,9 @@ func (f facts) or(other facts) facts {
 	return common
 }
 
-// relative returns the facts about what is within the place to. The keys of the result begin there,
-// as if the value at the place were the whole object, so that the method at can apply facts about
-// one entry of a list to all.
+// relative returns the facts about parts of the value at the place to. Their keys begin at that
+// place, as if the value were the whole object, so that the method at can apply what is known of
+// one entry of a list to all entries.
 func (f facts) relative(to *place) facts {
 	inside := facts{}
 	if to == nil {
@@ -225,8 +225,8 @@ func (g *guards) impliedByCall(call ast.CallExpr, e ast.Expr) implications {
 // A fallback describes an expression such as self.?a.orValue(0): value is the value of the
 // expression if the part of the object at place is unset.
 type fallback struct {
-	// place is nil for a constant, whose value is always the same. place and value are nil for
-	// expressions of other forms.
+	// place is nil for a constant, which always has the value. Both place and value are nil for an
+	// expression that is neither a constant nor like self.?a.orValue(0).
 	place *place
 	value ref.Val
 }

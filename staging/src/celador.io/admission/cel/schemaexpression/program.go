@@ -18,8 +18,8 @@ import (
 type Program struct {
 	output       *cel.Type
 	readsOldSelf bool
-	// names is the digest of the names of object types. It is set only if the expression depends on
-	// the names.
+	// names is the digest of the names of object types in the scope, if the expression depends on
+	// them, and otherwise zero. Scopes with other names share the program only if it is zero.
 	names programs.Digest
 	programs.Program
 	// err is set if the expression cannot be planned.

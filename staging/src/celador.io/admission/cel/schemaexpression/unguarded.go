@@ -217,8 +217,9 @@ func (g *guards) read(p *place, known facts) {
 	g.reads = append(g.reads, read)
 }
 
-// in calls f with the variables of a comprehension in scope. entry holds the facts that follow from
-// an iteration, because there is an entry to iterate over.
+// in calls f with the variables of a comprehension in scope. entry holds the facts that are known
+// during an iteration: the list or map is set, because it has an entry, and what is known of every
+// entry, for example because filter() returned the list.
 func (g *guards) in(c ast.ComprehensionExpr, f func(entry facts)) {
 	bound := map[string]origin{c.AccuVar(): {}}
 	var entry facts
@@ -338,8 +339,8 @@ func (o origin) below(name string, optional bool) origin {
 }
 
 // originOfList returns the origin of the list that filter() returns, of a list of the keys of a
-// map, or of the result of cel.bind() or optMap(). Other comprehensions compute their values, so
-// that these have no origin.
+// map, or of the result of cel.bind() or optMap(). It returns the zero value for other
+// comprehensions, because they compute values that are no part of the object.
 func (g *guards) originOfList(c ast.ComprehensionExpr) origin {
 	var of origin
 	if syntax.IsBinding(c) {

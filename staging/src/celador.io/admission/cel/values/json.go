@@ -14,8 +14,8 @@ import (
 // jsonValueType is the type of CEL values converted to JSON.
 var jsonValueType = reflect.TypeFor[*structpb.Value]()
 
-// Unstructured deep-copies a value for which IsTyped is true into maps, lists and scalars as in an
-// unstructured object. It returns an error if a part has no JSON form.
+// Unstructured deep-copies a view that Of returned (see IsTyped) into maps, lists and scalars, as
+// an unstructured object has them. It returns an error if a part has no JSON form.
 func Unstructured(v ref.Val) (ref.Val, error) {
 	content, err := unstructured(reflect.ValueOf(v.Value()))
 	if err != nil {
@@ -24,8 +24,8 @@ func Unstructured(v ref.Val) (ref.Val, error) {
 	return types.DefaultTypeAdapter.NativeToValue(content), nil
 }
 
-// IsTyped reports whether a value is a view that Of returned. Such a view converts to JSON as a
-// whole.
+// IsTyped reports whether a value is a view that Of returned, and not one that OfUnstructured or
+// Schema.Value returned. Such a view converts to JSON with everything in it.
 func IsTyped(v ref.Val) bool {
 	switch v.(type) {
 	case *listValue, *mapValue, *structValue:

@@ -139,8 +139,8 @@ func addMapLists(l traits.Lister, r ref.Val, keys []listKey) ref.Val {
 	return &mapListSum{types.NewRefValList(types.DefaultTypeAdapter, sum), keys}
 }
 
-// valueKey returns the key of a CEL element of a list: the values of its fields keys. In elements
-// that expressions construct, the fields have escaped names.
+// valueKey returns the key of an element that is a CEL value: the values of the fields that keys
+// lists. In elements that expressions construct, these fields have escaped names.
 func valueKey(element ref.Val, keys []listKey) any {
 	return compositeKey(keys, func(key listKey) any {
 		v := fieldOf(element, key)

@@ -16,8 +16,8 @@ import (
 // have the same elements in any order, and their sum has each element once.
 type schemaSet struct {
 	schemaList
-	// members holds the elements as keys of a Go map, or err the reason why an element cannot be
-	// one. Both are computed when the first is needed.
+	// members holds the elements as keys of a Go map, to compare sets in linear time. If an element
+	// cannot be a key, err is the reason. Both are nil until an expression compares the set.
 	members map[any]struct{}
 	err     ref.Val
 }

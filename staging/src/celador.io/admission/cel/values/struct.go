@@ -18,8 +18,8 @@ var (
 	_ traits.FieldTester = (*structValue)(nil)
 )
 
-// Struct is the type of the views of Go structs, for type switches. It is an alias of structValue,
-// because error messages of CEL contain the name of the type itself.
+// Struct is the type of the views of Go structs, for type switches in other packages. It is an
+// alias so that the type keeps the name structValue, which error messages of CEL contain.
 type Struct = structValue
 
 // A structValue is the view of a struct, which CEL reads as a map.

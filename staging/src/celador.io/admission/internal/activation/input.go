@@ -38,8 +38,8 @@ type Input struct {
 	// results is nil until a second series begins. Free returns its memory.
 	results *expression.Results
 	series  int
-	// changes is set once Show was called. Series may then see different objects, so they share no
-	// results.
+	// changes is set once Show has replaced object and oldObject. Series may then read different
+	// objects, so they do not share values of equal expressions.
 	changes bool
 }
 

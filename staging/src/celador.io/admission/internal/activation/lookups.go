@@ -40,9 +40,9 @@ func (d *LookupDefinition) Open(source lookups.Source) lookups.Handle {
 	return source.Open(d.Kind, d.Index)
 }
 
-// LookupStates holds the states that the expressions of one request have read, so that all policies
-// see the same objects, and the failures, so that a request waits for each once. Not safe for
-// concurrent use.
+// LookupStates holds the looked up objects that the expressions of one request have read, as one
+// state of each kind, so that all policies see the same objects. It also holds the errors of failed
+// reads, so that a request does not wait for the same read again. Not safe for concurrent use.
 type LookupStates struct {
 	states    map[readKind]*lookups.State
 	failures  map[failedRead]error
@@ -72,8 +72,8 @@ type Lookups struct {
 	// Namespace is the namespace of the request, or empty.
 	Namespace string
 	States    *LookupStates
-	// Definitions are the lookups of the policy, and Handles their handles. Handles is empty if
-	// nothing can be looked up.
+	// Definitions holds the lookups of the policy, and Handles the handle of each, in the same
+	// order. Handles is empty if the host gives no access to objects; all lookups then fail.
 	Definitions []LookupDefinition
 	Handles     []lookups.Handle
 
@@ -121,8 +121,9 @@ type selection struct {
 	values int
 }
 
-// state returns the state that all expressions of the request read, and the namespace to which the
-// scope restricts the lookup, or "" for all objects.
+// state returns the objects of the kind that all expressions of the request read, and the namespace
+// to which the scope restricts the lookup, or "" for all objects. It returns an error if the scope
+// does not fit the kind or the request, and the errors of read.
 func (l *lookup) state() (state *lookups.State, namespace string, err error) {
 	kind := l.definition.Kind
 	state = l.States.states[readKind{kind, l.latest()}]

@@ -24,8 +24,9 @@ type Namespace struct {
 // NewNamespace returns the value of 'namespaceObject'. Expressions read null if object is nil.
 func NewNamespace(object *corev1.Namespace) *Namespace { return &Namespace{object: object} }
 
-// value returns the CEL value of the namespace with the given fields: all of them, or those that
-// are declared to the CEL compiler. For NoNamespace it returns null, and n may be nil.
+// value returns the value of 'namespaceObject' for expressions of a role, whose NamespaceFields are
+// part: the namespace with all fields, or with those that are declared to the CEL compiler. For
+// NoNamespace it returns null, and n may be nil.
 func (n *Namespace) value(part policyspec.NamespaceFields) ref.Val {
 	switch part {
 	case policyspec.NoNamespace:

@@ -19,8 +19,9 @@ import (
 // of admission. K identifies one of them, which the methods call a member. Not safe for concurrent
 // use.
 type Tracker[K comparable] struct {
-	// candidates holds the members that have seen the object as it is now. When the object changes,
-	// they become due: the second run of admission must call them again.
+	// candidates holds the webhooks or mutations with reinvocationPolicy IfNeeded that were invoked
+	// since the object last changed. When it changes again, they become due: the second run of
+	// admission must call them again.
 	candidates sets.Set[K]
 	// due holds the members that were invoked before the object changed.
 	due sets.Set[K]
@@ -61,8 +62,8 @@ func (s *Tracker[K]) Changed() {
 	clear(s.candidates)
 }
 
-// Add records the invocation of a member with reinvocationPolicy IfNeeded, and makes it a
-// candidate.
+// Add records that a member, a webhook or mutation, with reinvocationPolicy IfNeeded was invoked.
+// It becomes due if the object changes afterwards.
 func (s *Tracker[K]) Add(member K) { s.candidates.Insert(member) }
 
 // Suspend ends a run. It copies the object, so that Resume can find changes.

@@ -57,9 +57,9 @@ const (
 	SeparatorBytes = 3
 )
 
-// A merger merges one configuration. Its methods report whether they support a value. Maps, slices
-// and the targets of pointers are copied before they are written to, because the object shares
-// them.
+// A merger merges one configuration. Its methods return false for a value that they do not support;
+// Merge then returns nil, and drops what was merged before. They copy maps, slices and the targets
+// of pointers before they write to them, because the original object shares them.
 type merger struct {
 	changed         bool
 	bytes, maxBytes int

@@ -29,7 +29,8 @@ func stable(object reflect.Value) bool {
 }
 
 // A stability is a function for the values of one Go type. It reports whether a value is stable: it
-// survives a conversion to unstructured content and back. It is nil if all values of the type do.
+// survives a conversion to unstructured content and back. A nil stability stands for a type whose
+// values are all stable.
 type stability func(reflect.Value) bool
 
 var stabilities sync.Map // reflect.Type -> stability

@@ -124,9 +124,10 @@ func (s dimensions) all(d *dimension) float64 { return s.combinations(d, d.total
 func (s dimensions) each(d *dimension) float64 { return s.combinations(d, d.each) }
 
 // combinations returns the highest number of combinations of one element of d and one of each
-// descendant of d in the set. own is the number of elements of d. The result is the least of
-// several upper bounds: one multiplies by the highest number within each element, the others count
-// the elements of one child of d in the whole object.
+// descendant of d in the set. own is the number of elements of d. The result is the least of these
+// upper bounds: own times the combinations that one element of d can contain, and, for each child
+// of d in the set, the combinations of the child in the whole object times those of the other
+// children that one element of d can contain.
 func (s dimensions) combinations(d *dimension, own float64) float64 {
 	var inside []*dimension
 	for _, other := range s {
@@ -215,9 +216,11 @@ func (s size) over(context dimensions) float64 {
 	return sum
 }
 
-// separate returns the size of a second value, to multiply by that of a first value that may be the
-// same, as in sets.contains(l, l). It copies the dimensions outside of context: product counts a
-// dimension that occurs in both sizes only once, as if each entry were compared with itself alone.
+// separate returns the size of a second value by which the size of a first value is multiplied. The
+// two may be the same value, as in sets.contains(l, l), which compares every entry with every
+// entry. product counts a dimension of both factors only once, as if each entry were compared with
+// itself alone, so separate copies the dimensions. It keeps those in context, which have one
+// element in each iteration.
 func (s size) separate(context dimensions) size {
 	return s.replaced(func(d *dimension) *dimension {
 		if slices.Contains(context, d) {

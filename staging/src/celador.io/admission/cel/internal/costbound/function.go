@@ -150,9 +150,9 @@ func (e *estimate) indices(operands []ast.Expr, end value) value {
 	return value{kind: made, size: n, entries: &index}
 }
 
-// unknown returns the result and the cost of a function that has no formula here. It assumes that
-// the function reads all its arguments once, and that a text in the result is no longer than the
-// arguments together.
+// unknown returns the estimates of the result and of the cost of a function that has no formula
+// here. It assumes that the function reads all its arguments once, and that a result that is a text
+// is hardly longer than the arguments together.
 func (e *estimate) unknown(function string, id int64, args []value) (value, float64) {
 	read := one
 	in := args[0].in

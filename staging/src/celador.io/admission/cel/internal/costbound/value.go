@@ -51,8 +51,9 @@ const (
 // maxAlternatives bounds the alternatives of a value, each of which a loop visits.
 const maxAlternatives = 16
 
-// oneOf returns the estimate of a value that has one of several estimates. It leaves out scalars
-// and empty literals, which cost no more than any other value.
+// oneOf returns the estimate of a value to which one of the given estimates applies, such as those
+// of the branches of a conditional, or of the entries of a list literal. It leaves out scalars and
+// empty literals, which cost no more than any other value.
 func oneOf(values ...value) value {
 	var all []value
 	for _, v := range values {
@@ -82,8 +83,9 @@ func (v value) isEmpty() bool { return v.kind == made && len(v.size) == 1 && v.s
 
 func text(s size) value { return value{kind: made, size: s} }
 
-// moved returns the value with one dimension replaced by another, wherever it occurs. It counts
-// towards maxSteps, because values that several others contain are copied for each of them.
+// moved returns the estimate v with one dimension replaced by another, as m says, in all its parts.
+// Each part counts towards maxSteps, because a part that several values contain is copied for each
+// of them.
 func (e *estimate) moved(v value, m *move) value {
 	if e.steps++; e.steps > maxSteps {
 		return value{}

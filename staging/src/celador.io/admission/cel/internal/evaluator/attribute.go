@@ -261,8 +261,9 @@ func (p *planner) isPath(e ast.Expr) bool {
 	}
 }
 
-// isField reports whether a selection reads a field of a Go type. The evaluator does not support
-// these, because cel-go reads such fields without converting the struct to a CEL value.
+// isField reports whether a selection or index reads a field of a Go struct that the environment
+// declares as an object. Plan declines such expressions: cel-go reads the field from the struct
+// itself, and closures read CEL values only.
 func (p *planner) isField(operand ast.Expr, name string) bool {
 	t := p.GetType(operand.ID())
 	if t.Kind() != types.StructKind {

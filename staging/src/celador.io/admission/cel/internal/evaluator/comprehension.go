@@ -60,8 +60,8 @@ func (p *planner) comprehension(c ast.ComprehensionExpr) node {
 }
 
 // start returns a closure for the initial value of the accumulator. Like cel-go, it replaces an
-// empty list or map with a mutable one, to which steps append in place. It then sets the slot at
-// the index mutable.
+// empty list or map with a mutable one, to which steps append in place. It then sets the flag in
+// the slot at the index mutable, so that the loop makes its result immutable at the end.
 func (p *planner) start(init node, mutable int) closure {
 	adapter := p.library.adapter
 	return func(f *frame) ref.Val {
@@ -86,8 +86,9 @@ func (l *loop) eval(f *frame) ref.Val {
 	}
 	result := l.finish(f)
 	if f.slots[l.mutable] == nil {
-		// This loop made no mutable accumulator, so the result may be that of an enclosing
-		// comprehension, which still appends to it. It must stay mutable.
+		// The accumulator of this loop did not start as an empty list or map. If the result is
+		// mutable, it is the accumulator of an enclosing comprehension, which still appends to it:
+		// leave it mutable.
 		return result
 	}
 	switch result := result.(type) {

@@ -29,8 +29,9 @@ var standardCost = func() sets.Set[string] {
 	return names
 }()
 
-// estimatedCost holds functions whose cost Kubernetes' estimator or cel-go defines. It need not be
-// complete: for other functions, trackers return the cost, more slowly.
+// estimatedCost holds functions whose cost is known from their arguments and result, by Kubernetes'
+// estimator or by overloadCosts. It need not be complete: for functions that it lacks, trackers let
+// cel-go count the cost, which takes longer.
 var estimatedCost = sets.New(
 	"optional.of", "optional.ofNonZeroValue", "value", "hasValue",
 	"cel.@mapInsert", // of transformMap and transformMapEntry

@@ -28,8 +28,8 @@ func scalars(list ref.Val) (map[ref.Val]struct{}, bool) {
 			for _, other := range []ref.Type{types.IntType, types.UintType, types.DoubleType} {
 				form := member.ConvertToType(other)
 				_, isDouble := member.(types.Double)
-				// cel-go compares an int or a uint with the converted value, but requires that a
-				// double is converted exactly.
+				// As in cel-go, the set has an int or a uint in the other numeric types even if the
+				// conversion rounds it, but a double only if the converted value equals it.
 				if !types.IsError(form) && (!isDouble || form.Equal(member) == types.True) {
 					members[form] = struct{}{}
 				}

@@ -14,9 +14,10 @@ import (
 	"celador.io/admission/cel/internal/limits"
 )
 
-// specialized returns a node that evaluates a function without a call for the operand types that
-// policies mostly use. Comparisons of other types call the function's implementation; other
-// shortcuts decline. It returns false if the function has no shortcut.
+// specialized returns a node that computes the result of a function itself, without calling the
+// implementation, if the operands have the types that policies mostly use. For operands of other
+// types, the node of a comparison calls the implementation, and other nodes decline. specialized
+// returns false for a function without such a node.
 func (c *functionCall) specialized(function, overload string, args []node, library *Library) (node, bool) {
 	switch function {
 	case operators.Less:

@@ -9,10 +9,11 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// chain returns the closure for an attribute whose result is an optional. From the first optional
-// selection or index on, or from the start if the base is an optional, one that finds nothing ends
-// the evaluation with optional.none() instead of an error. As in cel-go, each selection or index
-// that finds a value costs one unit, and own is added at the end.
+// chain returns the closure for an attribute with optional selections or indexes, or with a base
+// that may be an optional. From the first optional selection or index on, or from the start if the
+// base is an optional, a selection or index that finds nothing ends the evaluation with
+// optional.none() instead of an error. As in cel-go, each selection or index that finds a value
+// costs one unit, and own is added at the end.
 func (a *attribute) chain(own uint64) closure {
 	base, selected, qualifiers := a.base, a.selected, a.qualifiers
 	return func(f *frame) ref.Val {

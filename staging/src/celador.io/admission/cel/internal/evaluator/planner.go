@@ -100,8 +100,9 @@ type planner struct {
 	// locals holds the variables of the enclosing comprehensions, innermost last.
 	locals []local
 	slots  int
-	// appends is the ID of the call of + that appends to the accumulator of the innermost
-	// comprehension, and so may change its first argument. It is 0 if there is none.
+	// appends is the ID of the call of + with which the innermost comprehension appends to its
+	// accumulator, or 0 if it does not append. Only this call may change its first argument, so it
+	// gets another implementation than other calls of + (Library.appending).
 	appends int64
 	// plans collects the shared plans that the current subexpression uses.
 	plans []*sharedPlan

@@ -119,8 +119,8 @@ func (p *planner) referenceInput(key []byte, e ast.Expr, reference *ast.Referenc
 	if reference.Value != nil {
 		return appendConstant(key, reference.Value)
 	}
-	// As in the method resolved, a reference whose static type is a type names a type, even if a
-	// local variable has the same name.
+	// Plan takes a name whose static type is a type for that type, even if a local variable has the
+	// same name, so the key is that of the type (method resolved).
 	if p.GetType(e.ID()).Kind() == types.TypeKind {
 		return fmt.Appendf(key, "type %q", reference.Name)
 	}

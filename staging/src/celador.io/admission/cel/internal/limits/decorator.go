@@ -108,8 +108,8 @@ var (
 	}
 )
 
-// sums holds the overloads of + whose results can be larger than their operands. The empty overload
-// stands for operands of dynamic type.
+// sums holds the overloads of + whose results can be larger than their operands, so that their
+// calls need a guard. The empty overload stands for operands of dynamic type.
 var sums = map[string]bool{"": true, overloads.AddString: true, overloads.AddBytes: true, overloads.AddList: true}
 
 // mayBeConstructed reports whether a node can evaluate to a list, map or object that an expression

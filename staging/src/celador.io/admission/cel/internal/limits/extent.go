@@ -20,8 +20,8 @@ import (
 type extent struct {
 	elements, text int
 	// goParts is the number of measured lists, maps and structs that are Go data, such as parts of
-	// the request. If goContent is set, extent also measures what they contain; otherwise each
-	// counts as one element.
+	// the request. Each counts as one element unless goContent is set, which makes add measure
+	// their content, too. Result does so only for values with many goParts.
 	goParts   int
 	goContent bool
 	// maxElements and maxText are the numbers of elements and of bytes of text at which measuring

@@ -95,9 +95,10 @@ var guards = map[string]*Guard{
 
 var estimator = &library.CostEstimator{}
 
-// checkCost returns a check for functions whose cost follows from their arguments, but which
-// Kubernetes charges only after the call. The check returns an error if the cost alone exceeds the
-// cost limit. as names the function whose cost formula applies, such as find for matches.
+// checkCost returns a check for functions whose cost follows from their arguments. The check
+// returns an error if that cost alone exceeds the cost limit, because Kubernetes charges it only
+// after the call has done the work. as names the function whose cost formula applies, such as find
+// for matches.
 func checkCost(as string) func(MeterResolver, []ref.Val) error {
 	return func(from MeterResolver, args []ref.Val) error {
 		cost := estimator.CallCost(as, "", args, nil)

@@ -44,12 +44,13 @@ func WithIterations(checked *ast.AST) *ast.AST {
 // noID is the ID of no subexpression.
 const noID = -1
 
-// newStep returns the implementation of a call of iteration, whose value is that of its only
-// argument.
+// newStep returns the implementation of a call of iteration. The call returns its only argument,
+// the step of a loop, and makes cel-go's cost tracker drop the values of the iteration.
 //
-// To the cost tracker, the call has two other arguments, for which the tracker searches its stack.
-// It finds the last one, which is the call in the iteration before, and drops everything above. It
-// does not find the first one, and so charges nothing.
+// To do so, the call shows the tracker two other arguments, for which the tracker searches its
+// stack. The last one has the ID of the call: the tracker finds the value of the call in the
+// iteration before, and drops everything above. It does not find the first one, and so charges
+// nothing.
 func newStep(call interpreter.InterpretableCall) interpreter.InterpretableCall {
 	step := interpreter.NewCall(call.ID(), iteration, "", call.Args(), func(args ...ref.Val) ref.Val { return args[0] })
 	return &callOf{step, []interpreter.InterpretableV2{

@@ -29,9 +29,9 @@ const (
 	// at most 10^19 and, unless they are zero, at least 10^-9.
 	MaxQuantity = 1000
 	MaxExponent = 1000
-	// MaxResultElements is the maximum number of values in the result of an expression, whose
-	// text is bounded by MaxText. Results are converted to JSON, so a value that occurs several
-	// times in the result counts each time.
+	// MaxResultElements is the maximum number of values in the result of an expression. Results are
+	// converted to JSON, so a value that occurs several times in the result counts each time.
+	// MaxText bounds the text in a result.
 	MaxResultElements = 2 << 20
 )
 

@@ -119,9 +119,10 @@ func (m *Meter) step(steps int) error {
 	return m.checkDone(steps * bytesPerElement)
 }
 
-// charge counts the steps of a comparison, given one or more measures of them. A measure returns an
-// upper bound of the steps, or false if the bound exceeds limit. charge calls the measures in
-// order, and counts the first bound. If there is none, the series has exceeded MaxSteps and ends.
+// charge counts the steps of a comparison. Each measure returns an upper bound of the steps, or
+// false if its bound exceeds limit, the steps that the series has left. charge calls the measures
+// in order, and counts the first bound that it gets. If it gets none, the series has exceeded
+// MaxSteps and ends.
 func (m *Meter) charge(measures ...func(limit int) (steps int, ok bool)) error {
 	if m.err != nil {
 		return m.err

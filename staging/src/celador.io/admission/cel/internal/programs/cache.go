@@ -14,8 +14,8 @@ import (
 // for use. A Cache is safe for concurrent use.
 type Cache[P any] struct {
 	programs intern.Pool[Digest, P]
-	// compilations are those in progress. The admission plugin and the status controller often
-	// compile the same policy at the same time.
+	// compilations holds the compilations in progress, so that other callers wait for them: the
+	// admission plugin and the status controller often compile the same policy at the same time.
 	compilations singleflight.Group
 }
 

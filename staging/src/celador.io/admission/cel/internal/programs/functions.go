@@ -19,8 +19,9 @@ import (
 // Each is made on first use. BaseFunctions is safe for concurrent use.
 type BaseFunctions map[environment.Type]func() (*Builtins, error)
 
-// Builtins holds the function implementations, the overloads and the parser of an environment. It
-// is safe for concurrent use.
+// Builtins holds what checking and planning an expression needs of an environment, apart from its
+// variables and types: the implementations of the functions, their overloads, from which the sizes
+// of types are inferred, and the parser. It is safe for concurrent use.
 type Builtins struct {
 	*evaluator.Library
 	*parser.Parser

@@ -19,10 +19,10 @@ import (
 // recovered is the prefix of the errors into which cel-go turns panics.
 const recovered = "internal error: "
 
-// recordPanics records a panic during the evaluation of an expression. If cel-go has panicked, so
-// that err is the error for its panic, recordPanics records that one. Otherwise it records the
-// panic of the closures that evaluated the expression first: a defect of the evaluator, which the
-// result of cel-go hides.
+// recordPanics records a panic during the evaluation of an expression, if there was one. panicked
+// is the panic of the closures that evaluated the expression first, or nil, and err the error of
+// cel-go. If cel-go has panicked, too, recordPanics records only the panic of cel-go. Otherwise the
+// panic of the closures is a defect of the evaluator, which the result of cel-go hides.
 func (p *Program) recordPanics(ctx context.Context, input evaluator.NameResolver, panicked *evaluator.Panic, err error) {
 	if err != nil {
 		if text, ok := strings.CutPrefix(err.Error(), recovered); ok && !errors.As(err, new(interpreter.EvalCancelledError)) {

@@ -53,8 +53,9 @@ func (b *Builtins) checkTraced(env *cel.Env, source string, rewrite func(parsed 
 // and its cost. It evaluates the expression twice, because cel-go cannot trace and tell the cost at
 // once.
 //
-// The expression must compile in declared with rewrite, as it did with Check. Evaluations use env.
-// restore undoes rewrite, which may be nil, for what Traced returns.
+// declared and rewrite are the environment and the function with which Check has compiled the
+// expression; rewrite may be nil. env is the environment of evaluations. restore undoes what
+// rewrite has changed, so that Traced returns the expression as its author wrote it.
 func (b *Builtins) PlanTraced(declared, env *cel.Env, rewrite func(parsed *cel.Ast), restore func(checked *ast.AST), observe func(context.Context, []Step, uint64), program *Program) error {
 	compiled, err := b.checkTraced(declared, program.Panics.Source, rewrite)
 	if err != nil {
@@ -170,8 +171,9 @@ func observable(env *cel.Env, checked *ast.AST, decorator interpreter.Interpreta
 	return observed.(*interpreter.ObservableInterpretable), nil
 }
 
-// steps is the state of one evaluation: cel-go calls SetValue for each node. Other implementations
-// of the interface keep the last value of a node only.
+// steps is the state of one evaluation: cel-go calls SetValue with each value of a node. cel-go's
+// own interpreter.EvalState keeps only the last value of a node, but the body of a loop has a step
+// for each iteration.
 type steps struct {
 	interpreter.EvalState
 	taken []Step

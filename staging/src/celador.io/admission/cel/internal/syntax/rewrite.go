@@ -30,10 +30,10 @@ func (r *Rewriter) NewID(at ast.Expr) int64 {
 	return r.lastID
 }
 
-// RewriteResults rewrites the results of an expression: the expression itself, or the
-// branches of the conditionals that form it. For a result that is the literal null, it calls null,
-// which changes the node in place. It replaces each other branch by the expression that value
-// returns.
+// RewriteResults rewrites the results of an expression: the expression itself, or the branches of
+// the conditionals that form it. It calls null for each result that is the literal null; null
+// changes the node in place. It calls value for each other result, and replaces a branch by the
+// expression that value returns. An expression that is no conditional is not replaced.
 func RewriteResults(tree *ast.AST, null func(*Rewriter, ast.Expr), value func(*Rewriter, ast.Expr) ast.Expr) {
 	r := NewRewriter(tree)
 	var rewrite func(e ast.Expr) ast.Expr

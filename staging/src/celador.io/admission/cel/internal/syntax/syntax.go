@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package syntax recognizes forms of expressions, such as conditionals or the expansions of macros,
-// in their syntax trees.
+// Package syntax reads and rewrites the syntax trees of expressions. It recognizes, for example,
+// literals, conditionals and the expansions of macros.
 package syntax
 
 import (
