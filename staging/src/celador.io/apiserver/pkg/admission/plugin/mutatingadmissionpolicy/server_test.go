@@ -20,6 +20,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	upstreamfeatures "k8s.io/apiserver/pkg/features"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/discovery"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	kubeinformers "k8s.io/client-go/informers"
@@ -31,6 +32,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
+	"celador.io/admission/policyspec"
 	"celador.io/admission/typecheck"
 	v1 "celador.io/api/admissionregistration/v1"
 	"celador.io/client-go/clientset/fake"
@@ -39,7 +41,7 @@ import (
 	"celador.io/apiserver/pkg/admission/plugin/mutatingadmissionpolicy"
 	policyinit "celador.io/apiserver/pkg/admission/plugin/policy/initializer"
 	"celador.io/apiserver/pkg/admission/typechecks"
-	"celador.io/apiserver/pkg/features"
+	_ "celador.io/apiserver/pkg/features" // registers the gates
 )
 
 func TestMain(m *testing.M) {
@@ -61,22 +63,12 @@ type server struct {
 // gate of the kind, alpha the gates of alpha fields. The server stops when the test ends.
 func newServer(t *testing.T, enabled, alpha bool, objects ...runtime.Object) *server {
 	t.Helper()
-	gates := featuregate.NewFeatureGate()
-	if err := gates.Add(map[featuregate.Feature]featuregate.FeatureSpec{
-		upstreamfeatures.MutatingAdmissionPolicy:             {Default: enabled, PreRelease: featuregate.Beta},
-		upstreamfeatures.ManifestBasedAdmissionControlConfig: {Default: true, PreRelease: featuregate.Beta},
-		features.MutatingAdmissionPolicyInlineExpressions:    {Default: alpha, PreRelease: featuregate.Alpha},
-		features.AdmissionPolicyTypeEnforcement:              {Default: alpha, PreRelease: featuregate.Alpha},
-		features.MutatingAdmissionPolicySingleton:            {Default: alpha, PreRelease: featuregate.Alpha},
-		features.MutatingAdmissionPolicyFallbackBinding:      {Default: alpha, PreRelease: featuregate.Alpha},
-		features.AdmissionPolicyLookups:                      {Default: alpha, PreRelease: featuregate.Alpha},
-		features.AdmissionPolicyCauses:                       {Default: alpha, PreRelease: featuregate.Alpha},
-
-		features.AdmissionPolicyExpressionScopes:                  {PreRelease: featuregate.Alpha},
-		features.ValidatingAdmissionPolicySingleton:               {PreRelease: featuregate.Alpha},
-		features.ValidatingAdmissionPolicyValidationFailurePolicy: {PreRelease: featuregate.Alpha},
-		features.ValidatingAdmissionPolicyFallbackBinding:         {PreRelease: featuregate.Alpha},
-	}); err != nil {
+	gates := utilfeature.DefaultMutableFeatureGate.DeepCopy()
+	set := map[string]bool{string(upstreamfeatures.MutatingAdmissionPolicy): enabled, string(upstreamfeatures.ManifestBasedAdmissionControlConfig): true}
+	for feature := range policyspec.FeaturesOf(gates) {
+		set[string(feature)] = alpha
+	}
+	if err := gates.SetFromMap(set); err != nil {
 		t.Fatal(err)
 	}
 	s := &server{
