@@ -40,7 +40,7 @@ const (
 const Lookups Feature = "AdmissionPolicyLookups"
 
 // RequestTime lets the expressions of policies read request.time, the time at which the server
-// received the request (alpha). Neither KEP plans it.
+// received the request (alpha). KEP-3488 and KEP-3962 do not plan it.
 const RequestTime Feature = "AdmissionPolicyRequestTime"
 
 // Causes lists every denial of a request in the causes of the response, each with the field that
