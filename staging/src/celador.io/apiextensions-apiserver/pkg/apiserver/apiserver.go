@@ -40,8 +40,8 @@ func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTa
 	return server, err
 }
 
-// NewWithStorageOpener returns the same as New, and what opens the storages of custom
-// resources.
+// NewWithStorageOpener is New. It also returns a StorageOpener, with which code in the same process
+// reads custom resources without requests.
 func NewWithStorageOpener(config upstream.CompletedConfig, delegate genericapiserver.DelegationTarget) (*upstream.CustomResourceDefinitions, *StorageOpener, error) {
 	validation.RegisterMetrics()
 	generic, err := config.GenericConfig.New("apiextensions-apiserver", delegate)

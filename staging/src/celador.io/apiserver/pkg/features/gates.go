@@ -44,13 +44,14 @@ const (
 // request, as package policyspec describes. It works like the gates above.
 const AdmissionPolicyLookups = policyspec.Lookups
 
-// AdmissionPolicyRequestTime (alpha, off by default) lets expressions of policies read request.time,
-// as package policyspec describes. While it is off, the API rejects such expressions in policies
-// that have none yet, and they fail in policies that do.
+// AdmissionPolicyRequestTime (alpha, off by default) lets expressions of policies read
+// request.time, as package policyspec describes. While it is off, the API rejects expressions that
+// read request.time in policies that have none yet. Such expressions in stored policies fail.
 const AdmissionPolicyRequestTime = policyspec.RequestTime
 
 // AdmissionPolicyCauses (alpha, off by default) lists every denial of validating policies in the
-// causes of the response, also for policies without fieldPath. The field works like those above.
+// causes of the response, also for policies without fieldPath. While it is off, fieldPath is
+// treated like the fields of the gates above.
 const AdmissionPolicyCauses = policyspec.Causes
 
 // AdmissionPolicyExpressionScopes (alpha, off by default) lets validations be evaluated for each

@@ -110,8 +110,8 @@ func (r *ServedResource) Current(crd *apiextensionsv1.CustomResourceDefinition, 
 // Retire closes the channel that Outdated returns. It must be called only once.
 func (r *ServedResource) Retire() { close(r.outdated) }
 
-// Outdated returns a channel that is closed when another ServedResource takes the place of this one, or
-// when the CustomResourceDefinition is deleted. The ServedResource stays open for a while.
+// Outdated returns a channel that is closed when another ServedResource takes the place of this
+// one, or when the CustomResourceDefinition is deleted. The ServedResource stays open for a while.
 func (r *ServedResource) Outdated() <-chan struct{} { return r.outdated }
 
 // Acquire keeps the Resource from being drained until Release. It returns false if Drain has been

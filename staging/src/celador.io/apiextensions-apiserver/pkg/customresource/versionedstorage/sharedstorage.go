@@ -63,8 +63,8 @@ func convertShared(c Converter, in *unstructured.Unstructured, to schema.GroupVe
 	return &unstructured.Unstructured{Object: content.(map[string]any)}, size, nil
 }
 
-// hasNoMetadata reports whether the object has no metadata. Storages return such an object if there
-// is none.
+// hasNoMetadata reports whether the object has no metadata. A storage passes on such an empty
+// object in place of one that does not exist. There is nothing to convert in it.
 func hasNoMetadata(u *unstructured.Unstructured) bool {
 	_, ok := u.Object["metadata"]
 	return !ok

@@ -20,8 +20,9 @@ import (
 // concurrent use. If it cannot find out, it returns true.
 type HasLatest func(ctx context.Context, kind schema.GroupVersionKind, resource schema.GroupVersionResource) bool
 
-// latestWarnings returns a warning for each lookup with consistency Latest of a kind that cannot have
-// it. It returns none for kinds that are not served, which the status of the policy reports.
+// latestWarnings returns a warning for each lookup with consistency Latest whose kind cannot have
+// it, as has tells. It returns none for kinds that are not served, which the status of the policy
+// reports.
 func latestWarnings(ctx context.Context, lookups []v1.Lookup, types typecheck.Types, has HasLatest) []string {
 	var warnings []string
 	for i := range lookups {

@@ -18,9 +18,10 @@ import (
 const maxCost = 64 << 10
 
 // A Warner warns a client that writes a policy about type errors in its expressions, about exclude
-// rules that also exclude requests in versions that they do not name, and about lookups whose latest
-// objects cannot be read. The status of the policy reports type errors, too, but kubectl apply does
-// not show it. Before Use is called, a Warner returns no warnings. It is safe for concurrent use.
+// rules that also exclude requests in versions that they do not name, and about lookups whose
+// latest objects cannot be read. The status of the policy reports type errors, too, but kubectl
+// apply does not show it. Before Use is called, a Warner returns no warnings. It is safe for
+// concurrent use.
 type Warner struct {
 	checker *typecheck.Checker
 	types   atomic.Pointer[func() typecheck.Types]

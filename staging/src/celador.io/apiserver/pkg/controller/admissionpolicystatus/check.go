@@ -93,9 +93,10 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 		lag:               lag{checked: time.Now()},
 	}
 	r.unrecorded = known && r.changedUnnoticed(last.(*report))
-	// Findings in the status may contradict the first report because a server of Kubernetes has
-	// changed the spec. Types that were not checked, or are of aggregated servers, may be another
-	// reason: aggregated servers are known some time after the start. So are the objects of lookups.
+	// With initial set, the first report since the start may replace findings in the status that
+	// contradict it: a server of Kubernetes may have changed the spec before. It is not set if
+	// there may be another reason: types that were not checked or are of aggregated servers, or
+	// objects of lookups that are not known. Both may be known only some time after the start.
 	r.initial = !known && len(r.unchecked) == 0 && !r.aggregated && len(r.lookups) == 0
 	c.reports.Store(p.key(), r)
 	verdict := typecheck.Verdict(r.compileErrors, r.typeErrors)
@@ -140,11 +141,11 @@ func (r *report) hasUnchecked(reason typecheck.Reason) bool {
 }
 
 // changedUnnoticed reports whether the findings may differ from the last report because of a change
-// that no generation shows. A server of Kubernetes has changed the spec by dropping Celador's
+// that no generation shows: a server of Kubernetes has changed the spec by dropping Celador's
 // fields, the objects of a lookup are known now or no longer, or an aggregated server has changed
-// its types. The types of aggregated servers
-// have no generation to compare, so the latter is inferred: other findings with types of such
-// servers, although neither the policy nor a CustomResourceDefinition has changed.
+// its types. Types of aggregated servers have no generation to compare. Their change is inferred
+// from other findings with such types, although neither the policy nor a CustomResourceDefinition
+// has changed.
 func (r *report) changedUnnoticed(last *report) bool {
 	if r.uid != last.uid || r.generation != last.generation {
 		return false

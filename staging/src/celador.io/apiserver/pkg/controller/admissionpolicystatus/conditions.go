@@ -39,8 +39,8 @@ func (r *report) conditions(p *policy) []metav1.Condition {
 	return conditions
 }
 
-// available returns condition Available. Type errors make an Enforced policy unavailable, and lookups
-// whose objects are not known any policy.
+// available returns condition Available. Type errors make only an Enforced policy unavailable.
+// Lookups whose objects are not known make any policy unavailable.
 func (r *report) available(p *policy) metav1.Condition {
 	problems := append([]error{r.compileErrors}, r.notFound(p)...)
 	if p.enforced() {

@@ -17,9 +17,10 @@ import (
 	"celador.io/admission/typecheck"
 )
 
-// lookupInterval is the time between two looks for lookups whose objects are not known. The status
-// reports those that two looks in a row find: requests wait for objects as long, and the objects of
-// most kinds are known some milliseconds after a policy comes into effect.
+// lookupInterval is the time between two searches for lookups whose objects are not known. The
+// status reports a lookup only if two searches in a row find it: the objects of most kinds are
+// known some milliseconds after a policy comes into effect, and requests wait for them for as long
+// as the interval.
 const lookupInterval = time.Second
 
 // A lookupStore is a verdict store that knows the lookups of the policies in effect.
@@ -72,8 +73,9 @@ func (c *Controller) followLookups(ctx context.Context, k *Descriptor) {
 	}
 }
 
-// lookForUnknown returns the unknown lookups of each policy. It makes those that it has returned last
-// time, too, known to check.
+// lookForUnknown returns the lookups of each policy whose objects are not known now. last is the
+// result of the previous call. Lookups that are in both become the unknown lookups that check
+// reports, and policies for which these have changed are enqueued (setUnknown).
 func (c *Controller) lookForUnknown(k *Descriptor, last map[string]unknownLookups) map[string]unknownLookups {
 	now := map[string]unknownLookups{}
 	for _, store := range c.verdicts[k.name] {
@@ -98,8 +100,9 @@ func (c *Controller) lookForUnknown(k *Descriptor, last map[string]unknownLookup
 	return now
 }
 
-// setUnknown sets the unknown lookups of a policy, and enqueues it if they are others than before.
-// The reasons of a lookup may change all the time, so the first one remains.
+// setUnknown sets the unknown lookups that check reports for a policy, and enqueues the policy if
+// other lookups are unknown than before. It ignores changes of the reasons, which may be frequent,
+// and keeps the first reasons.
 func (c *Controller) setUnknown(k key, u unknownLookups) {
 	var before unknownLookups
 	if known, ok := c.unknown.Load(k); ok {

@@ -49,9 +49,10 @@ func ForgetLookupChanges(kind schema.GroupVersionKind) {
 // lookedUp holds the kinds that policies look up, and the numbers of their objects.
 var lookedUp = collector.Gauges(lookupKinds, lookupObjects, unindexedObjects)
 
-// MeasureLookups sets the function that calls its argument with each kind that policies look up, and
-// with its objects or the reason why they are not known, when metrics are gathered. It replaces the
-// function of an earlier call, and must be safe for concurrent use.
+// MeasureLookups sets the source of the metrics of looked up objects. When metrics are gathered,
+// they call each, which must call observe for each kind that policies look up, with its objects or
+// the reason why these are not known. each must be safe for concurrent use. It replaces the
+// function of an earlier call.
 func MeasureLookups(each func(observe func(schema.GroupVersionKind, *lookups.State, error))) {
 	lookedUp.SetReader("", func(observe func(*metrics.Desc, int, ...string)) {
 		kinds := map[string]int{"known": 0, "waiting": 0, "unserved": 0}

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package typeconverters provides the schemas of all kinds that a server serves, to merge apply
-// configurations with, or to find the values of a type in objects. It reads the server's OpenAPI documents when a request first needs them, and
-// again when they change.
+// configurations with, or to find the values of a type in objects. It reads the server's OpenAPI
+// documents when a request first needs them, and again when they change.
 package typeconverters
 
 import (
@@ -38,8 +38,9 @@ const (
 	schemas
 )
 
-// PublishedSchemas implements mutating.TypeConverters, or policy.Schemas if NewSchemas made it. It is
-// safe for concurrent use.
+// PublishedSchemas holds the schemas that a server publishes as OpenAPI. It implements
+// mutating.TypeConverters if New made it, and policy.Schemas if NewSchemas did. It is safe for
+// concurrent use.
 type PublishedSchemas struct {
 	client  openapi.ClientWithContext
 	builtIn func(schema.GroupVersion) bool
