@@ -214,8 +214,8 @@ func (d *Decision) text() string {
 
 const (
 	// maxCauses limits the denials among the causes of a response, and maxCausesText the bytes of
-	// their messages and fields. Responses and audit events have the causes, and a policy with long
-	// messages may deny a request thousands of times, once for each param and validation.
+	// their messages and fields. Responses and audit events contain the causes, and a policy with
+	// long messages may deny a request thousands of times, once for each param and validation.
 	maxCauses     = 50
 	maxCausesText = 64 << 10
 )

@@ -241,8 +241,8 @@ func (l *lookup) List(selector string) (traits.Lister, error) {
 // checkFrequency is the number of objects after which List looks whether the request has ended.
 const checkFrequency = 1000
 
-// parse returns the parsed selector. An error does not repeat a long selector, which may come from
-// the request.
+// parse returns the parsed selector, or the one that it has kept if the last selector was the same.
+// An error does not repeat a long selector, which may come from the request.
 func (l *lookup) parse(selector string) *selection {
 	if s := &l.selected; s.text != selector {
 		*s = selection{text: selector}

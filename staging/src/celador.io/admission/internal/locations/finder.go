@@ -172,8 +172,8 @@ func (b *builder) build(s *spec.Schema) *node {
 	return n
 }
 
-// pruned removes the nodes from which no value in the scope can be reached. It returns nil if the
-// root is one of them.
+// pruned removes the nodes below which no object has values in the scope, so that Find does not
+// visit them. It returns nil if the root is one of them.
 func (b *builder) pruned(root *node) *node {
 	leads := map[*node]bool{}
 	for changed := true; changed; { // a model that contains itself takes a second round

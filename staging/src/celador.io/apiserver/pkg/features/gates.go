@@ -55,7 +55,8 @@ const AdmissionPolicyRequestTime = policyspec.RequestTime
 const AdmissionPolicyCauses = policyspec.Causes
 
 // AdmissionPolicyExpressionScopes (alpha, off by default) lets validations be evaluated for each
-// value of a type or at a path, as package policyspec describes. It works like the gates above.
+// value of a type or at a path, as package policyspec describes. While it is off, scope is treated
+// like the fields of the gates above.
 const AdmissionPolicyExpressionScopes = policyspec.ExpressionScopes
 
 // notShipped are the stages of gates that Kubernetes does not have.

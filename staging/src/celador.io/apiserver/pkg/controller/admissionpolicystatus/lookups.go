@@ -26,7 +26,7 @@ const lookupInterval = time.Second
 // A lookupStore is a verdict store that knows the lookups of the policies in effect.
 type lookupStore interface {
 	// UnknownLookups calls observe for each lookup whose objects, or the keys of its index, are not
-	// known. lookup is its position in spec.lookups.
+	// known, with the reason. lookup is the position of the lookup in spec.lookups.
 	UnknownLookups(observe func(policy string, uid types.UID, generation int64, lookup int, reason error))
 }
 
