@@ -40,8 +40,8 @@ var Scheme = sync.OnceValue(func() *runtime.Scheme {
 
 // Schemas resolves the schemas of the types in Scheme. Types that Celador extends have its fields.
 // The schemas keep the names of models, by which scopes of validations find values (package
-// modelschema). Each call builds a new schema. After the first call, Schemas occupies 6 MB of memory.
-// It is safe for concurrent use.
+// modelschema). Each call builds a new schema. After the first call, Schemas occupies 6 MB of
+// memory. It is safe for concurrent use.
 var Schemas resolver.SchemaResolver = onDemand(sync.OnceValue(func() resolver.SchemaResolver {
 	models := openapi.GetMergedOpenAPIDefinitions(spec.MustCreateRef)
 	d := definitions{models, map[schema.GroupVersionKind]string{}}

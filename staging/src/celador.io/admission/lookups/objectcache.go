@@ -26,9 +26,8 @@ type ObjectCache struct {
 	state      atomic.Pointer[State]
 
 	// lock guards all fields below. A method that changes objects, known or the postings of an
-	// index, the objects under their keys, holds writes as well. Such a method computes keys, which
-	// may take long, while it holds only writes, so that StartIndex and RemoveIndex do not wait for
-	// it.
+	// index (the objects under their keys) must hold writes as well. It computes keys, which may
+	// take long, while it holds only writes, so that StartIndex and RemoveIndex do not wait for it.
 	writes sync.Mutex
 	lock   sync.Mutex
 	// objects is another tree, with another address, after each Replace. commit relies on that.
@@ -203,9 +202,9 @@ func (o *ObjectCache) fill(i *index) {
 	}
 }
 
-// commit completes the index i with its postings. These were computed without locks from a copy of
-// a tree of objects, which is the parameter of, so commit first updates them for the objects that
-// have changed since. It returns false, and does nothing, if Replace has replaced the tree since.
+// commit completes the index i with its computed postings. The parameter of is the tree of objects
+// from which they were computed while objects could change, so commit first updates them for the
+// objects that have changed. It returns false, and does nothing, if Replace has replaced the tree.
 func (o *ObjectCache) commit(i *index, computed *postings, of *btree.BTree[entry]) bool {
 	o.writes.Lock()
 	defer o.writes.Unlock()

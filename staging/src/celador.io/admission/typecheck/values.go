@@ -70,8 +70,8 @@ func (d *resolvedType) valuesIn(values *v1.ScopedValues) (*spec.Schema, string) 
 }
 
 // listWithoutKeys returns the path of the first list without list map keys on the way to the values
-// in a scope, or an empty string. Items of such a list have no old values, because nothing tells
-// which old item an item was.
+// in a scope, or an empty string. Items of such a list have no old values, because no key tells
+// which old items are the same.
 func (d *resolvedType) listWithoutKeys(values *v1.ScopedValues) string {
 	path, err := rulepath.ParseScope(values.Path)
 	if err != nil || values.Path == "" || d.schema == nil || d.kind == wildcardKind {
@@ -104,8 +104,8 @@ func isOpen(s *spec.Schema) bool {
 	return preserves || isObject && len(s.Properties) == 0 && s.Items == nil && additionalOf(s) == nil
 }
 
-// modelsIn returns the models in a schema, by name. A schema has a model that contains itself
-// twice: with its fields, and again inside, without them. modelsIn returns the one with the fields.
+// modelsIn returns the models in a schema, by name. A model that contains itself occurs twice in a
+// schema: with its fields, and again inside, without them. modelsIn returns it with its fields.
 func modelsIn(s *spec.Schema) map[string]*spec.Schema {
 	models := map[string]*spec.Schema{}
 	var add func(*spec.Schema)

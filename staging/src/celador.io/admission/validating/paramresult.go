@@ -213,8 +213,8 @@ func (p compiledPolicy) failMessages(found *paramResult, err error) {
 
 // message returns the message of a validation that is not satisfied: the value of messageExpression
 // if it is usable, otherwise the validation's message, otherwise a message that quotes the
-// expression. The last names the value at which the expression is false, if there is a scope. err
-// is the error of messageExpression.
+// expression. If there is a scope, that message also names the value for which the expression is
+// false. err is the error of messageExpression.
 func (v *validation) message(ctx context.Context, at *locations.Location, computed ref.Val, err error) string {
 	logger := klog.FromContext(ctx).V(2)
 	switch text, isText := stringValue(computed); {

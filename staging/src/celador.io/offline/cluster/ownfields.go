@@ -31,7 +31,8 @@ func (b *Base) DisabledFields(object *unstructured.Unstructured) (field.ErrorLis
 	return disabled.fields, err
 }
 
-// FeatureGates returns the feature gates that the policies and bindings among the objects need, as EnableFeatures takes them. Objects that cannot be decoded need none.
+// FeatureGates returns the feature gates that the policies and bindings among the objects need, as
+// EnableFeatures takes them. Objects that cannot be decoded need none.
 func FeatureGates(objects ...*unstructured.Unstructured) map[string]bool {
 	gates := map[string]bool{}
 	for _, object := range objects {

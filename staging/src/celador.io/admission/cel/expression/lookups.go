@@ -132,8 +132,8 @@ func (s *Series) lookupCosts() *LookupCosts {
 	return nil
 }
 
-// blamed is a part of the cost limit of an expression. If the calls of a function of lookups cost
-// as much, the error of an exceeded limit names the function.
+// blamed is the cost from which on calls of list() or indexed() count as a reason for an exceeded
+// cost limit of an expression: the error then names the function.
 const blamed = celconfig.PerCallLimit / 10
 
 // explain returns err, the error of an evaluation whose calls have the costs c. If the evaluation

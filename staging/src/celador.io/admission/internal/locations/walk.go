@@ -210,7 +210,7 @@ func (o oldItems) take(key string) ref.Val {
 }
 
 // oldItems returns the items of an old list of type map by their keys. It returns nil for other
-// lists, whose items have no keys that tell which old item an item was.
+// lists, because no key tells which of their items are the same.
 func (w *walk) oldItems(n *node, old ref.Val) (oldItems, error) {
 	list, ok := old.(traits.Lister)
 	if !ok || len(n.keys) == 0 {

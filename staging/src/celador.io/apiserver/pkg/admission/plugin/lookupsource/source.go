@@ -129,7 +129,8 @@ func (s *Source) release(k *kind, index lookups.Indexer) {
 
 // Synced returns nil if the source knows the objects of all open kinds, and the keys of their open
 // indexes. A kind is open while it has a handle, and for a while after that. Otherwise Synced joins
-// an error for each open kind. It leaves out kinds that no server serves.
+// an error for each open kind for which they are not known. It leaves out kinds that no server
+// serves.
 func (s *Source) Synced() error {
 	var errs []error
 	s.Kinds(func(gvk schema.GroupVersionKind, _ *lookups.State, err error) {

@@ -49,10 +49,10 @@ func ForgetLookupChanges(kind schema.GroupVersionKind) {
 // lookedUp holds the kinds that policies look up, and the numbers of their objects.
 var lookedUp = collector.Gauges(lookupKinds, lookupObjects, unindexedObjects)
 
-// MeasureLookups sets the source of the metrics of looked up objects. When metrics are gathered,
-// they call each, which must call observe for each kind that policies look up, with its objects or
-// the reason why these are not known. each must be safe for concurrent use. It replaces the
-// function of an earlier call.
+// MeasureLookups sets the function that provides the metrics of looked up objects, in place of the
+// function of an earlier call. each is called when metrics are gathered. It must call observe for
+// each kind that policies look up, with the objects of the kind or the reason why they are not
+// known. each must be safe for concurrent use.
 func MeasureLookups(each func(observe func(schema.GroupVersionKind, *lookups.State, error))) {
 	lookedUp.SetReader("", func(observe func(*metrics.Desc, int, ...string)) {
 		kinds := map[string]int{"known": 0, "waiting": 0, "unserved": 0}
