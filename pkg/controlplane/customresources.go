@@ -12,8 +12,9 @@ import (
 	apiextensions "celador.io/apiextensions-apiserver/pkg/apiserver"
 )
 
-// localCustomResources leaves out the versions whose requests the aggregator proxies to another
-// server, even if a CustomResourceDefinition has them, too.
+// localCustomResources opens the storages of custom resources that policies look up. It opens none
+// for a version whose requests the aggregator proxies to another server, even if a
+// CustomResourceDefinition has the version, too: clients then read the objects of the other server.
 type localCustomResources struct {
 	*apiextensions.StorageOpener
 	apiServices listers.APIServiceLister

@@ -38,10 +38,10 @@ var Scheme = sync.OnceValue(func() *runtime.Scheme {
 	return scheme
 })
 
-// Schemas resolves the schemas of the types in Scheme, with Celador's models of its own API group and
-// with the names of their models (package modelschema).
-// It builds a new schema for each call, and occupies 6 MB of memory after the first. It is safe for
-// concurrent use.
+// Schemas resolves the schemas of the types in Scheme. Types that Celador extends have its fields.
+// The schemas keep the names of models, by which scopes of validations find values (package
+// modelschema). Each call builds a new schema. After the first call, Schemas occupies 6 MB of
+// memory. It is safe for concurrent use.
 var Schemas resolver.SchemaResolver = onDemand(sync.OnceValue(func() resolver.SchemaResolver {
 	models := openapi.GetMergedOpenAPIDefinitions(spec.MustCreateRef)
 	d := definitions{models, map[schema.GroupVersionKind]string{}}
@@ -55,8 +55,9 @@ var Schemas resolver.SchemaResolver = onDemand(sync.OnceValue(func() resolver.Sc
 	return d
 }))
 
-// definitions resolves the schemas of OpenAPI definitions. names holds the names of the models of
-// kinds.
+// definitions resolves the schemas of kinds from OpenAPI definitions that are compiled into the
+// server. models holds the definitions by the names of the models, and names maps each kind to the
+// name of its model.
 type definitions struct {
 	models map[string]common.OpenAPIDefinition
 	names  map[schema.GroupVersionKind]string

@@ -21,8 +21,9 @@ type StorageOpener interface {
 	Open(ctx context.Context, resource schema.GroupVersionResource) (*apiserver.OpenedStorage, error)
 }
 
-// ReadCustomResources makes Find find custom resources, whose storages must be opened with options
-// of Collect. It must be called before the first call of Find.
+// ReadCustomResources lets Find find custom resources, too, in the storages that from opens. The
+// server must open these storages with the options of Collect, because Find uses only storages that
+// Collect has recorded. ReadCustomResources must be called before the first call of Find.
 func (s *Storages) ReadCustomResources(from StorageOpener) { s.customResources = from }
 
 // findCustom is Find for custom resources.
@@ -38,8 +39,8 @@ func (s *Storages) findCustom(ctx context.Context, kind schema.GroupVersionKind,
 	if store.NamespaceScoped() != resource.Namespaced {
 		return lookupsource.Found{}, fmt.Errorf("discovery does not have the present scope of %v yet", resource.GroupVersionResource)
 	}
-	// With conversion rules, the storage of a version converts the objects of the one that has the
-	// watch cache.
+	// With conversion rules, the storage of a version has no watch cache: it converts the objects
+	// of a storage that all versions share. Collect has recorded the shared one.
 	objects := store.Storage.Storage
 	cached := objects
 	if converting, ok := objects.(*versionedstorage.VersionStorage); ok {

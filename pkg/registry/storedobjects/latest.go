@@ -21,8 +21,9 @@ import (
 var _ lookupsource.RevisionedStorage = listerWatcher{}
 
 // observe returns an AttrFunc that also records the resource version of the last change in
-// s.lastChange. A watch cache calls getAttrs with the object of each list item and event, one after
-// another, before it stores the object. The object of a deletion has the version of the deletion.
+// s.lastChange, for LastChange. A watch cache calls getAttrs with the object of each list item and
+// event, one after another, before it stores the object. The object of a deletion has the version
+// of the deletion.
 func (s *stored) observe(getAttrs storage.AttrFunc) storage.AttrFunc {
 	return func(object runtime.Object) (labels.Set, fields.Set, error) {
 		if version, err := versioner.ObjectResourceVersion(object); err == nil && version > s.lastChange.Load() {
@@ -45,10 +46,10 @@ func (l listerWatcher) Revision(ctx context.Context) (uint64, error) {
 // noObject is the last part of a key that no object has, because it is no valid name.
 const noObject = "/-"
 
-// LastChange implements lookupsource.RevisionedStorage. It lists a key that no object has. Before
-// the watch cache answers, it waits until it has the revision, and meanwhile requests progress
-// notifications from etcd. With a selector, a watch cache that is not ready does not pass the list
-// on to etcd.
+// LastChange implements lookupsource.RevisionedStorage. It waits for the revision by a list at a
+// key that no object has: the watch cache answers a list at a revision when it has that revision,
+// and meanwhile requests progress notifications from etcd. The list has a selector, because a watch
+// cache that is not ready does not pass a list with a selector on to etcd.
 func (l listerWatcher) LastChange(ctx context.Context, revision uint64) (uint64, error) {
 	err := l.storage.GetList(ctx, l.prefix+noObject, storage.ListOptions{
 		ResourceVersion: strconv.FormatUint(revision, 10), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
@@ -57,8 +58,9 @@ func (l listerWatcher) LastChange(ctx context.Context, revision uint64) (uint64,
 	return l.lastChange.Load(), err
 }
 
-// Continues implements lookupsource.RevisionedStorage. The watch cache refuses a watch that begins
-// before its first list or its oldest event.
+// Continues implements lookupsource.RevisionedStorage. It opens a watch at the version and closes
+// it at once: the watch cache refuses a watch that begins before its first list or its oldest
+// event.
 func (l listerWatcher) Continues(ctx context.Context, version uint64) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

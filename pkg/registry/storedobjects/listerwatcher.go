@@ -31,8 +31,9 @@ const (
 
 // A stored is the storage of a resource.
 type stored struct {
-	// storage has the watch cache. objects reads the same objects, and is another storage if it
-	// converts them first.
+	// storage has the watch cache. objects is the storage from which objects are read: storage
+	// itself or, for a custom resource with conversion rules, one that converts the objects of
+	// storage.
 	storage, objects storage.Interface
 	// cluster names the etcd cluster.
 	cluster              string
@@ -197,8 +198,8 @@ func owned(object runtime.Object) runtime.Object {
 // converted returns an object in the version of l. It shares memory with the given object.
 func (l listerWatcher) converted(object runtime.Object) (runtime.Object, error) {
 	if custom, ok := object.(*unstructured.Unstructured); ok {
-		// Custom resources are read in their version. The struct of one in a list would keep the list
-		// in memory.
+		// The object is in the version of l already. It gets a new struct, because the struct of a
+		// list item is part of the list, and would keep all of the list in memory.
 		return &unstructured.Unstructured{Object: custom.Object}, nil
 	}
 	converted, err := l.scheme.New(l.kind)

@@ -1,8 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package storedobjects lists and watches objects in the storage of the same process. It sends no
-// requests, and what it returns shares memory with the watch caches.
+// Package storedobjects reads the objects that policies look up from the watch caches of the server
+// in the same process. It sends no requests, and the objects may share memory with the watch
+// caches, so they must not be changed.
 package storedobjects
 
 import (
@@ -29,18 +30,18 @@ import (
 type Storages struct {
 	// scheme has the types of the storages and the versions in which they are read.
 	scheme *runtime.Scheme
-	// byKind maps the schema.GroupKind of a type of scheme to its *stored, and byStorage each storage
-	// to its *stored.
+	// byKind maps a schema.GroupKind of scheme to the *stored of its storage. byStorage maps each
+	// storage.Interface, also those of custom resources, to its *stored.
 	byKind, byStorage sync.Map
 	customResources   StorageOpener
 }
 
-// New returns Storages that hold none. Only custom resources and objects of the types of scheme are
-// read.
+// New returns Storages without any storage: Collect adds those that a server opens. Find then finds
+// the objects of the types of scheme and, after ReadCustomResources, custom resources.
 func New(scheme *runtime.Scheme) *Storages { return &Storages{scheme: scheme} }
 
-// Collect returns a getter of the same options, except that s holds the storages that a server
-// opens with them.
+// Collect returns a getter of the options of getter. In addition, s records each storage that a
+// server opens with these options, until the storage is destroyed.
 func (s *Storages) Collect(getter generic.RESTOptionsGetter) generic.RESTOptionsGetter {
 	return collector{getter, s}
 }
@@ -74,9 +75,9 @@ func (c collector) GetRESTOptions(resource schema.GroupResource, example runtime
 	return options, nil
 }
 
-// add adds a storage, unless it has no watch cache. It replaces the one that was opened before for
-// the kind: a server opens some twice, and destroys the first. The caller calls remove when the
-// storage is destroyed.
+// add records a storage, unless it has no watch cache. For a built-in kind, it replaces the storage
+// that was recorded before: a server opens the storages of some kinds twice, and destroys the
+// first. The caller calls remove when the storage is destroyed.
 func (s *Storages) add(opened *stored) (remove func()) {
 	if _, cached := opened.storage.(*cacher.CacheDelegator); !cached {
 		return func() {}

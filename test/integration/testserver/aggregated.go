@@ -18,8 +18,8 @@ import (
 	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
 )
 
-// Aggregate runs a server until the end of the test, and registers it for version v1 of a group until
-// the returned function is called.
+// Aggregate runs a server until the end of the test, and registers it with the aggregator for
+// version v1 of a group until the returned function is called.
 func (c Clients) Aggregate(t *testing.T, group string, handler http.Handler) (unregister func()) {
 	t.Helper()
 	server := httptest.NewTLSServer(handler)

@@ -100,11 +100,12 @@ func (s Strategy[T, Spec, External]) prepare(obj, stored T) {
 	policyspec.DropDisabled(s.kind.spec(obj), s.kind.spec(stored), enabledFeatures())
 }
 
-// Validate returns the validation errors of a new object, and an error for each expression whose
-// feature gate is off. Names that end in ".static.k8s.io" are errors while feature gate
-// ManifestBasedAdmissionControlConfig is on, because they belong to manifest files. If the object
-// is valid, Validate also checks whether the user may read the params, the types of expressions,
-// and the policy of a binding; see policyvalidation.Validator.Check.
+// Validate returns the validation errors of a new object, and an error for each expression that
+// needs a disabled feature, such as one that reads request.time. It rejects names that end in
+// ".static.k8s.io" while the feature gate ManifestBasedAdmissionControlConfig is on, because they
+// are reserved for manifest files. If the object is valid, Validate also checks whether the user
+// may read the params, the types of expressions, and the policy of a binding; see
+// policyvalidation.Validator.Check.
 func (s Strategy[T, Spec, External]) Validate(ctx context.Context, obj runtime.Object) field.ErrorList {
 	created := s.kind.external(obj.(T))
 	errs := append(s.validator.Validate(created), policyspec.DisabledExpressions(s.kind.spec(obj.(T)), enabledFeatures())...)
@@ -118,8 +119,8 @@ func (s Strategy[T, Spec, External]) Validate(ctx context.Context, obj runtime.O
 }
 
 // ValidateUpdate returns the validation errors of an updated object, and an error for each
-// expression whose feature gate is off unless the stored object uses the feature. Like Validate, it calls
-// policyvalidation.Validator.Check only if the object is valid.
+// expression that needs a disabled feature, unless the stored object uses the feature. Like
+// Validate, it calls policyvalidation.Validator.Check only if the object is valid.
 func (s Strategy[T, Spec, External]) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	updated, stored := s.kind.external(obj.(T)), s.kind.external(old.(T))
 	errs := append(s.validator.ValidateUpdate(updated, stored),

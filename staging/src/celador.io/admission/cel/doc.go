@@ -14,9 +14,10 @@
 // The other packages in this folder are parts that policies also use directly. Package values shows
 // Go objects to CEL, parser and typesize belong to type checking, constructed has the objects that
 // expressions construct, such as those of apply configurations, rulepath has the paths of rules and
-// scopes, and intern keeps one of equal values. Package reads lists the parts of an object that an expression reads, for
-// schemaexpression. Package celtest is for tests. The packages in internal serve this tree alone.
+// scopes, and intern lets equal values share memory. Package reads lists the parts of an object
+// that an expression reads, for schemaexpression. Package celtest is for tests. The packages in
+// internal serve this tree alone.
 //
-// The tree is not a module of its own, because it changes together with the policies, and because
-// a program that embeds the engine would need a third replace directive.
+// The tree is not a module of its own, because it changes together with the policies, and because a
+// program that embeds the engine would need a third replace directive.
 package cel

@@ -18,16 +18,16 @@ import (
 const degree = 16
 
 // ObjectCache holds the present objects of one kind and their indexes, and publishes a State after
-// each change. A change copies a few nodes of the trees, and no list of all objects. The objects
-// must not be changed afterwards. Safe for concurrent use.
+// each change. A change copies a few nodes of the trees, and no list of all objects. The caller
+// must not change the objects that it adds. Safe for concurrent use.
 type ObjectCache struct {
 	namespaced bool
 	log        klog.Logger
 	state      atomic.Pointer[State]
 
 	// lock guards all fields below. A method that changes objects, known or the postings of an
-	// index holds writes, too. It computes keys before it takes lock: this may take long, and
-	// StartIndex and RemoveIndex would wait for lock.
+	// index (the objects under their keys) must hold writes as well. It computes keys, which may
+	// take long, while it holds only writes, so that StartIndex and RemoveIndex do not wait for it.
 	writes sync.Mutex
 	lock   sync.Mutex
 	// objects is another tree, with another address, after each Replace. commit relies on that.
@@ -43,7 +43,7 @@ type ObjectCache struct {
 var lastContents atomic.Uint64
 
 // NewObjectCache returns an ObjectCache without objects. It logs, at V(2), the objects whose keys
-// cannot be computed, which no key finds.
+// cannot be computed. An index lacks these objects.
 func NewObjectCache(namespaced bool, log klog.Logger) *ObjectCache {
 	return &ObjectCache{namespaced: namespaced, log: log, objects: newTree(), indexes: map[string]*index{}}
 }
@@ -150,8 +150,8 @@ func (o *ObjectCache) filled() []*index {
 	return slices.DeleteFunc(o.open(), func(i *index) bool { return i.postings == nil })
 }
 
-// AddIndex adds an index and computes its keys, as StartIndex and the returned function do. Each
-// call needs one of RemoveIndex.
+// AddIndex adds an index and computes the keys of the present objects, as StartIndex and the
+// function that it returns do. The caller must call RemoveIndex once for each call of AddIndex.
 func (o *ObjectCache) AddIndex(added Indexer) { o.StartIndex(added)() }
 
 // StartIndex adds an index, and returns a function that computes the keys of the present objects,
@@ -204,9 +204,9 @@ func (o *ObjectCache) fill(i *index) {
 	}
 }
 
-// commit gives a new index its postings, which were computed from a copy of the tree of, after it
-// has brought them up to date with the objects that have changed meanwhile. It returns false, and
-// does nothing, if Replace has replaced that tree.
+// commit completes the index i with its computed postings. The parameter of is the tree of objects
+// from which they were computed while objects could change, so commit first updates them for the
+// objects that have changed. It returns false, and does nothing, if Replace has replaced the tree.
 func (o *ObjectCache) commit(i *index, computed *postings, of *btree.BTree[entry]) bool {
 	o.writes.Lock()
 	defer o.writes.Unlock()

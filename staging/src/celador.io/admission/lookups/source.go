@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package lookups holds the objects that policies read in addition to those of a request, as
-// spec.lookups declares. A host gives an engine a Source, and keeps the objects of each open kind in
-// an ObjectCache.
+// spec.lookups declares. A host of an engine implements Source, and keeps the objects of each kind
+// that policies look up in an ObjectCache.
 package lookups
 
 import (
@@ -24,8 +24,9 @@ type Source interface {
 // A Handle keeps the objects of a kind, and an index of them, until it is closed. Implementations
 // are safe for concurrent use.
 type Handle interface {
-	// State returns the present objects. It returns an error if no resource serves the kind, or if
-	// the objects are not known yet, for which it may wait briefly, but not after ctx has ended.
+	// State returns the present objects. If they are not known yet, it may wait for them briefly,
+	// but not after ctx has ended. It returns an error if they are still not known then, or if no
+	// resource serves the kind.
 	State(ctx context.Context) (*State, error)
 	// Close releases the kind and the index. States remain usable. Further calls have no effect.
 	Close()
@@ -52,8 +53,8 @@ type revision struct {
 	err    error
 }
 
-// Of returns the revision of a cluster, or the error of reading it. The first call for the cluster
-// reads it.
+// Of returns the revision of an etcd cluster at which a request reads. The first call for the
+// cluster gets the revision from read. Later calls return the same revision or error.
 func (r Revisions) Of(cluster string, read func() (uint64, error)) (uint64, error) {
 	known, ok := r[cluster]
 	if !ok {
@@ -63,8 +64,8 @@ func (r Revisions) Of(cluster string, read func() (uint64, error)) (uint64, erro
 	return known.number, known.err
 }
 
-// An Indexer computes the keys by which objects are found. Implementations are safe for concurrent
-// use.
+// An Indexer computes the keys of objects in one index: the function indexed() finds an object by
+// its keys. Implementations are safe for concurrent use.
 type Indexer interface {
 	// Text identifies the index: indexes with equal texts return equal keys.
 	Text() string

@@ -20,8 +20,8 @@ type State struct {
 	objects    *btree.BTree[entry]
 	indexes    map[string]*btree.BTree[posting]
 	unindexed  int
-	// contents is the same for all states of an ObjectCache between two changes of its objects, and
-	// differs for all others.
+	// contents identifies the objects. All states of an ObjectCache have the same number until its
+	// objects change, and no other state has that number. Changes of indexes do not change it.
 	contents uint64
 	// all returns the objects of all namespaces. It makes the list on the first call, because most
 	// states are replaced before anybody lists them.
@@ -82,8 +82,9 @@ func newState(o *ObjectCache) *State {
 // Namespaced reports whether the kind is namespaced.
 func (s *State) Namespaced() bool { return s.namespaced }
 
-// SameObjects reports whether both states have the same objects, apart from indexes. It may return
-// false for states of different caches, or after Replace, whose objects are equal.
+// SameObjects reports whether both states have the same objects, whatever indexes they have. It
+// compares numbers instead of objects, and returns false for states of different caches, and for
+// states before and after Replace, also if their objects are equal.
 func (s *State) SameObjects(other *State) bool { return s.contents == other.contents }
 
 // HasIndex reports whether the state has the index with a text.

@@ -59,8 +59,8 @@ func DropDescriptions(s *spec.Schema) {
 	}
 }
 
-// KindsOf returns the kinds whose objects a model with the extensions describes. Malformed entries
-// are skipped, as type converters do.
+// KindsOf returns the kinds of the objects that an OpenAPI model with these extensions describes.
+// It reads x-kubernetes-group-version-kind, and skips malformed entries, as type converters do.
 func KindsOf(extensions spec.Extensions) []schema.GroupVersionKind {
 	listed, _ := extensions["x-kubernetes-group-version-kind"].([]any)
 	var kinds []schema.GroupVersionKind

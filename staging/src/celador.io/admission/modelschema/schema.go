@@ -1,8 +1,9 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package modelschema resolves OpenAPI models to schemas in which the names of the models are kept,
-// so that the values of a model can be found in objects.
+// Package modelschema resolves OpenAPI models, such as io.k8s.api.core.v1.Pod, to schemas that keep
+// the name of each model in them. By these names, scopes of validations find the values of a type
+// in objects, such as all containers.
 package modelschema
 
 import (
@@ -27,8 +28,8 @@ type Models func(name string) (*spec.Schema, bool)
 
 // Resolve returns the schema of a model. References in it are replaced by the models to which they
 // refer, except that a model inside itself becomes an object without fields, as in
-// k8s.io/apiserver/pkg/cel/openapi/resolver. NameOf returns the names of the models. Resolve does
-// not change the models, and the schema shares memory with them.
+// k8s.io/apiserver/pkg/cel/openapi/resolver. NameOf tells which model a part of the schema was.
+// Resolve does not change the models, and the schema shares memory with them.
 func Resolve(models Models, name string) (*spec.Schema, error) {
 	r := &refResolver{models: models}
 	resolved, err := r.model(name)
@@ -73,8 +74,9 @@ func (r *refResolver) model(name string) (spec.Schema, error) {
 	return resolved, nil
 }
 
-// inside returns the schema without references, and whether it has had any. The result shares what
-// has none with the schema, because most of a document has none.
+// inside returns s with its references replaced, and whether it had any. The result shares the
+// parts without references with s. Most parts of a document have none, and copies of them would
+// take memory.
 func (r *refResolver) inside(s *spec.Schema) (resolved spec.Schema, changed bool, err error) {
 	if name := refOf(s); name != "" {
 		resolved, err = r.model(name)
@@ -116,8 +118,8 @@ func (r *refResolver) inside(s *spec.Schema) (resolved spec.Schema, changed bool
 	return resolved, changed, nil
 }
 
-// refOf returns the name of the model to which a schema refers, or "". A reference with a
-// description or a default is wrapped in allOf.
+// refOf returns the name of the model to which a schema refers, or "". It also looks into allOf,
+// which wraps a reference that has a description or a default.
 func refOf(s *spec.Schema) string {
 	if s.Ref.GetURL() != nil {
 		return strings.TrimPrefix(s.Ref.String(), refPrefix)
@@ -143,8 +145,9 @@ func New(resolve func() (*spec.Schema, error)) *Schema {
 	return &Schema{number: lastNumber.Add(1), resolve: resolve}
 }
 
-// Number returns the number of the schema. No other schema of the process has it, so that what was
-// derived from a schema can be kept without the schema.
+// Number returns a number that no other Schema of the process has. Callers keep it with what they
+// have derived from the schema, and can later tell whether that is outdated without keeping the
+// schema in memory.
 func (s *Schema) Number() uint64 { return s.number }
 
 // Resolve returns the schema, with the names of its models. It must not be changed.

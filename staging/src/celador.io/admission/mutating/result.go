@@ -94,8 +94,8 @@ type Failure struct {
 	// Stated is set if the policy gave the reason for the failure: the mutation has a reason, or
 	// its expression refused the request.
 	Stated bool
-	// Refused is set if the expression of a mutation refused the request, which failurePolicy does not
-	// ignore. Otherwise the policy could not be evaluated or applied.
+	// Refused is set if the expression of a mutation refused the request, which failurePolicy does
+	// not ignore. Otherwise the policy could not be evaluated or applied.
 	Refused bool
 	// Ignored is set on failures that the policy's failurePolicy ignores.
 	Ignored bool

@@ -18,11 +18,11 @@ import (
 // maxRounds is the maximum number of additional rounds of settle.
 const maxRounds = 10
 
-// settle reinvokes mutations with reinvocationPolicy IfNeeded until a round of settle changes
-// nothing. It does nothing without the feature InlineExpressions, or if this run of admission has
-// reinvoked no mutation. The rounds are no runs of admission. A policy that
-// still changes the object in the last round of settle fails, because the object would depend on
-// the number of rounds (KEP-3962, "Preventing recursion in mutations").
+// settle repeats mutations with reinvocationPolicy IfNeeded, in up to maxRounds rounds, until a
+// round changes nothing. It does nothing without the feature InlineExpressions, or if the present
+// run of admission has reinvoked no mutation. All rounds belong to this run. A policy that still
+// changes the object in the last round fails, because the object would depend on the number of
+// rounds (KEP-3962, "Preventing recursion in mutations").
 func (r *applier) settle() error {
 	if !r.engine.Features[policyspec.InlineExpressions] || !r.reinvoked {
 		return nil

@@ -76,9 +76,9 @@ func (s *Store[PolicyObject, BindingObject, Body]) Ineffective() (policies, bind
 	return policies, bindings
 }
 
-// UnknownLookups calls observe for each lookup of a policy in effect of which the source does
-// not know the objects or, if it has an index, their keys. lookup is its position in spec.lookups. It
-// waits for nothing.
+// UnknownLookups calls observe for each lookup of a policy in effect whose objects, or the keys of
+// whose index, the source does not know. lookup is the position of the lookup in spec.lookups, and
+// reason the error that requests get. UnknownLookups does not wait for objects.
 func (s *Store[PolicyObject, BindingObject, Body]) UnknownLookups(observe func(policy string, uid types.UID, generation int64, lookup int, reason error)) {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -34,8 +34,9 @@ type Config struct {
 	// Lookups gives access to the objects that policies look up. Without it, expressions that read a
 	// lookup fail.
 	Lookups lookups.Source
-	// Schemas gives access to the schemas of objects. Without it, validations fail whose scope is a
-	// type, or that compare the items of lists with old ones.
+	// Schemas gives access to the schemas of objects. Without it, a validation fails if its scope
+	// is a type, or if it needs the old values of list items: its scope contains [*], and it or its
+	// message reads 'oldSelf'.
 	Schemas Schemas
 	// Authorizer answers expressions that read 'authorizer'. Without it, such expressions fail.
 	Authorizer authorizer.UnconditionalAuthorizer
@@ -43,8 +44,8 @@ type Config struct {
 
 // Schemas finds the schemas of kinds. Implementations are safe for concurrent use.
 type Schemas interface {
-	// Schema returns the schema of a kind, or an error if it is not known. It returns the same schema
-	// until the kind changes.
+	// Schema returns the schema of a kind, or an error if it is not known. It returns the same
+	// pointer until the schema of the kind changes.
 	Schema(kind schema.GroupVersionKind) (*modelschema.Schema, error)
 }
 

@@ -114,7 +114,7 @@ func (p *Anatomy) Has(role Role) bool {
 
 // SameTypes reports whether type checking gives the same result for both policies whatever the
 // schemas are, and both are Enforced or neither is. An update from one to the other then needs no
-// check. FieldPaths do not matter: what is wrong with one is a warning only.
+// check. The policies may differ in fieldPaths: a wrong fieldPath is only a warning.
 func (p *Anatomy) SameTypes(other *Anatomy) bool {
 	same := equality.Semantic.DeepEqual
 	return same(p.TypeChecking, other.TypeChecking) && same(p.ParamKind, other.ParamKind) && same(p.MatchConstraints, other.MatchConstraints) && same(p.Lookups, other.Lookups) &&

@@ -40,11 +40,11 @@ const (
 const Lookups Feature = "AdmissionPolicyLookups"
 
 // RequestTime lets the expressions of policies read request.time, the time at which the server
-// received the request (alpha). Neither KEP plans it.
+// received the request (alpha). KEP-3488 and KEP-3962 do not plan it.
 const RequestTime Feature = "AdmissionPolicyRequestTime"
 
-// Causes lists every denial of a request in the causes of the response, each with the field that
-// spec.validations[].fieldPath names (alpha). No KEP plans it.
+// Causes lists every denial of a request in the causes of the response, each with the field to
+// which spec.validations[].fieldPath or the scope of the validation leads (alpha). No KEP plans it.
 const Causes Feature = "AdmissionPolicyCauses"
 
 // ExpressionScopes lets validations be evaluated for each value of a type, or at a path, as

@@ -75,8 +75,9 @@ func gatedFields(spec any) []gatedField {
 	return fields
 }
 
-// gatedExpressions returns the expressions of a policy that need RequestTime, and nil for a binding.
-// spec is a pointer to one of the types of Spec.
+// gatedExpressions returns the expressions of a policy that read request.time, and therefore need
+// the feature RequestTime. It returns nil for a binding. spec is a pointer to one of the types of
+// Spec.
 func gatedExpressions(spec any) []*Expression {
 	var policy *Anatomy
 	switch spec := spec.(type) {

@@ -11,9 +11,9 @@ import (
 	"celador.io/admission/cel/expression"
 )
 
-// requestTimeReads returns the expressions of a policy that read request.time. It compiles those
-// that may, with the variables and lookups of the policy, as the engines do. Expressions that do
-// not compile read nothing.
+// requestTimeReads returns the expressions of a policy that read request.time. It compiles the
+// expressions that may do so by their text, and all variables, as the engines do, and nothing if no
+// expression may. Expressions that do not compile are left out.
 func requestTimeReads(policy *Anatomy) []*Expression {
 	// An index reads no request.
 	mayRead := func(e Expression) bool { return e.Role != Index && expression.MayReadRequestTime(e.Source) }

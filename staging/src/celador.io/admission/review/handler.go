@@ -26,8 +26,11 @@ const MaxBytes = 8 << 20
 // Handler returns a handler of the requests with which API servers call a webhook. It answers each
 // AdmissionReview with the response that decide returns. It answers with an API status instead if
 // it cannot: 400 or 413 for a body that FromReview does not accept, and 504 if decide returns nil.
-// API servers show the message of the status, and apply the failurePolicy of the webhook. The context
-// of decide has the time at which the handler was called, unless that of the call has one.
+// API servers show the message of the status, and apply the failurePolicy of the webhook.
+//
+// The context that decide gets has the time at which the request was received, which expressions
+// read as request.time. It is the time of the call of the handler, unless the context of the HTTP
+// request has one already.
 func Handler(decide func(context.Context, *Request) *admissionv1.AdmissionResponse) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()

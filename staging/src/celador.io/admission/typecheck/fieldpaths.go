@@ -15,11 +15,11 @@ import (
 	"celador.io/admission/spelling"
 )
 
-// checkFieldPaths adds findings for each fieldPath that leads to a field of no type of the policy's
-// objects. It adds none if objects may have other types than those that were checked.
+// checkFieldPaths adds findings for each fieldPath whose field no type of the policy's objects has.
+// It adds none if objects may have other types than those that were checked.
 //
-// The findings do not keep an Enforced policy from deciding, as a fieldPath has no part in the
-// decision: they are Guarded, since nothing is evaluated, and Unknown.
+// The findings do not keep an Enforced policy from deciding, because a fieldPath has no part in the
+// decision. For this purpose they are Guarded, although no has() guards anything, and Unknown.
 func checkFieldPaths(policy *policyspec.Anatomy, checked []checkedType, coversAll bool, result *Result) {
 	if !coversAll {
 		return

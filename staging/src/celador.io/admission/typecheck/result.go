@@ -36,8 +36,8 @@ type Finding struct {
 	// Field is the field path of the expression, such as "spec.validations[0].expression".
 	Field string
 	// Type is the type of 'object' and 'oldObject', or of 'item' in the index of a lookup. It is
-	// empty if the errors are those of every type: no type was checked, or no type has values in a
-	// scope.
+	// empty if the errors are not about one type: no type was checked, or a validation with a scope
+	// is evaluated for objects of no type.
 	Type schema.GroupVersionKind
 	// Params is the type of 'params' if the errors are about it: they go away when 'params' has
 	// dynamic type. Otherwise it is empty.
@@ -51,7 +51,7 @@ type Finding struct {
 	// guards it with a field that Type lacks.
 	Guarded bool
 	// Unknown is set if Guarded depends on a field that no type of the policy has: a field of
-	// another version of the type, or a typo. It is set for a fieldPath.
+	// another version of the type, or a typo. It is always set for a fieldPath.
 	Unknown bool
 }
 

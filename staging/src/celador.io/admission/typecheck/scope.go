@@ -33,8 +33,9 @@ type scope struct {
 	root resolvedType
 }
 
-// declared is what an environment declares. values are the scope of 'self', or the zero value
-// without one.
+// declared is the key of an environment in scope.envs: the variables that the environment declares,
+// and the values of the scope on which the type of 'self' depends. values is the zero value if
+// 'self' is not declared.
 type declared struct {
 	expression.Declarations
 	values v1.ScopedValues

@@ -35,8 +35,9 @@ func (t *typeTable) selfOf(object resolvedType, values v1.ScopedValues) *cel.Typ
 	return t.typeOf("self/"+values.Type+values.Path, found, false)
 }
 
-// valuesIn returns the schema of the values in a scope. It is one of any values if the schema of the
-// object is not known. If objects have no such values, valuesIn returns nil and the reason.
+// valuesIn returns the schema of the values in a scope, or nil and the reason if objects of the
+// type have no such values. If the schema of the objects is not known, it returns a schema of any
+// value.
 func (d *resolvedType) valuesIn(values *v1.ScopedValues) (*spec.Schema, string) {
 	if d.schema == nil || d.kind == wildcardKind {
 		return &spec.Schema{}, ""
@@ -68,8 +69,9 @@ func (d *resolvedType) valuesIn(values *v1.ScopedValues) (*spec.Schema, string) 
 	return s, ""
 }
 
-// listWithoutKeys returns the path of the first list on the way to the values in a scope whose items
-// have no old values, or an empty string.
+// listWithoutKeys returns the path of the first list without list map keys on the way to the values
+// in a scope, or an empty string. Items of such a list have no old values, because no key tells
+// which old items are the same.
 func (d *resolvedType) listWithoutKeys(values *v1.ScopedValues) string {
 	path, err := rulepath.ParseScope(values.Path)
 	if err != nil || values.Path == "" || d.schema == nil || d.kind == wildcardKind {
@@ -102,8 +104,8 @@ func isOpen(s *spec.Schema) bool {
 	return preserves || isObject && len(s.Properties) == 0 && s.Items == nil && additionalOf(s) == nil
 }
 
-// modelsIn returns the models in a schema, by name. A model inside itself, whose fields the schema
-// does not have again, comes after the model around it.
+// modelsIn returns the models in a schema, by name. A model that contains itself occurs twice in a
+// schema: with its fields, and again inside, without them. modelsIn returns it with its fields.
 func modelsIn(s *spec.Schema) map[string]*spec.Schema {
 	models := map[string]*spec.Schema{}
 	var add func(*spec.Schema)
@@ -124,9 +126,9 @@ func modelsIn(s *spec.Schema) map[string]*spec.Schema {
 	return models
 }
 
-// checkScopes adds a finding for each scope in which no type has values, or none has the old values
-// without which the expression is not evaluated. The findings have no type. checked are all types of
-// the policy.
+// checkScopes adds a finding for each validation with a scope that is never evaluated: objects of
+// no type have values in the scope, or the expression reads 'oldSelf' and no such value can have an
+// old one. The findings have no type. checked are all types of the policy.
 func checkScopes(policy *policyspec.Anatomy, checked []checkedType, result *Result) {
 	for i := range policy.Expressions {
 		e := &policy.Expressions[i]

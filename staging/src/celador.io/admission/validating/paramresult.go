@@ -44,8 +44,8 @@ type paramResult struct {
 	// ignored counts the failures of match conditions and audit annotations that failurePolicy
 	// ignores.
 	ignored int
-	// located holds the value of Decision.Field of each violation, by the position of the validation.
-	// It is nil unless a validation has a scope.
+	// located holds the locations for which validations with a scope are violated, by the positions
+	// of the validations. Messages and Decision.Field name them. It is nil if there are none.
 	located map[int]*locations.Location
 }
 
@@ -213,7 +213,8 @@ func (p compiledPolicy) failMessages(found *paramResult, err error) {
 
 // message returns the message of a validation that is not satisfied: the value of messageExpression
 // if it is usable, otherwise the validation's message, otherwise a message that quotes the
-// expression and names the value at which it is false, if there is a scope. err is the error of messageExpression.
+// expression. If there is a scope, that message also names the value for which the expression is
+// false. err is the error of messageExpression.
 func (v *validation) message(ctx context.Context, at *locations.Location, computed ref.Val, err error) string {
 	logger := klog.FromContext(ctx).V(2)
 	switch text, isText := stringValue(computed); {

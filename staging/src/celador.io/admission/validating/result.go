@@ -82,8 +82,8 @@ type Decision struct {
 	// Reason is the validation's reason, for Denied.
 	Reason metav1.StatusReason
 	// Field is the path of the field that the validation is about, such as spec.replicas: its
-	// fieldPath or, with a scope, the path of the first value for which it is not satisfied or could
-	// not be evaluated, cut off after 1024 bytes. It is empty if the policy names none.
+	// fieldPath or, with a scope, the path of the first value for which it is not satisfied or
+	// could not be evaluated, cut off after 1024 bytes. It is empty if the policy names none.
 	Field string
 	// Elapsed is the latency that Kubernetes' metrics report for the decision: the time from the
 	// policy's previous decision in Violations, or from its first validation, to this one.
@@ -214,8 +214,8 @@ func (d *Decision) text() string {
 
 const (
 	// maxCauses limits the denials among the causes of a response, and maxCausesText the bytes of
-	// their messages and fields. Responses and audit events have the causes, and a policy with long
-	// messages may deny a request thousands of times, once for each param and validation.
+	// their messages and fields. Responses and audit events contain the causes, and a policy with
+	// long messages may deny a request thousands of times, once for each param and validation.
 	maxCauses     = 50
 	maxCausesText = 64 << 10
 )

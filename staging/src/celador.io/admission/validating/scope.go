@@ -35,8 +35,9 @@ type scope struct {
 	finders sync.Map
 }
 
-// keptFinder is a finder of values in objects, and the number of the schema from which it was made.
-// It does not refer to the schema, which may be large and out of date.
+// keptFinder is the finder of values that a scope keeps for objects of a kind, with the number of
+// the schema from which it was made. A schema with another number makes it outdated. It keeps only
+// the number, because the schema may be large.
 type keptFinder struct {
 	schema uint64
 	*locations.Finder
@@ -53,8 +54,10 @@ func newScope(declared *v1.ScopedValues, schemas policy.Schemas) *scope {
 
 var errNoSchemas = errors.New("schemas are not available here")
 
-// finder returns the finder for objects of a kind. A path needs the schema only to find old items of
-// lists.
+// finder returns the finder of the values in the scope, for objects of a kind. readsOld tells
+// whether the old values are needed. A scope with a type needs the schema of the kind, and so does
+// a path through a list or map whose old values are needed. It is an error if that schema is not
+// known, or if the path is invalid.
 func (s *scope) finder(kind schema.GroupVersionKind, readsOld bool) (*locations.Finder, error) {
 	if s.err != nil {
 		return nil, fmt.Errorf("scope: invalid path: %w", s.err)
@@ -92,8 +95,9 @@ func (s *scope) newFinder(resolved *spec.Schema) *locations.Finder {
 var errViolated = errors.New("violated")
 
 // evaluateScoped evaluates the validation for each value in its scope until one does not satisfy it
-// or fails. It returns the result of the last evaluation and that value, which is nil if the result
-// is true or concerns no single value. series is the current series of memory.
+// or fails. It returns the result of the last evaluation, and the location of the value that ended
+// the evaluations. The location is nil if all values satisfy the validation, or if an error
+// concerns no single value. series is the current series of memory.
 func (v *validation) evaluateScoped(memory *activation.Memory, series *expression.Series, in *activation.Input) (ref.Val, *locations.Location, error) {
 	if v.Err != nil {
 		_, err := v.Evaluate(series)
@@ -150,8 +154,9 @@ func (v *validation) evaluateScoped(memory *activation.Memory, series *expressio
 	}
 }
 
-// locate is Memory.Locate for the evaluation of an expression. It charges series for the text of
-// 'path' if the expression reads it.
+// locate sets the value for which e is evaluated next (Memory.Locate): at, or none if at is nil. If
+// e reads 'path', locate charges series for the text of the path, and returns an error if that
+// exceeds the budget.
 func locate(memory *activation.Memory, series *expression.Series, at *locations.Location, e *expression.Compiled) error {
 	memory.Locate(at)
 	if at == nil || e.Err != nil || !e.Program.ReadsPath() {

@@ -63,9 +63,9 @@ func (e *UnreadError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *UnreadError) Unwrap() error { return e.Err }
 
-// Audit evaluates the policies over objects, several at a time, and holds only a few of them in
-// memory. The policies read the start of the audit as request.time. An *UnreadError among the
-// objects becomes part of the report. Audit returns the first other error among them, or that of
+// Audit evaluates the policies over objects, several objects at a time, and holds only a few of
+// them in memory. Expressions read the time of the call as request.time. An *UnreadError of the
+// source becomes part of the report. Audit returns the first other error of the source, or that of
 // the context. progress is called with the number of objects that were read so far; calls do not
 // overlap.
 func (a *Auditor) Audit(ctx context.Context, objects iter.Seq2[Object, error], progress func(read int)) (*Report, error) {

@@ -14,23 +14,25 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// OwnFields returns an error for each field of a policy or binding, in either group, that
-// Kubernetes does not have, or whose expression it does not compile. The detail names the feature
-// gate. OwnFields fails if the object cannot be decoded.
+// OwnFields returns an error for each field of a policy or binding that Kubernetes does not have,
+// and for each expression that Kubernetes does not compile. The object may be of the API group of
+// Kubernetes or of the polyfill. The detail names the feature gate. OwnFields fails if the object
+// cannot be decoded.
 func OwnFields(object *unstructured.Unstructured) (field.ErrorList, error) {
 	own, err := gatedFields(object, nil)
 	return append(own.fields, own.expressions...), err
 }
 
-// DisabledFields returns an error for each field of a policy or binding, in either group, that the
-// server drops because its feature gate is not enabled. DisabledFields fails if the object cannot be
-// decoded.
+// DisabledFields returns an error for each field of a policy or binding that the server drops
+// because its feature gate is not enabled. The object may be of the API group of Kubernetes or of
+// the polyfill. DisabledFields fails if the object cannot be decoded.
 func (b *Base) DisabledFields(object *unstructured.Unstructured) (field.ErrorList, error) {
 	disabled, err := gatedFields(object, b.backend.Features())
 	return disabled.fields, err
 }
 
-// FeatureGates returns the feature gates that the policies and bindings among the objects need, as EnableFeatures takes them. Objects that cannot be decoded need none.
+// FeatureGates returns the feature gates that the policies and bindings among the objects need, as
+// EnableFeatures takes them. Objects that cannot be decoded need none.
 func FeatureGates(objects ...*unstructured.Unstructured) map[string]bool {
 	gates := map[string]bool{}
 	for _, object := range objects {
@@ -42,8 +44,9 @@ func FeatureGates(objects ...*unstructured.Unstructured) map[string]bool {
 	return gates
 }
 
-// RequestTimeReads returns the paths of the expressions of a policy, in either group, that read
-// request.time. It returns none for other objects, and for those that cannot be decoded.
+// RequestTimeReads returns the paths of the expressions of a policy that read request.time. The
+// policy may be of the API group of Kubernetes or of the polyfill. RequestTimeReads returns none
+// for other objects, and for policies that cannot be decoded.
 func RequestTimeReads(object *unstructured.Unstructured) []string {
 	var paths []string
 	own, _ := gatedFields(object, nil)
@@ -53,8 +56,8 @@ func RequestTimeReads(object *unstructured.Unstructured) []string {
 	return paths
 }
 
-// gated holds errors for the fields and expressions of an object that need a feature, and the
-// features that it uses.
+// gated holds errors for the fields and the expressions of an object whose features are not
+// enabled, and in inUse all features that the object uses.
 type gated struct {
 	fields, expressions field.ErrorList
 	inUse               policyspec.Features

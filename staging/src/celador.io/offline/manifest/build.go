@@ -100,10 +100,11 @@ func (s source) below(key, node *nodes.Node, field string) source {
 	return source{s.document, node, at}
 }
 
-// adopt records the places to which errors about node and the values in it point: the place of from
-// for node, and for a value in node the place of the value at the same path in from. A value whose
-// path origins has, and the values in it, get places of that origin instead. path is the path of
-// node in the new document. key is the node of its key, or node itself if it has none.
+// adopt records the places to which errors about node, a part of a new document, point: the place
+// of from, which node was made of. Values inside node get the places of the values at the same
+// paths in from. A value whose path origins has, and the values in it, get places of that origin
+// instead. path is the path of node in the new document. key is the node of its key, or node itself
+// if it has none.
 func (d *Document) adopt(key, node *nodes.Node, path string, from source, origins map[string]Origin) {
 	if own, found := origins[path]; found {
 		from = newSource(own)

@@ -10,8 +10,8 @@ import (
 	"celador.io/offline/manifest"
 )
 
-// lacksTime returns an error if a case has no request.time, and a policy that matches its request
-// reads it. The case would then show something else at another time.
+// lacksTime returns an error if a case does not set the time of its request, and a policy that
+// matches the request reads request.time. The case would otherwise depend on the time when it runs.
 func lacksTime(document *manifest.Document, c *testCase, objects []object, response *cluster.Response) error {
 	if c.spec.Request.Time != nil {
 		return nil

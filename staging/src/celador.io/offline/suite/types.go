@@ -123,8 +123,8 @@ type Request struct {
 	// group system:masters. Its groups are used as they are: list system:authenticated, which a
 	// server would add, if a policy reads it.
 	UserInfo *authenticationv1.UserInfo `json:"userInfo,omitempty"`
-	// Time is when the server receives the request, such as 2026-11-28T21:30:00Z. A case needs it if
-	// a policy that matches the request reads request.time.
+	// Time is when the server receives the request, such as 2026-11-28T21:30:00Z. A case needs it
+	// if a policy that matches the request reads request.time.
 	Time *metav1.Time `json:"time,omitempty"`
 	// DryRun marks a request that stores nothing.
 	DryRun bool `json:"dryRun,omitempty"`

@@ -285,8 +285,9 @@ func PatchDeclarations() environment.VersionedOptions {
 	}
 }
 
-// RequestDeclarations declares Request and NamespaceObject, which have the same types in every
-// environment. It declares RequestTime whether or not requests have it.
+// RequestDeclarations declares 'request' and 'namespaceObject', which have the same types in every
+// environment. 'request' always has the field time, also while the feature of request.time is off:
+// expressions that read it compile then, and fail when they are evaluated.
 func RequestDeclarations() environment.VersionedOptions {
 	request, namespace := plugincel.BuildRequestType(), plugincel.BuildNamespaceType()
 	request.Fields[RequestTime] = apiservercel.NewDeclField(RequestTime, apiservercel.TimestampType, true, nil, nil)

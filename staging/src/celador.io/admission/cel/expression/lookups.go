@@ -42,8 +42,9 @@ type Lookup interface {
 	Get(namespace, name string, qualified bool) (ref.Val, error)
 	// List returns the objects whose labels match the selector, an empty one for all.
 	List(selector string) (traits.Lister, error)
-	// ListCost returns what List costs, also if it returns an error: one for each test of an object
-	// against a value of the selector, and what it costs to parse the selector.
+	// ListCost returns the cost of a call of List in CEL cost units, also if List returns an error:
+	// the cost of parsing the selector, and one for each object and each value that the selector
+	// compares the object with. Without a selector, it is one for each object.
 	ListCost(selector string) int
 	// Indexed returns the objects that the index of the lookup has under a key.
 	Indexed(key string) (traits.Lister, error)
@@ -51,8 +52,9 @@ type Lookup interface {
 	IndexedLen(key string) int
 }
 
-// LookupCosts are the costs of the calls of list() and indexed() in one evaluation. The lookups of a
-// policy share them. Not safe for concurrent use.
+// LookupCosts counts what the calls of list() and indexed() cost in one evaluation, so that the
+// error of an exceeded cost limit can name these functions. The lookups of a policy share one
+// LookupCosts. Not safe for concurrent use.
 type LookupCosts struct{ list, indexed int }
 
 // A lookupActivation is an activation of policies that may have lookups.
@@ -94,8 +96,9 @@ func (l lookupValue) ConvertToType(to ref.Type) ref.Val {
 }
 
 const (
-	// callCost is the cost of each call in CEL cost units. Each object that a call returns costs one
-	// more. list() costs Lookup.ListCost more instead.
+	// callCost is what each call of get(), list() or indexed() costs, in CEL cost units. get()
+	// costs one more, indexed() one more for each object that it returns, and list()
+	// Lookup.ListCost more.
 	callCost = 10
 	// maxIndexCost is the highest cost of an index for one object. It is lower than that of other
 	// expressions, because a new index is evaluated for all objects of a kind.
@@ -129,13 +132,14 @@ func (s *Series) lookupCosts() *LookupCosts {
 	return nil
 }
 
-// blamed is the part of the cost limit of an expression from which on an error names the calls that
-// have cost so much.
+// blamed is the cost from which on calls of list() or indexed() count as a reason for an exceeded
+// cost limit of an expression: the error then names the function.
 const blamed = celconfig.PerCallLimit / 10
 
-// explain returns the error of an evaluation with these costs in which each call was made the given
-// number of times. If the expression has exceeded its cost limit, it names the functions that have
-// a large part in that, and what to do instead.
+// explain returns err, the error of an evaluation whose calls have the costs c. If the evaluation
+// has exceeded the cost limit of an expression, explain adds the functions whose calls cost a large
+// part of the limit, and what to do instead. repeated is the number of times that c counts each
+// call: 2 if cel-go has repeated the evaluation of closures, and otherwise 1.
 func (c LookupCosts) explain(err error, repeated int) error {
 	var cancelled interpreter.EvalCancelledError
 	if !errors.As(err, &cancelled) || cancelled.Cause != interpreter.CostLimitExceeded {
@@ -237,8 +241,9 @@ func find(l, argument ref.Val, function func(Lookup, string) (traits.Lister, err
 	return found
 }
 
-// A tooManyError is the error of a call that was not made because its cost exceeds the limit of an
-// expression. The call is charged nevertheless, which ends the evaluation.
+// A tooManyError is the error of a call of list() or indexed() that was not made, because it alone
+// costs more than the limit of an expression. The call is charged nevertheless, which ends the
+// evaluation.
 type tooManyError int
 
 // Error implements error.

@@ -83,8 +83,8 @@ func selection(e ast.Expr) (operand ast.Expr, name string, ok bool) {
 	return nil, "", false
 }
 
-// explain returns the error of an evaluation, or a nullParamsError if the evaluation failed because
-// 'params' is null.
+// explain returns err, the error of an evaluation. If the evaluation failed because 'params' is
+// null, it returns a nullParamsError instead, which says so.
 func (p *Program) explain(s *Series, err error) error {
 	var failed *types.Err
 	if len(p.paramFields) == 0 || !errors.As(err, &failed) {

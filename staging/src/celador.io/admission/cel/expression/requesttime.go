@@ -19,9 +19,9 @@ const RequestTime = "time"
 
 var requestType = plugincel.BuildRequestType().TypeName()
 
-// MayReadRequestTime reports whether the program of an expression can read request.time, by its
-// text alone. No variable of a policy keeps the type of 'request', so each expression that reads
-// request.time contains both names.
+// MayReadRequestTime reports whether an expression can read request.time, by its text alone, so
+// that most expressions need not be compiled to find out. A variable of a policy never has the type
+// of 'request', so each expression that reads request.time contains both names.
 func MayReadRequestTime(source string) bool {
 	return strings.Contains(source, Request) && strings.Contains(source, RequestTime)
 }

@@ -149,9 +149,10 @@ func identical(a, b ref.Val) bool {
 // lastNumber is the number of the program that was compiled last.
 var lastNumber atomic.Uint32
 
-// perRequest reports whether an expression has the same value for all policies that have equal
-// variables: it does not read variables whose values depend on the policy, on the role of the
-// expression, or on the value in the object for which it is evaluated.
+// perRequest reports whether policies can share the value of an expression in a request: policies
+// with equal variables get equal values. Such an expression reads no variable whose value depends
+// on the policy, on the role of the expression, or on the value to which the scope of a validation
+// leads.
 func perRequest(checked *ast.AST) bool {
 	for _, reference := range checked.ReferenceMap() {
 		switch reference.Name {

@@ -32,8 +32,8 @@ type Declarations struct {
 	Patches bool
 	// Lookups declares 'lookups' with the lookups of Composition.DeclareLookups.
 	Lookups bool
-	// Self declares 'self', 'oldSelf' and 'path', for expressions with a scope. Patches is not set
-	// with it.
+	// Self declares 'self', 'oldSelf' and 'path', for the expression and the message of a
+	// validation with a scope. Patches, which is for mutations, is not set with it.
 	Self bool
 	// Item declares 'item', and no other variable. No other field is set with it.
 	Item bool

@@ -39,7 +39,8 @@ func LiteralEntries(entries ref.Val) (map[ref.Val]ref.Val, bool) {
 }
 
 // IsGoData reports whether a list or map is backed by Go data instead of CEL values. Go data is a
-// tree: it contains no part twice.
+// tree: unlike CEL values, it contains no part twice, so that its size in memory bounds the time to
+// walk it.
 func IsGoData(v ref.Val) bool {
 	switch reflect.TypeOf(v) {
 	case literalList:

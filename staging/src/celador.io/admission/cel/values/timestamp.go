@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A Timestamp is the Go type of values that expressions read as CEL timestamps. They read other
-// times, such as metav1.Time, as strings.
+// A Timestamp is the Go type of times that expressions read as CEL timestamps, such as
+// request.time. Expressions read other Go types of times, such as metav1.Time, as strings.
 type Timestamp struct {
 	// Time is in UTC, because CEL's functions without a time zone take the zone of the value.
 	Time metav1.MicroTime

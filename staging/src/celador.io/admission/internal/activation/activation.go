@@ -23,8 +23,8 @@ type Subject struct {
 	Params *ParamValue
 	// Lookups is nil if 'lookups' is not declared.
 	Lookups *Lookups
-	// Location is the value for which an expression with a scope is evaluated. It is nil if 'self' is
-	// not declared.
+	// Location is the value for which an expression with a scope is evaluated, the value of 'self'.
+	// It is nil if 'self' is not declared.
 	Location *locations.Location
 }
 
@@ -77,8 +77,8 @@ func (a *activation) LookupCosts() *expression.LookupCosts {
 	return &a.Lookups.costs
 }
 
-// located returns the variables of an expression with a scope. 'oldSelf' is null for a value without
-// an old one.
+// located returns the value of 'self', 'oldSelf' or 'path', and false if the expression has no
+// scope. 'oldSelf' is null if the old object does not have the value.
 func (a *activation) located(name string) (any, bool) {
 	switch {
 	case a.Location == nil:

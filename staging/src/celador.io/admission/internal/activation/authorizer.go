@@ -8,8 +8,8 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
-// AuthorizerValue is the value of 'authorizer' for one request. It caches decisions. It creates the
-// value when an expression first reads it. Not safe for concurrent use.
+// AuthorizerValue makes the value of 'authorizer' for one request when an expression first reads
+// it. It caches the decisions of the authorizer. Not safe for concurrent use.
 type AuthorizerValue struct {
 	authorizer authorizer.UnconditionalAuthorizer
 	caching    authorizer.UnconditionalAuthorizer

@@ -25,8 +25,8 @@ const (
 	maxKeys, maxKeyBytes, maxBytes = 1000, 1024, 64 << 10
 )
 
-// NewLookupIndexer returns the index of a lookup. It compiles the expression when it first computes
-// keys.
+// NewLookupIndexer returns the index of a lookup, whose expression is source. The index compiles
+// source when it first computes the keys of an object.
 func NewLookupIndexer(compiler *expression.Compiler, source string) *LookupIndexer {
 	return &LookupIndexer{source, sync.OnceValue(func() *expression.Compiled {
 		program, err := compiler.Compile(source, expression.Declarations{Item: true}, environment.StoredExpressions, policyspec.Index.Returns()...)

@@ -151,10 +151,11 @@ func (l *lookup) latest() bool {
 	return consistency != nil && *consistency == v1.LatestLookupConsistency
 }
 
-// read returns the present state, which the lookups of the request read from now on. If an equal
-// read has failed in the request, read returns the same error. known is the state that the lookups
-// have read so far, or nil. read fails if the present state has other objects than known, because
-// the policies would then see different objects in one request.
+// read returns the present state of the objects, and keeps it, so that all lookups of the request
+// with the same kind and consistency read it from now on. If the same read has failed before in the
+// request, it returns that error, so that the request waits only once. known is the state that
+// these lookups have read so far, or nil. read fails if the objects have changed since known,
+// because the policies would then see different objects in one request.
 func (l *lookup) read(known *lookups.State) (*lookups.State, error) {
 	if len(l.Handles) == 0 {
 		return nil, l.failed(errors.New("this host reads no other objects"))
@@ -241,8 +242,8 @@ func (l *lookup) List(selector string) (traits.Lister, error) {
 // checkFrequency is the number of objects after which List looks whether the request has ended.
 const checkFrequency = 1000
 
-// parse returns the parsed selector. An error does not repeat a long selector, which may come from
-// the request.
+// parse returns the parsed selector, or the one that it has kept if the last selector was the same.
+// An error does not repeat a long selector, which may come from the request.
 func (l *lookup) parse(selector string) *selection {
 	if s := &l.selected; s.text != selector {
 		*s = selection{text: selector}

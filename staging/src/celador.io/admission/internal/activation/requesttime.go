@@ -14,8 +14,8 @@ import (
 	"celador.io/admission/cel/values"
 )
 
-// ReceivedTime is the value of 'request.time' for all policies of one request. The zero value
-// provides none, so that expressions that read it fail. Not safe for concurrent use.
+// ReceivedTime is the value of 'request.time' for all policies of one request. With the zero value,
+// expressions that read 'request.time' fail. Not safe for concurrent use.
 type ReceivedTime struct {
 	ctx      context.Context
 	received metav1.MicroTime

@@ -1,8 +1,8 @@
 // Copyright 2026 The Celador Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package locations finds the values in an object to which the scope of a validation leads: those of
-// a type, or those at a path.
+// Package locations finds the values in an object to which the scope of a validation leads: the
+// values of a type, or the values at a path.
 package locations
 
 import (
@@ -29,8 +29,9 @@ type Location struct {
 	text ref.Val
 }
 
-// Path returns the path of the value, a string in the form of the paths of scopes, with the indices
-// and keys of its list items and map entries. Its length is that of the keys, which clients choose.
+// Path returns the path of the value in the syntax of scopes, such as spec.rules[0].host, with an
+// index or key in place of each [*]. It may be very long, because clients choose the keys of map
+// entries.
 func (l *Location) Path() types.String {
 	if l.text == nil {
 		l.text = types.String(l.path.String())
@@ -81,8 +82,9 @@ type field struct {
 	node *node
 }
 
-// AtPath returns a finder of the values at a path. schema may be nil, or lack a part of the path:
-// items of lists that it does not describe have no old values.
+// AtPath returns a finder of the values at a path. schema is needed only for old values: it has the
+// keys by which the items of a list are found in the old list. It may be nil, or lack a part of the
+// path. Items of lists that it does not describe have no old values.
 func AtPath(path rulepath.Path, schema *spec.Schema) *Finder {
 	root := &node{}
 	at := root
@@ -99,8 +101,8 @@ func AtPath(path rulepath.Path, schema *spec.Schema) *Finder {
 	return &Finder{root: root, strict: true}
 }
 
-// Below returns the schema to which a segment of a path leads, or nil if the schema, which may be
-// nil, has none.
+// Below returns the schema of the values to which a segment of a path leads from a value with the
+// given schema. It returns nil if the schema does not describe them. schema may be nil.
 func Below(schema *spec.Schema, segment rulepath.Segment) *spec.Schema {
 	if schema == nil {
 		return nil
@@ -130,8 +132,9 @@ func ListKeys(schema *spec.Schema) []string {
 	return keys
 }
 
-// OfType returns a finder of the values of a model, wherever the schema of a kind has them. The
-// schema must be one of modelschema.
+// OfType returns a finder of the values of the OpenAPI model with the given name, wherever objects
+// of a kind have them. schema is the schema of the kind. It must come from package modelschema,
+// which keeps the names of models.
 func OfType(name string, schema *spec.Schema) *Finder {
 	b := &builder{name: name, models: map[string]*node{}}
 	root := b.build(schema)
@@ -169,8 +172,8 @@ func (b *builder) build(s *spec.Schema) *node {
 	return n
 }
 
-// pruned removes the nodes from which no value in the scope can be reached. It returns nil if the
-// root is one of them.
+// pruned removes the nodes below which no object has values in the scope, so that Find does not
+// visit them. It returns nil if the root is one of them.
 func (b *builder) pruned(root *node) *node {
 	leads := map[*node]bool{}
 	for changed := true; changed; { // a model that contains itself takes a second round

@@ -17,12 +17,13 @@ import (
 )
 
 // Find calls visit for each value in the scope: list items in their order, map entries and fields
-// sorted by name. Null is no value. old is the old object, or nil if the old values are not needed
-// or there is none. The location is valid until visit returns.
+// sorted by name. It skips null. old is the old object, or nil if the old values are not needed or
+// there is none. The location is valid until visit returns.
 //
 // Find calls charge with a number of steps before it takes them: one for each field that it reads,
-// and one for each item or entry, of the old list, too. It returns the first error of charge and
-// visit, and an error if a path leads through a value of another form.
+// and one for each list item and map entry, items of the old list included. It returns the first
+// error of charge or visit, and an error if a value on a path has another type than the path says,
+// such as a string where the path names a field.
 func (f *Finder) Find(object, old ref.Val, charge func(steps int) error, visit func(*Location) error) error {
 	if f.root == nil {
 		return nil
@@ -191,9 +192,9 @@ func (o oldItems) add(key string, item ref.Val) {
 	o[key] = same
 }
 
-// take returns the n-th old item with a key at the n-th call, so that an update that leaves a list as
-// it is compares no different items. It returns the first if there are fewer, and nil if there is
-// none.
+// take returns the old item with a key. If several old items have the key, the n-th call returns
+// the n-th of them, so that an update that leaves a list as it is compares each item with itself.
+// Once there are no more, take returns the first again. It returns nil if no old item has the key.
 func (o oldItems) take(key string) ref.Val {
 	same, known := o[key]
 	if !known {
@@ -209,7 +210,7 @@ func (o oldItems) take(key string) ref.Val {
 }
 
 // oldItems returns the items of an old list of type map by their keys. It returns nil for other
-// lists, of which no item can be told to be the same.
+// lists, because no key tells which of their items are the same.
 func (w *walk) oldItems(n *node, old ref.Val) (oldItems, error) {
 	list, ok := old.(traits.Lister)
 	if !ok || len(n.keys) == 0 {
@@ -230,7 +231,7 @@ func (w *walk) oldItems(n *node, old ref.Val) (oldItems, error) {
 }
 
 // keyOf returns a text that is the same for items with the same values of keys, and "" for an item
-// that is no object. A key that is not set equals one that is not set.
+// that is no object. Two items that both lack a key count as equal in it.
 func keyOf(item ref.Val, keys []string) string {
 	object, ok := item.(traits.Mapper)
 	if !ok {

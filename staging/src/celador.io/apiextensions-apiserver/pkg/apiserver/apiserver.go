@@ -40,8 +40,8 @@ func New(config upstream.CompletedConfig, delegate genericapiserver.DelegationTa
 	return server, err
 }
 
-// NewWithStorageOpener returns the server that New returns, and a StorageOpener, with which other
-// code in the process reads custom resources from the storages of the server.
+// NewWithStorageOpener is New. It also returns a StorageOpener, with which code in the same process
+// reads custom resources without requests.
 func NewWithStorageOpener(config upstream.CompletedConfig, delegate genericapiserver.DelegationTarget) (*upstream.CustomResourceDefinitions, *StorageOpener, error) {
 	validation.RegisterMetrics()
 	generic, err := config.GenericConfig.New("apiextensions-apiserver", delegate)

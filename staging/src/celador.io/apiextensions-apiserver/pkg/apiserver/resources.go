@@ -20,8 +20,8 @@ import (
 	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
 )
 
-// watchGrace is how long an outdated ServedResource stays open at least. Watches do not acquire it,
-// so one that has just found it needs time to open its storage.
+// watchGrace is how long an outdated ServedResource stays open at least. Watches do not acquire a
+// ServedResource, so a watch that has just found it needs this time to start.
 const watchGrace = time.Second
 
 var (

@@ -26,7 +26,8 @@ type OpenedStorage struct {
 }
 
 // Open returns the storage of custom resources in a version, or nil if the server does not serve
-// them. The storage may be open already. Open returns an error if it cannot open it.
+// them. It opens the storage unless a request has opened it already, and returns an error if it
+// cannot.
 func (s *StorageOpener) Open(ctx context.Context, resource schema.GroupVersionResource) (*OpenedStorage, error) {
 	info := &request.RequestInfo{Verb: "watch", APIGroup: resource.Group, APIVersion: resource.Version, Resource: resource.Resource}
 	_, found, err := s.handler.find(ctx, info)

@@ -46,18 +46,18 @@ const (
 const AdmissionPolicyLookups = policyspec.Lookups
 
 // AdmissionPolicyRequestTime (alpha, off by default) lets expressions of policies read
-// request.time, as package policyspec describes. While it is off, the API rejects such expressions
-// in policies that have none yet, and they fail in policies that do.
+// request.time, as package policyspec describes. While it is off, the API rejects expressions that
+// read request.time in policies that have none yet. Such expressions in stored policies fail.
 const AdmissionPolicyRequestTime = policyspec.RequestTime
 
 // AdmissionPolicyCauses (alpha, off by default) lists every denial of validating policies in the
 // causes of the response, also for policies without fieldPath. While it is off, fieldPath is
-// dropped from policies that do not have it yet, and has no effect in policies that do.
+// treated like the fields of the gates above.
 const AdmissionPolicyCauses = policyspec.Causes
 
 // AdmissionPolicyExpressionScopes (alpha, off by default) lets validations be evaluated for each
-// value of a type or at a path, as package policyspec describes. While it is off, its fields are
-// dropped from policies that do not have one of them yet, and have no effect in policies that do.
+// value of a type or at a path, as package policyspec describes. While it is off, scope is treated
+// like the fields of the gates above.
 const AdmissionPolicyExpressionScopes = policyspec.ExpressionScopes
 
 // notShipped are the stages of gates that Kubernetes does not have.

@@ -102,7 +102,8 @@ func (s dimensions) count() float64 {
 
 // countIn returns the size of the set within one iteration of the loops around an expression: the
 // highest number of combinations of one element of each dimension in s. context holds the
-// dimensions over which these loops iterate. Within one iteration, each of them has one element.
+// dimensions over which these loops iterate. Within one iteration, each dimension of context has
+// one element.
 func (s dimensions) countIn(context dimensions) float64 {
 	product := 1.0
 	for _, d := range s {

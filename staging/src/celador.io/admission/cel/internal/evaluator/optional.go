@@ -144,8 +144,8 @@ func none() node {
 
 // entry returns the value of an element, entry or field of a literal. It is value itself or, for an
 // optional element such as [?x], the value that the optional holds. entry returns nil and true if
-// the optional holds none and the literal leaves the element out. It returns false if the
-// evaluation must decline.
+// the optional holds none and the literal leaves the element out. It returns false if the closures
+// must leave the evaluation to cel-go.
 func entry(value ref.Val, optional bool) (ref.Val, bool) {
 	if !optional {
 		return value, value != nil

@@ -58,9 +58,9 @@ func Plan(env *cel.Env, checked *cel.Ast, library *Library, scope Scope) (planne
 	return &Closures{eval: n.eval, slots: p.slots, plans: p.plans}, nil
 }
 
-// maxSharedSize is the maximum number of subexpressions of an expression that shares plans with
-// other expressions (sharedPlan). Longer expressions have little in common with others, and would
-// add thousands of entries to the plans of the library.
+// maxSharedSize is the maximum number of subexpressions of an expression that shares the closures
+// of equal subexpressions with other expressions (sharedPlan). Longer expressions have little in
+// common with others, and would add thousands of entries to the plans that the library keeps.
 const maxSharedSize = 1000
 
 // ids counts the subexpressions and reports whether an ID occurs twice. cel-go tracks costs by ID,

@@ -121,9 +121,10 @@ func (e *extent) addObject(object *constructed.Object) bool {
 	return e.fits()
 }
 
-// addConverted adds a field of a constructed object, or an element of a list or a map that holds no
-// CEL values itself, such as a concatenation. A constructed object counts conversionsOfNested times
-// there, also in an optional, as often as a conversion to a Go value converts it.
+// addConverted adds a value inside another: a field of a constructed object, or an element of a
+// list or a map that holds no CEL values itself, such as a concatenation. It counts a constructed
+// object, also one in an optional, conversionsOfNested times, as often as the conversion of the
+// outer value to a Go value converts the object.
 func (e *extent) addConverted(v ref.Val) bool {
 	times, held := 1, v
 	for optional, ok := held.(*types.Optional); ok && optional.HasValue(); optional, ok = held.(*types.Optional) {

@@ -49,8 +49,9 @@ var (
 	errInternal = errors.New("internal error")
 )
 
-// New returns the converter of a CRDSpec. Objects for which the converters determine no chain
-// cannot be converted; Validate reports such pairs of versions.
+// New returns the converter of a CRDSpec. An object is converted along the shortest chain of
+// converters from its version to another. It cannot be converted if there is no chain, or several
+// that are the shortest; Validate reports such pairs of versions.
 func New(spec *CRDSpec) *Converter {
 	versions := map[string]*typedVersion{}
 	for _, v := range spec.Versions {

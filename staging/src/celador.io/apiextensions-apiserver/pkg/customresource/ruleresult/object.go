@@ -23,9 +23,9 @@ type objectType struct {
 	// celType is the CEL type of the objects. Object types of the same structure have the same one.
 	celType *types.Type
 	schema  *structuralschema.Structural
-	// comparable is set if expressions that read such an object see exactly the fields of the
-	// schema. structure is set only then. It is equal for types with the same fields, which get the
-	// same CEL type.
+	// structure is a digest of the fields of the type. Types with equal structures get the same CEL
+	// type. comparable tells whether structure is set. It is not set if expressions see other
+	// fields in such an object than those of the schema.
 	structure  structure
 	comparable bool
 }

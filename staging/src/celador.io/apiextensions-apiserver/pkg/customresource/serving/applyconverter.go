@@ -35,7 +35,8 @@ type applyConverter struct {
 	*rulesConverter
 	defaulter runtime.ObjectDefaulter
 	// live holds the live object and its copies. whole holds the merged object, its copies and its
-	// conversions. Objects in neither are parts, or are only compared.
+	// conversions. An object in neither is a part of the merged object, or is only compared with
+	// another object.
 	live, whole contents
 	// merged is the merged object by version.
 	merged map[schema.GroupVersion]*unstructured.Unstructured

@@ -95,8 +95,9 @@ type build struct {
 	types       managedfields.TypeConverter
 	equivalents runtime.EquivalentResourceMapper
 	replicas    managedfields.ResourcePathMappings
-	// shared wraps the storage of ServedResource.asStored for the VersionStorages, which convert
-	// its objects. Nil unless there are conversion rules.
+	// shared wraps the storage of ServedResource.asStored, which holds the objects in the versions
+	// in which they are stored. The VersionStorage of each version reads shared and converts its
+	// objects. Nil unless there are conversion rules.
 	shared *versionedstorage.SharedStorage
 }
 

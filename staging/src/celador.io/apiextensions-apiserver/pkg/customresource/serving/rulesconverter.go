@@ -156,7 +156,8 @@ func (c *rulesConverter) coerced(out *unstructured.Unstructured, err error) (*un
 }
 
 // hasOnlyType reports whether the object has only apiVersion and kind. The watch cache and
-// server-side apply convert such objects, for which rules would fail.
+// server-side apply convert such empty objects, too. Rules must not be evaluated for them, because
+// they would fail.
 func hasOnlyType(in *unstructured.Unstructured) bool {
 	_, hasKind := in.Object["kind"]
 	_, hasVersion := in.Object["apiVersion"]

@@ -63,8 +63,8 @@ func convertShared(c Converter, in *unstructured.Unstructured, to schema.GroupVe
 	return &unstructured.Unstructured{Object: content.(map[string]any)}, size, nil
 }
 
-// hasNoMetadata reports whether the object has no metadata. A storage that is asked for an object
-// that does not exist may return such an empty object, which has nothing to convert.
+// hasNoMetadata reports whether the object has no metadata. A storage passes on such an empty
+// object in place of one that does not exist. There is nothing to convert in it.
 func hasNoMetadata(u *unstructured.Unstructured) bool {
 	_, ok := u.Object["metadata"]
 	return !ok

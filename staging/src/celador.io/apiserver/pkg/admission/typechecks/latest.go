@@ -15,14 +15,15 @@ import (
 	v1 "celador.io/api/admissionregistration/v1"
 )
 
-// HasLatest reports whether lookups of a kind can have consistency Latest on this server. resource
-// serves the kind, and is empty if another server does. It must answer quickly, and be safe for
-// concurrent use. If it cannot find out, it returns true.
+// HasLatest reports whether lookups of a kind can have consistency Latest on this server, which
+// must be able to tell how new its objects of the kind are. resource serves the kind, and is empty
+// if another server does. HasLatest must answer quickly, and be safe for concurrent use. If it
+// cannot find out, it returns true.
 type HasLatest func(ctx context.Context, kind schema.GroupVersionKind, resource schema.GroupVersionResource) bool
 
 // latestWarnings returns a warning for each lookup with consistency Latest whose kind cannot have
-// it: expressions that read the lookup always fail. It returns none for kinds that are not served,
-// which the status of the policy reports.
+// it, as has tells. It returns none for kinds that are not served, which the status of the policy
+// reports.
 func latestWarnings(ctx context.Context, lookups []v1.Lookup, types typecheck.Types, has HasLatest) []string {
 	var warnings []string
 	for i := range lookups {

@@ -93,10 +93,10 @@ func (c *Controller) check(ctx context.Context, p *policy) *report {
 		lag:               lag{checked: time.Now()},
 	}
 	r.unrecorded = known && r.changedUnnoticed(last.(*report))
-	// If the first report contradicts the findings in the status, a server of Kubernetes may have
-	// changed the spec, and the report may replace the findings. It must not if there may be
-	// another reason: types that were not checked, types of aggregated servers, which are known
-	// some time after the start, or lookups whose objects are not known yet.
+	// With initial set, the first report since the start may replace findings in the status that
+	// contradict it: a server of Kubernetes may have changed the spec before. It is not set if
+	// there may be another reason: types that were not checked or are of aggregated servers, or
+	// objects of lookups that are not known. Both may be known only some time after the start.
 	r.initial = !known && len(r.unchecked) == 0 && !r.aggregated && len(r.lookups) == 0
 	c.reports.Store(p.key(), r)
 	verdict := typecheck.Verdict(r.compileErrors, r.typeErrors)
@@ -144,10 +144,10 @@ func (r *report) hasUnchecked(reason typecheck.Reason) bool {
 
 // changedUnnoticed reports whether the findings may differ from the last report because of a change
 // that no generation shows: a server of Kubernetes has changed the spec by dropping Celador's
-// fields, the objects of a lookup have become known or unknown, or an aggregated server has changed
-// its types. Types of aggregated servers have no generation, so their change is inferred: the
-// findings about such types differ, although neither the policy nor a CustomResourceDefinition has
-// changed.
+// fields, the objects of a lookup are known now or no longer, or an aggregated server has changed
+// its types. Types of aggregated servers have no generation to compare. Their change is inferred
+// from other findings with such types, although neither the policy nor a CustomResourceDefinition
+// has changed.
 func (r *report) changedUnnoticed(last *report) bool {
 	if r.uid != last.uid || r.generation != last.generation {
 		return false

@@ -39,9 +39,8 @@ func (r *report) conditions(p *policy) []metav1.Condition {
 	return conditions
 }
 
-// available returns condition Available. It is False for an Enforced policy with type errors, and
-// for each policy that cannot be compiled, names kinds or resources that are not served, or has a
-// lookup whose objects are not known.
+// available returns condition Available. Type errors make only an Enforced policy unavailable.
+// Lookups whose objects are not known make any policy unavailable.
 func (r *report) available(p *policy) metav1.Condition {
 	problems := append([]error{r.compileErrors}, r.notFound(p)...)
 	if p.enforced() {

@@ -70,8 +70,8 @@ type Config struct {
 	// admissionregistration.k8s.io/v1.
 	GroupVersion schema.GroupVersion
 	// Verdicts are the stores that receive the verdicts on policies, by the policies' kind. The
-	// controller asks the stores of package policy which policies and bindings have no effect, and
-	// of which lookups the objects are not known.
+	// controller also asks stores of type policy.Store which policies and bindings have no effect,
+	// and for which lookups the objects are not known.
 	Verdicts map[string][]typecheck.VerdictStore
 	// Events records events about policies.
 	Events eventsv1.EventsV1Interface

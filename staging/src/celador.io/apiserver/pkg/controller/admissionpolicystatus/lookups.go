@@ -17,16 +17,16 @@ import (
 	"celador.io/admission/typecheck"
 )
 
-// lookupInterval is the time between two checks which lookups have objects that are not known. The
-// status reports a lookup that two checks in a row find. By then, requests that need its objects
-// fail, since they wait for a second. The objects of most kinds are known some milliseconds after a
-// policy comes into effect.
+// lookupInterval is the time between two searches for lookups whose objects are not known. The
+// status reports a lookup only if two searches in a row find it: the objects of most kinds are
+// known some milliseconds after a policy comes into effect, and requests wait for them for as long
+// as the interval.
 const lookupInterval = time.Second
 
 // A lookupStore is a verdict store that knows the lookups of the policies in effect.
 type lookupStore interface {
 	// UnknownLookups calls observe for each lookup whose objects, or the keys of its index, are not
-	// known. lookup is its position in spec.lookups.
+	// known, with the reason. lookup is the position of the lookup in spec.lookups.
 	UnknownLookups(observe func(policy string, uid types.UID, generation int64, lookup int, reason error))
 }
 
@@ -73,8 +73,9 @@ func (c *Controller) followLookups(ctx context.Context, k *Descriptor) {
 	}
 }
 
-// lookForUnknown returns, by policy, the lookups whose objects are not known now. Those that are in
-// last, too, the result of the call before, become the unknown lookups that check reports.
+// lookForUnknown returns the lookups of each policy whose objects are not known now. last is the
+// result of the previous call. Lookups that are in both become the unknown lookups that check
+// reports, and policies for which these have changed are enqueued (setUnknown).
 func (c *Controller) lookForUnknown(k *Descriptor, last map[string]unknownLookups) map[string]unknownLookups {
 	now := map[string]unknownLookups{}
 	for _, store := range c.verdicts[k.name] {
@@ -99,9 +100,9 @@ func (c *Controller) lookForUnknown(k *Descriptor, last map[string]unknownLookup
 	return now
 }
 
-// setUnknown sets the unknown lookups that the checks of a policy report, and enqueues the policy
-// if other lookups than before are unknown. The reason why a lookup is unknown may change all the
-// time, so the status keeps the first one.
+// setUnknown sets the unknown lookups that check reports for a policy, and enqueues the policy if
+// other lookups are unknown than before. It ignores changes of the reasons, which may be frequent,
+// and keeps the first reasons.
 func (c *Controller) setUnknown(k key, u unknownLookups) {
 	var before unknownLookups
 	if known, ok := c.unknown.Load(k); ok {

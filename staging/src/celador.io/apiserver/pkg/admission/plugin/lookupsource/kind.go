@@ -35,12 +35,12 @@ const (
 	// is how long a request with consistency Latest waits for the latest objects; a watch cache
 	// waits as long for a revision.
 	stateTimeout, latestTimeout = time.Second, 3 * time.Second
-	// maxFailing is how long policies still read the known objects of a kind while its changes
-	// cannot be read. A restart of the server and a late discovery take less time. After that,
-	// policies must not decide by objects that may have been deleted or replaced long ago.
+	// maxFailing is how long requests still use the last known objects of a kind after reading them
+	// has begun to fail. A restart of a server and late discovery take less time. Policies should
+	// not decide by objects that were deleted or replaced long ago.
 	maxFailing = 10 * time.Second
-	// watchLives is the time after which a watch counts as successful. A watch that fails because
-	// it meets an object that cannot be read ends earlier.
+	// watchLives is the time after which an open watch counts as successful. A watch that ends
+	// because an object cannot be read ends earlier.
 	watchLives = time.Second
 )
 
@@ -275,8 +275,8 @@ type following struct {
 	stop     func()
 }
 
-// reconcile follows the resource that serves the kind now, unless it is followed already. It
-// returns false if no resource serves the kind, or if that cannot be found out.
+// reconcile finds the resource that serves the kind now, and follows its objects unless f follows
+// them already. It returns false if it cannot find out which resource that is, or if there is none.
 func (k *kind) reconcile(ctx context.Context, f *following) bool {
 	var found Found
 	served, err := paramsource.Resolve(ctx, k.source.discovery, k.gvk, "list", "watch")
@@ -299,8 +299,8 @@ func (k *kind) reconcile(ctx context.Context, f *following) bool {
 }
 
 // follow starts to watch the objects of a resource, until ctx ends or the caller calls stop, which
-// waits until the watch has ended. If the same resource was followed before, requests read the
-// objects that are known from then until the objects are listed again.
+// waits for the end. If the same resource was followed before, requests use the objects that were
+// known then until the new watch has listed them.
 func (k *kind) follow(ctx context.Context, served paramsource.Resource, found Found) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	log := klog.FromContext(ctx).WithValues("resource", served.GroupVersionResource)
@@ -354,9 +354,9 @@ func (k *kind) requests(served paramsource.Resource) cache.ListerWatcher {
 	}, k.source.client)
 }
 
-// observed returns watched with a record of its failures: if a list or watch for followed fails, or
-// a watch ends, the objects count as failing; see maxFailing. They no longer do after a watch has
-// lasted for watchLives. The store itself notes lists that succeed.
+// observed returns a ListerWatcher that lists and watches like watched, and reports to k when a
+// list fails (failed), and when a watch fails or ends (failed) or lasts (recovered). followed is
+// the store that it fills, which reports the lists that succeed.
 func (k *kind) observed(watched cache.ListerWatcher, followed *store) cache.ListerWatcher {
 	from := cache.ToListerWatcherWithContext(watched)
 	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
@@ -409,8 +409,8 @@ func (k *kind) publish(followed *store, err error) {
 	k.wake()
 }
 
-// moveIndexes removes the indexes from the present objects and adds them to those of a store, which
-// may be nil. The caller holds the lock.
+// moveIndexes moves the open indexes from the objects that k has followed so far to the objects of
+// another store. to is nil if k follows none any more. The caller holds the lock.
 func (k *kind) moveIndexes(to *store) {
 	for text, open := range k.indexes {
 		open.fill = nil

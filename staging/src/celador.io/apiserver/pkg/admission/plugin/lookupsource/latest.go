@@ -87,9 +87,9 @@ func (s *store) isOutdated() bool {
 	}
 }
 
-// lastChange waits until the storage has all changes up to the etcd revision of a request, and
-// returns the resource version of the last of these changes. If the request has no revision yet,
-// lastChange reads the present one.
+// lastChange waits until the storage has all changes up to the revision of a request, and returns
+// the resource version of the last change of an object of the kind. It reads the revision from etcd
+// if no lookup of the request has read it yet.
 func (s *store) lastChange(ctx context.Context, revisions lookups.Revisions) (uint64, error) {
 	revision, err := revisions.Of(s.storage.Cluster(), func() (uint64, error) { return s.storage.Revision(ctx) })
 	if err != nil {
@@ -102,9 +102,9 @@ func (s *store) lastChange(ctx context.Context, revisions lookups.Revisions) (ui
 	return last, nil
 }
 
-// follows returns the store of the objects, and a channel that is closed when the store or its
-// version changes after the call. It returns an error if the objects are not read from a
-// RevisionedStorage.
+// follows returns the store of the objects that k follows, and a channel that is closed when k
+// follows another store, or a later version of the objects, after the call. It returns an error if
+// no objects are followed, or if they are not read from a RevisionedStorage.
 func (k *kind) follows() (*store, <-chan struct{}, error) {
 	k.lock.Lock()
 	defer k.lock.Unlock()

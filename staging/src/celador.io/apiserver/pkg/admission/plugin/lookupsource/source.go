@@ -31,11 +31,11 @@ const linger = time.Minute
 // maxFills is the number of indexes of a source whose keys are computed at the same time.
 const maxFills = 2
 
-// Find finds the objects of a kind in the storage of the server itself. resource serves the kind.
-// If the source must read the objects by requests instead, Find returns a Found without
-// ListerWatcher. It returns an error if it cannot tell at present; one that satisfies
-// paramsource.NotServed means that no resource serves the kind any more. A Find is safe for
-// concurrent use.
+// A Find gives access to the objects of a kind in the storage of the server itself. resource serves
+// the kind. A Find returns a Found without ListerWatcher if that storage does not have the objects,
+// so that they must be read by requests, and an error if it cannot find out at present. An error
+// that satisfies paramsource.NotServed means that no resource serves the kind any more. A Find is
+// safe for concurrent use.
 type Find func(ctx context.Context, kind schema.GroupVersionKind, resource paramsource.Resource) (Found, error)
 
 // Found lists and watches the objects of a kind without requests.
@@ -62,10 +62,9 @@ type Source struct {
 
 var _ lookups.Source = &Source{}
 
-// New returns a source that watches objects until stop is closed. It reads the kinds that find
-// finds from the storage of the server, and all other kinds with client. If find is nil, it reads
-// all kinds with client. The source sends no requests, and does not call find, before served is
-// closed. served is nil if the server serves all of its paths already.
+// New returns a source that watches objects until stop is closed. client reads the kinds that find
+// does not find; a nil find finds none. The source sends no requests, and does not call find,
+// before served is closed. served is nil if the server serves all of its paths already.
 func New(discovery paramsource.Discovery, client dynamic.Interface, find Find, served, stop <-chan struct{}) *Source {
 	if find == nil {
 		find = func(context.Context, schema.GroupVersionKind, paramsource.Resource) (Found, error) {
@@ -129,9 +128,10 @@ func (s *Source) release(k *kind, index lookups.Indexer) {
 	}
 }
 
-// Synced returns nil if the source has listed the objects of all open kinds: those that have a
-// handle, or had one until recently. Otherwise it joins an error for each open kind whose objects
-// it does not know. Kinds that no server serves are left out.
+// Synced returns nil if the source knows the objects of all open kinds, and the keys of their open
+// indexes. A kind is open while it has a handle, and for a while after that. Otherwise Synced joins
+// an error for each open kind for which they are not known. It leaves out kinds that no server
+// serves.
 func (s *Source) Synced() error {
 	var errs []error
 	s.Kinds(func(gvk schema.GroupVersionKind, _ *lookups.State, err error) {

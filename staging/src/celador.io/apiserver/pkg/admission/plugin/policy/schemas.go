@@ -40,8 +40,8 @@ func (s *servedSchemas) Schema(kind schema.GroupVersionKind) (*modelschema.Schem
 	return known.(*modelschema.Schema), nil
 }
 
-// Schemas returns the schemas by which the scopes of validations find the values of a type. It
-// returns nil while the feature ExpressionScopes is off.
+// Schemas returns the schemas of the kinds that the server serves, for the scopes of validations.
+// It returns nil while the feature ExpressionScopes is off.
 func (d *Dependencies) Schemas() policy.Schemas {
 	if !d.Features[policyspec.ExpressionScopes] {
 		return nil

@@ -49,9 +49,10 @@ func ForgetLookupChanges(kind schema.GroupVersionKind) {
 // lookedUp holds the kinds that policies look up, and the numbers of their objects.
 var lookedUp = collector.Gauges(lookupKinds, lookupObjects, unindexedObjects)
 
-// MeasureLookups sets the function that calls its argument with each kind that policies look up,
-// and with its objects or the reason why they are not known, when metrics are gathered. It replaces
-// the function of an earlier call, and must be safe for concurrent use.
+// MeasureLookups sets the function that provides the metrics of looked up objects, in place of the
+// function of an earlier call. each is called when metrics are gathered. It must call observe for
+// each kind that policies look up, with the objects of the kind or the reason why they are not
+// known. each must be safe for concurrent use.
 func MeasureLookups(each func(observe func(schema.GroupVersionKind, *lookups.State, error))) {
 	lookedUp.SetReader("", func(observe func(*metrics.Desc, int, ...string)) {
 		kinds := map[string]int{"known": 0, "waiting": 0, "unserved": 0}

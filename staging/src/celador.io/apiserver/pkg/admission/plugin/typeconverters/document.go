@@ -62,7 +62,7 @@ func (t *typeSet) has(kind string) bool {
 // newDocument returns a document that can be read until ctx ends. last is the previous document of
 // the group version, or nil. If last or an earlier state has been read, because requests needed it,
 // newDocument starts to read the new document at once, and the types of the earlier state are used
-// until then. want says what the types consist of.
+// until then. want tells whether the types are type converters or schemas.
 func newDocument(ctx context.Context, version schema.GroupVersion, published openapi.GroupVersionWithContext, want content, last *document) *document {
 	d := &document{url: published.ServerRelativeURL(), firstSeen: time.Now(), missingKinds: &missing{}, readDone: make(chan struct{})}
 	d.startRead = sync.OnceFunc(func() {

@@ -38,8 +38,9 @@ const (
 	schemas
 )
 
-// PublishedSchemas implements mutating.TypeConverters, or policy.Schemas if NewSchemas made it. It
-// is safe for concurrent use.
+// PublishedSchemas holds the schemas that a server publishes as OpenAPI. It implements
+// mutating.TypeConverters if New made it, and policy.Schemas if NewSchemas did. It is safe for
+// concurrent use.
 type PublishedSchemas struct {
 	client  openapi.ClientWithContext
 	builtIn func(schema.GroupVersion) bool

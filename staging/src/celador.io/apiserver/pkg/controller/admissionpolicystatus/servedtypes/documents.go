@@ -15,8 +15,9 @@ import (
 	"celador.io/admission/modelschema"
 )
 
-// documents resolves schemas with the OpenAPI documents of a server, like
-// resolver.ClientDiscoveryResolver, and with the names of their models.
+// documents resolves schemas from the OpenAPI documents of a server. Unlike those of
+// resolver.ClientDiscoveryResolver, the schemas keep the names of models (package modelschema), on
+// which the scopes of validations depend.
 type documents struct{ client discovery.DiscoveryInterface }
 
 // ResolveSchema implements resolver.SchemaResolver.

@@ -73,12 +73,12 @@ type Config struct {
 	// schemas the plugins read. No kinds are added to such a group version while the server runs.
 	// Nil means that there are none.
 	BuiltIn func(schema.GroupVersion) bool
-	// Schemas resolves the schemas of the kinds for which BuiltIn returns true, with the names of
-	// their models (package modelschema). Nil means that the schemas of OpenAPI are used for them,
-	// too.
+	// Schemas resolves the schemas of the kinds for which BuiltIn returns true, and keeps the names
+	// of their models (package modelschema). Nil means that the schemas of OpenAPI are used for
+	// them, too.
 	Schemas resolver.SchemaResolver
-	// StoredObjects finds the objects that policies look up in the storage of the server itself.
-	// The plugins read the others with requests. Nil finds none.
+	// StoredObjects finds, in the storage of the server itself, the objects that policies look up.
+	// The plugins read objects that it does not find by requests. Nil finds none.
 	StoredObjects lookupsource.Find
 	// Lookups holds the source of looked up objects that all plugins of the server share, so that
 	// each kind is watched once. New sets it. With nil, a plugin has a source of its own.
@@ -97,8 +97,8 @@ type Initializer struct {
 	plugins []PolicyPlugin
 }
 
-// New returns an initializer that passes the configuration to every PolicyPlugin. The plugins share
-// one source of looked up objects.
+// New returns an initializer that passes the configuration to every PolicyPlugin. They share one
+// source of looked up objects.
 func New(config Config) *Initializer {
 	config.Lookups = &lookupsource.Shared{}
 	return &Initializer{config: config}
