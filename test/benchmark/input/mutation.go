@@ -79,8 +79,8 @@ func Mutation(i int) (*v1.MutatingAdmissionPolicy, *v1.MutatingAdmissionPolicyBi
 		}
 }
 
-// Mutations returns an API server with the given number of policies of Mutation, the namespace of
-// all requests, and the schema of pods.
+// Mutations returns an API server with the given number of policies and bindings that Mutation
+// makes, the namespace of all requests, and the schema of pods.
 func Mutations(number int) (*api.Server, error) {
 	policies, bindings := make([]*v1.MutatingAdmissionPolicy, number), make([]*v1.MutatingAdmissionPolicyBinding, number)
 	for i := range number {

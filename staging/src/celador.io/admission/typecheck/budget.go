@@ -25,8 +25,9 @@ const (
 	smallType = 64
 )
 
-// budget bounds the time and the memory of checking one policy. A policy may have long expressions,
-// and each is checked once for each of the types that the policy matches.
+// budget bounds the time and the memory of checking one policy. Its costs are those of the
+// constants above, not CEL costs. A policy may have long expressions, and each is checked once for
+// each of the types that the policy matches.
 type budget struct {
 	// base is the cost of the lengths of all expressions, which is charged for each type. spent is
 	// the cost of all checks so far.

@@ -88,8 +88,9 @@ func complete(object, manifest, stored any) any {
 	return object
 }
 
-// position returns the position in a list of the item that corresponds to item i of another list,
-// or -1.
+// position returns the position in a list of the item that corresponds to item, which is item i of
+// another list: the first with the same name or, if item has no name, item i. It returns -1 if
+// there is none.
 func position(list []any, i int, item any) int {
 	name := nameOf(item)
 	for at, other := range list {

@@ -144,8 +144,8 @@ type Location struct {
 	Value any
 }
 
-// ErrTooManyLocations is the error of Locations if a scope leads to more values than the caller
-// allows.
+// ErrTooManyLocations is the error of Locations if a path, such as the scope of a rule, leads to
+// more values than the caller allows.
 var ErrTooManyLocations = errors.New("the scope leads to too many values")
 
 // Locations returns the values that a scope leads to in an unstructured value: list items in order,

@@ -18,8 +18,9 @@ import (
 // structure here.
 type FieldChecker interface {
 	// CheckField returns an error, which says what to do, if a value of a static type cannot be the
-	// value of a field of a constructed object. self is the type of self, or of Root if the scope
-	// declares it. The names of the type and of the field are those in the expression.
+	// value of a field of a constructed object. self is the type of the whole object: that of the
+	// variable root if the scope declares this variable (see Root), and otherwise that of self. The
+	// names of the type and of the field are those in the expression.
 	CheckField(typeName, field string, value *cel.Type, self *apiservercel.DeclType) error
 }
 

@@ -193,9 +193,9 @@ func (c *Controller) sync(ctx context.Context) error {
 			annotate(o, routesAnnotation, members[routing.Validating].String())
 		})
 	if err != nil && missing != nil {
-		// If two releases are new in the cluster, the cluster belongs to the one that creates the
-		// validating configuration. The other must not create the mutating one, or each would wait
-		// for the other.
+		// If the polyfill is being installed twice at the same time, the installation that creates
+		// the validating configuration stays. The other must not create the mutating one, or each
+		// would wait for the other to give up its configuration.
 		return err
 	}
 	// An update of one configuration must not wait for the other.

@@ -83,9 +83,9 @@ func (v value) isEmpty() bool { return v.kind == made && len(v.size) == 1 && v.s
 
 func text(s size) value { return value{kind: made, size: s} }
 
-// moved returns the estimate v with one dimension replaced by another, as m says, in all its parts.
-// Each part counts towards maxSteps, because a part that several values contain is copied for each
-// of them.
+// moved returns v with one dimension, a set of entries or characters, replaced by another, as m
+// says, in v itself and in all estimates that v holds. Each of them counts towards maxSteps,
+// because an estimate that several others hold is copied for each of them.
 func (e *estimate) moved(v value, m *move) value {
 	if e.steps++; e.steps > maxSteps {
 		return value{}

@@ -96,7 +96,8 @@ func (p *planner) collection(c ast.ComprehensionExpr, elements closure, slot int
 	}
 	element := p.plan(item)
 	// The cost that cel-go charges for each item of the result: reading the accumulator,
-	// constructing the list of the new element, and adding that list. Constant lists cost nothing.
+	// constructing a list of the new element alone, and adding that list. If the element is a
+	// constant, that list is one too, and cel-go charges nothing for constructing it.
 	cost := uint64(1 + common.ListCreateBaseCost + 1)
 	if element.constant != nil {
 		cost -= common.ListCreateBaseCost

@@ -144,7 +144,8 @@ func searchSteps(text, part string) int {
 
 // checkSets returns a check for functions that look up each element of one list in another the
 // given number of times. The check returns an error if that exceeds the cost limit, as Kubernetes
-// charges for every pair of elements, or takes more steps than the series has left.
+// charges for every pair of elements, or takes more comparisons than the series has left of
+// MaxSteps.
 func checkSets(times int) func(MeterResolver, ref.Val, ref.Val) error {
 	return func(from MeterResolver, l, r ref.Val) error {
 		left, right := sizeOf(l), sizeOf(r)

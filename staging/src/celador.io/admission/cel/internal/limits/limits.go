@@ -78,8 +78,9 @@ func errSteps() error {
 	return exceededError(fmt.Sprintf("comparing lists or maps takes more than the limit of %d steps; compare the parts that matter, or filter lists first", MaxSteps))
 }
 
-// errCost returns the error for a call whose cost alone exceeds the cost limit of an expression.
-// The function is not called. cel-go charges the call and reports its own cost error to the client.
+// errCost returns the error for a call of a CEL function whose cost alone exceeds the cost limit of
+// an expression. The error takes the place of the call's result, so the function does no work.
+// cel-go then charges the call, and it is cel-go's cost error that the client gets.
 func errCost(function string, limit uint64) error {
 	return fmt.Errorf("%s costs more than the limit of %d units of an expression", function, limit)
 }

@@ -67,7 +67,8 @@ type kind struct {
 	// failing is nil if followed gets all changes, as far as is known.
 	failing *failure
 	// changed is closed to wake waiting requests, and replaced, each time that what they wait for
-	// may be there: followed, its version or err has changed, or the keys of an index are computed.
+	// may be there: the field followed, followed.version or the field err has changed, failing has
+	// become nil, or the keys of an index are computed.
 	changed chan struct{}
 	// recheck gets an element when another resource may serve the kind.
 	recheck chan struct{}
