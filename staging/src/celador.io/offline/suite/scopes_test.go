@@ -55,7 +55,7 @@ func TestScopesOfCustomResources(t *testing.T) {
   request:
     oldObject: {apiVersion: example.com/v1, kind: Box, metadata: {name: b}, parts: [{name: a, size: 1}, {name: b, size: 2}]}
     object: {apiVersion: example.com/v1, kind: Box, metadata: {name: b}, parts: [{name: c, size: 0}, {name: b, size: 1}, {name: a, size: 2}]}
-  expect: {decision: Denied, message: "parts[1] shrinks from 2"}`},
+  expect: {decision: Denied, message: "parts[1] shrinks from 2", typeWarnings: []}`},
 		{"a new object", `
   request: {object: {apiVersion: example.com/v1, kind: Box, metadata: {name: b}, parts: [{name: a}]}}
   expect: {decision: Allowed}`},

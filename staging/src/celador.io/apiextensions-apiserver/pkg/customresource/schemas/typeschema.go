@@ -8,15 +8,17 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// Schema extensions that affect types.
+// Schema extensions that affect types, or tell which items of two lists are the same.
 const (
+	listType              = "x-kubernetes-list-type"
+	listMapKeys           = "x-kubernetes-list-map-keys"
 	preserveUnknownFields = "x-kubernetes-preserve-unknown-fields"
 	embeddedResource      = "x-kubernetes-embedded-resource"
 	intOrString           = "x-kubernetes-int-or-string"
 )
 
-// ForTypeChecks returns the schema of a version of custom resources for type checks of policies:
-// the types, without descriptions and validation rules. objectMeta is the schema of metadata, nil
+// ForTypeChecks returns the schema of a version of custom resources for type checks and scopes of
+// policies: types and list map keys, without descriptions and validation rules. objectMeta is the schema of metadata, nil
 // if unknown.
 func ForTypeChecks(crd *apiextensionsv1.CustomResourceDefinition, version *apiextensionsv1.CustomResourceDefinitionVersion, objectMeta *spec.Schema) *spec.Schema {
 	if version.Schema == nil || version.Schema.OpenAPIV3Schema == nil || crd.Spec.PreserveUnknownFields {
@@ -56,6 +58,16 @@ func (c typeSchema) convert(from *apiextensionsv1.JSONSchemaProps) spec.Schema {
 			values := c.convert(additional.Schema)
 			to.AdditionalProperties.Schema = &values
 		}
+	}
+	if from.XListType != nil {
+		to.AddExtension(listType, *from.XListType)
+	}
+	if len(from.XListMapKeys) > 0 {
+		keys := make([]any, len(from.XListMapKeys)) // as in decoded documents
+		for i, key := range from.XListMapKeys {
+			keys[i] = key
+		}
+		to.AddExtension(listMapKeys, keys)
 	}
 	if from.XIntOrString {
 		to.AddExtension(intOrString, true)

@@ -82,6 +82,7 @@ func compactSchema(s *apiextensionsv1.JSONSchemaProps) apiextensionsv1.JSONSchem
 	return apiextensionsv1.JSONSchemaProps{
 		Type: s.Type, Format: s.Format, Nullable: s.Nullable,
 		Properties: s.Properties, Items: s.Items, AdditionalProperties: s.AdditionalProperties,
+		XListType: s.XListType, XListMapKeys: s.XListMapKeys,
 		XIntOrString: s.XIntOrString, XPreserveUnknownFields: s.XPreserveUnknownFields, XEmbeddedResource: s.XEmbeddedResource,
 	}
 }

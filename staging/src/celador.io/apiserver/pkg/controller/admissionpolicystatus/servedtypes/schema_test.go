@@ -16,7 +16,7 @@ import (
 	"celador.io/apiserver/pkg/controller/admissionpolicystatus/servedtypes"
 )
 
-// Schemas have types and the fields that all resources have, and nothing else.
+// Schemas have types, list map keys and the fields that all resources have, and nothing else.
 func TestSchemas(t *testing.T) {
 	const (
 		name     = "{type: string}"
@@ -24,12 +24,17 @@ func TestSchemas(t *testing.T) {
 		resource = "apiVersion: " + name + ", kind: " + name + ", metadata: " + metadata
 	)
 	for name, tc := range map[string]struct{ from, want string }{
-		"nothing":     {"{type: object}", "{type: object, properties: {" + resource + "}}"},
-		"text":        {"{type: object, description: d, title: t, required: [a], maxProperties: 3, properties: {a: {type: string, pattern: x, enum: [x], default: x}}}", "{type: object, properties: {a: {type: string}, " + resource + "}}"},
-		"metadata":    {"{type: object, properties: {metadata: {type: object, properties: {name: {type: string, maxLength: 3}}}}}", "{type: object, properties: {" + resource + "}}"},
-		"own kind":    {"{type: object, properties: {kind: {type: integer}}}", "{type: object, properties: {" + resource + "}}"},
-		"scalars":     {"{type: object, properties: {a: {type: integer, format: int64}, b: {type: boolean, nullable: true}}}", "{type: object, properties: {a: {type: integer, format: int64}, b: {type: boolean, nullable: true}, " + resource + "}}"},
-		"lists":       {"{type: object, properties: {a: {type: array, items: {type: object, properties: {b: {type: number}}}}}}", "{type: object, properties: {a: {type: array, items: {type: object, properties: {b: {type: number}}}}, " + resource + "}}"},
+		"nothing":  {"{type: object}", "{type: object, properties: {" + resource + "}}"},
+		"text":     {"{type: object, description: d, title: t, required: [a], maxProperties: 3, properties: {a: {type: string, pattern: x, enum: [x], default: x}}}", "{type: object, properties: {a: {type: string}, " + resource + "}}"},
+		"metadata": {"{type: object, properties: {metadata: {type: object, properties: {name: {type: string, maxLength: 3}}}}}", "{type: object, properties: {" + resource + "}}"},
+		"own kind": {"{type: object, properties: {kind: {type: integer}}}", "{type: object, properties: {" + resource + "}}"},
+		"scalars":  {"{type: object, properties: {a: {type: integer, format: int64}, b: {type: boolean, nullable: true}}}", "{type: object, properties: {a: {type: integer, format: int64}, b: {type: boolean, nullable: true}, " + resource + "}}"},
+		"lists":    {"{type: object, properties: {a: {type: array, items: {type: object, properties: {b: {type: number}}}}}}", "{type: object, properties: {a: {type: array, items: {type: object, properties: {b: {type: number}}}}, " + resource + "}}"},
+		"keyed list": {
+			"{type: object, properties: {a: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [b], items: {type: object, properties: {b: {type: string}}}}}}",
+			"{type: object, properties: {a: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [b], items: {type: object, properties: {b: {type: string}}}}, " + resource + "}}",
+		},
+		"set":         {"{type: object, properties: {a: {type: array, x-kubernetes-list-type: set, items: {type: string}}}}", "{type: object, properties: {a: {type: array, x-kubernetes-list-type: set, items: {type: string}}, " + resource + "}}"},
 		"maps":        {"{type: object, properties: {a: {type: object, additionalProperties: {type: array, items: {type: string}}}}}", "{type: object, properties: {a: {type: object, additionalProperties: {type: array, items: {type: string}}}, " + resource + "}}"},
 		"open map":    {"{type: object, properties: {a: {type: object, additionalProperties: true}}}", "{type: object, properties: {a: {type: object, additionalProperties: true}, " + resource + "}}"},
 		"int or text": {"{type: object, properties: {a: {x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}]}}}", "{type: object, properties: {a: {x-kubernetes-int-or-string: true}, " + resource + "}}"},
