@@ -12,7 +12,6 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"celador.io/admission/cel/expression"
 	"celador.io/admission/cel/rulepath"
@@ -65,30 +64,35 @@ func (s *scope) finder(kind schema.GroupVersionKind, readsOld bool) (*locations.
 	if s.model == "" && !(readsOld && s.path.HasEach()) {
 		return s.plain, nil
 	}
+	finder, err := s.finderBySchema(kind)
+	if err != nil {
+		return nil, fmt.Errorf("scope: the schema of %v is not known: %w", kind, err)
+	}
+	return finder, nil
+}
+
+// finderBySchema returns the finder for objects of a kind that the schema of the kind determines.
+func (s *scope) finderBySchema(kind schema.GroupVersionKind) (*locations.Finder, error) {
 	if s.schemas == nil {
-		return nil, fmt.Errorf("scope: the schema of %v is not known: %w", kind, errNoSchemas)
+		return nil, errNoSchemas
 	}
 	found, err := s.schemas.Schema(kind)
 	if err != nil {
-		return nil, fmt.Errorf("scope: the schema of %v is not known: %w", kind, err)
+		return nil, err
 	}
 	if kept, ok := s.finders.Load(kind); ok && kept.(*keptFinder).schema == found.Number() {
 		return kept.(*keptFinder).Finder, nil
 	}
 	resolved, err := found.Resolve()
 	if err != nil {
-		return nil, fmt.Errorf("scope: the schema of %v is not known: %w", kind, err)
+		return nil, err
 	}
-	finder := s.newFinder(resolved)
+	finder := locations.AtPath(s.path, resolved)
+	if s.model != "" {
+		finder = locations.OfType(s.model, resolved)
+	}
 	s.finders.Store(kind, &keptFinder{found.Number(), finder})
 	return finder, nil
-}
-
-func (s *scope) newFinder(resolved *spec.Schema) *locations.Finder {
-	if s.model != "" {
-		return locations.OfType(s.model, resolved)
-	}
-	return locations.AtPath(s.path, resolved)
 }
 
 // errViolated ends the search for values after the first that does not satisfy the validation.

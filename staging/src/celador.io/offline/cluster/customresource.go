@@ -5,7 +5,6 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -28,6 +27,7 @@ import (
 	v1 "celador.io/api/apiextensions/v1"
 	"celador.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	conversions "celador.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"celador.io/apiextensions-apiserver/pkg/customresource/schemas"
 	"celador.io/apiextensions-apiserver/pkg/customresource/serving"
 )
 
@@ -220,21 +220,7 @@ func schemasOf(crd *apiextensionsv1.CustomResourceDefinition, objectMeta func() 
 	for i := range crd.Spec.Versions {
 		version := &crd.Spec.Versions[i]
 		found[version.Name] = modelschema.New(func() (*spec.Schema, error) {
-			resolved := &spec.Schema{}
-			if version.Schema == nil || version.Schema.OpenAPIV3Schema == nil {
-				return resolved, nil
-			}
-			text, err := json.Marshal(version.Schema.OpenAPIV3Schema)
-			if err != nil {
-				return nil, err
-			}
-			if err := json.Unmarshal(text, resolved); err != nil {
-				return nil, err
-			}
-			if metadata := objectMeta(); metadata != nil {
-				resolved.SetProperty("metadata", *metadata)
-			}
-			return resolved, nil
+			return schemas.ForTypeChecks(crd, version, objectMeta()), nil
 		})
 	}
 	return found
@@ -247,11 +233,7 @@ func (c *Cluster) Schema(kind schema.GroupVersionKind) (*modelschema.Schema, err
 			return found, nil
 		}
 	}
-	known, ok := c.Base.schemas.Load(kind)
-	if !ok {
-		known, _ = c.Base.schemas.LoadOrStore(kind, modelschema.New(func() (*spec.Schema, error) { return c.backend.ResolveSchema(kind) }))
-	}
-	return known.(*modelschema.Schema), nil
+	return c.Base.schemas.Schema(kind)
 }
 
 // GetTypeConverter implements mutating.TypeConverters for built-in types and for custom resources.

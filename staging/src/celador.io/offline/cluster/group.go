@@ -27,6 +27,8 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
+
+	"celador.io/admission/modelschema"
 )
 
 // A group is an API group with its handlers.
@@ -155,13 +157,13 @@ type Base struct {
 	groups map[string]*group
 	// converters maps built-in kinds to functions that return their type converters.
 	converters sync.Map
-	// schemas maps built-in kinds to their *modelschema.Schema.
-	schemas sync.Map
+	// schemas holds the schemas of built-in kinds.
+	schemas *modelschema.Cache
 }
 
 // NewBase returns a base without clusters. If feature gates change, clusters need another base.
 func NewBase(backend Backend) *Base {
-	return &Base{backend: backend, authorizer: authorizerfactory.NewAlwaysAllowAuthorizer(), equivalents: newEquivalents(), groups: map[string]*group{}}
+	return &Base{backend: backend, authorizer: authorizerfactory.NewAlwaysAllowAuthorizer(), equivalents: newEquivalents(), groups: map[string]*group{}, schemas: modelschema.NewCache(backend)}
 }
 
 // group returns the API group with the given name. It returns an error if the group is not served.

@@ -102,16 +102,20 @@ func (w *walk) enterFields(n *node, value, old ref.Val) error {
 		return err
 	}
 	for _, f := range n.fields {
-		name := types.String(f.name)
-		found, ok := object.Find(name)
-		if !ok {
-			continue
-		}
-		if err := w.below(rulepath.Segment{Name: f.name}, f.node, found, entry(old, name)); err != nil {
+		if err := w.enterEntry(f.node, object, old, f.name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// enterEntry visits the value of a field or map entry, if there is one.
+func (w *walk) enterEntry(n *node, object traits.Mapper, old ref.Val, name string) error {
+	found, ok := object.Find(types.String(name))
+	if !ok {
+		return nil
+	}
+	return w.below(rulepath.Segment{Name: name}, n, found, entry(old, types.String(name)))
 }
 
 // entry returns the entry of an old object or map, or nil if there is none.
@@ -137,11 +141,7 @@ func (w *walk) enterEntries(n *node, entries traits.Mapper, old ref.Val) error {
 	}
 	slices.Sort(keys)
 	for _, key := range keys {
-		found, ok := entries.Find(types.String(key))
-		if !ok {
-			continue
-		}
-		if err := w.below(rulepath.Segment{Name: key}, n.each, found, entry(old, types.String(key))); err != nil {
+		if err := w.enterEntry(n.each, entries, old, key); err != nil {
 			return err
 		}
 	}
@@ -171,41 +171,29 @@ func (w *walk) enterItems(n *node, items traits.Lister, old ref.Val) error {
 }
 
 // oldItems are the items of an old list by their keys.
-type oldItems map[string]sameKeys
+type oldItems map[string]*sameKeys
 
 // sameKeys are old items with the same keys, of which there may be several: the API server does not
 // validate that the keys of all lists are unique.
 type sameKeys struct {
-	first ref.Val
-	more  []ref.Val
+	items []ref.Val
 	// taken is the number of calls of oldItems.take.
 	taken int
-}
-
-func (o oldItems) add(key string, item ref.Val) {
-	same, known := o[key]
-	if known {
-		same.more = append(same.more, item)
-	} else {
-		same.first = item
-	}
-	o[key] = same
 }
 
 // take returns the old item with a key. If several old items have the key, the n-th call returns
 // the n-th of them, so that an update that leaves a list as it is compares each item with itself.
 // Once there are no more, take returns the first again. It returns nil if no old item has the key.
 func (o oldItems) take(key string) ref.Val {
-	same, known := o[key]
-	if !known {
+	same := o[key]
+	if same == nil {
 		return nil
 	}
-	item := same.first
-	if n := same.taken - 1; n >= 0 && n < len(same.more) {
-		item = same.more[n]
+	item := same.items[0]
+	if same.taken < len(same.items) {
+		item = same.items[same.taken]
 	}
 	same.taken++
-	o[key] = same
 	return item
 }
 
@@ -223,9 +211,14 @@ func (w *walk) oldItems(n *node, old ref.Val) (oldItems, error) {
 	found := make(oldItems, size)
 	for i := range size {
 		item := list.Get(i)
-		if key := keyOf(item, n.keys); key != "" {
-			found.add(key, item)
+		key := keyOf(item, n.keys)
+		if key == "" {
+			continue
 		}
+		if found[key] == nil {
+			found[key] = &sameKeys{}
+		}
+		found[key].items = append(found[key].items, item)
 	}
 	return found, nil
 }

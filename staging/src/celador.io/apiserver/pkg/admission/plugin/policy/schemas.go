@@ -4,12 +4,8 @@
 package policy
 
 import (
-	"sync"
-
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/apiserver/pkg/cel/openapi/resolver"
-	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"celador.io/admission/modelschema"
 	"celador.io/admission/policy"
@@ -20,24 +16,16 @@ import (
 
 // servedSchemas is a policy.Schemas with the schemas of the kinds that a server serves.
 type servedSchemas struct {
-	isBuiltIn func(schema.GroupVersion) bool
-	// builtIn is nil if published has the schemas of built-in kinds, too.
-	builtIn   resolver.SchemaResolver
-	published policy.Schemas
-	// known holds the *modelschema.Schema of built-in kinds, which do not change.
-	known sync.Map
+	isBuiltIn          func(schema.GroupVersion) bool
+	builtIn, published policy.Schemas
 }
 
 // Schema implements policy.Schemas.
-func (s *servedSchemas) Schema(kind schema.GroupVersionKind) (*modelschema.Schema, error) {
-	if s.builtIn == nil || !s.isBuiltIn(kind.GroupVersion()) {
-		return s.published.Schema(kind)
+func (s servedSchemas) Schema(kind schema.GroupVersionKind) (*modelschema.Schema, error) {
+	if s.isBuiltIn(kind.GroupVersion()) {
+		return s.builtIn.Schema(kind)
 	}
-	known, ok := s.known.Load(kind)
-	if !ok {
-		known, _ = s.known.LoadOrStore(kind, modelschema.New(func() (*spec.Schema, error) { return s.builtIn.ResolveSchema(kind) }))
-	}
-	return known.(*modelschema.Schema), nil
+	return s.published.Schema(kind)
 }
 
 // Schemas returns the schemas of the kinds that the server serves, for the scopes of validations.
@@ -48,5 +36,8 @@ func (d *Dependencies) Schemas() policy.Schemas {
 	}
 	published := typeconverters.NewSchemas(d.OpenAPI(), d.IsBuiltIn)
 	go published.Run(wait.ContextForChannel(d.Stop))
-	return &servedSchemas{isBuiltIn: d.IsBuiltIn, builtIn: d.config.Schemas, published: published}
+	if d.config.Schemas == nil {
+		return published
+	}
+	return servedSchemas{d.IsBuiltIn, modelschema.NewCache(d.config.Schemas), published}
 }
